@@ -1,1 +1,3 @@
-"""Models of candidates: in-core time, data traffic, kerncraft, and the engines built on them."""
+"""Models of candidate programs: in-core time, data traffic, kerncraft's ECM model, and the engines
+built on them.
+"""

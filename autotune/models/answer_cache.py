@@ -1,4 +1,6 @@
-"""Answers of worker processes, kept on disk by the hash of everything that they depend on."""
+"""A cache on disk for the answers of worker processes, keyed by the hash of everything that an
+answer depends on.
+"""
 
 import contextlib
 import json
@@ -25,7 +27,7 @@ def stored_answer(kind: str, key: str, fields: Collection[str]) -> Answer | None
 
 
 def keep_answer(kind: str, key: str, answer: Answer) -> None:
-    """Store an answer in one step; a cache that cannot be written is no failure."""
+    """Store an answer in one atomic step; a cache that cannot be written is not an error."""
     place = _place(kind, key)
     with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
         place.parent.mkdir(parents=True, exist_ok=True)

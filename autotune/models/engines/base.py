@@ -25,4 +25,6 @@ class CandidatePredictor(Protocol):
     name: str
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; where the engine cannot predict one, ``seconds``
+        is None and a reason is stated.
+        """

@@ -22,7 +22,8 @@ _LEAST = np.finfo(np.float64).tiny
 
 
 def combine(T_OL: Floats, T_nOL: Floats, data: Floats, exposed: Floats) -> Floats:
-    """Cycles of a loop from its parts; ``exposed`` cycles of ``data`` do not overlap with T_nOL.
+    """Cycles of a loop from its parts T_OL, T_nOL and data; ``exposed`` cycles of ``data`` do not
+    overlap with T_nOL.
 
         max(T_OL, max(T_nOL, data) + exposed / data * min(T_nOL, data))
 
@@ -37,11 +38,11 @@ def combine(T_OL: Floats, T_nOL: Floats, data: Floats, exposed: Floats) -> Float
 
 
 def along(costs: Floats, exposed: Floats) -> Floats:
-    """Cycles of a line from each level, from the costs of the links that it passes.
+    """Cycles of a cache line from each level, from the costs of the links that it passes.
 
-    Element i holds the link into level i from level i + 1. A link adds its exposed share of what
-    it could hide behind: all exposed give sums (Eq. 5), none the slowest link. nan where a link of
-    the path is nan.
+    Element i is the link into level i from level i + 1. A link adds the exposed share of the time
+    that it could overlap with other links. If all of it is exposed, costs add up (Eq. 5); if none
+    is, the slowest link counts. nan where a link of the path is nan.
     """
     total = np.empty_like(costs)
     before = 0.0
@@ -60,11 +61,13 @@ def kernel_cycles(alpha: Floats, beta: Floats, delta: float) -> Floats:
 def kernel_seconds(
     cycles: Floats, clock: float, memory_bytes: Floats, bandwidth: float | None
 ) -> Floats:
-    """Eq. 9 with the saturation rule ``reuse``: max(T / tau, T_saturated).
+    """Seconds of a kernel on tau threads, Eq. 9 with the saturation rule ``reuse``: max(T / tau,
+    T_saturated).
 
-    ``cycles`` are those of the slowest of the tau threads, each with its own share of the work
-    (T / tau); ``memory_bytes`` what all threads load from memory together, ``bandwidth`` the
-    saturated bytes per second (None: not known, no floor). Never below bytes / bandwidth.
+    ``cycles`` are those of the slowest of the tau threads, for its own share of the work (T / tau).
+    ``memory_bytes``: the bytes that all threads together load from memory. ``bandwidth``: the
+    saturated bytes per second (None: not known, no lower limit). The result is never below bytes /
+    bandwidth.
     """
     seconds = cycles / clock
     if bandwidth is None:
@@ -99,7 +102,7 @@ def paper_cycles(T_ECM: Floats, memory: Floats, threads: Floats | int) -> Floats
 
 
 def floor_cycles(lines: Floats, line: int, bandwidth: Floats, clock: float) -> Floats:
-    """Cycles in which memory can move ``lines`` cache lines at most: bytes / bandwidth."""
+    """The least cycles in which memory can move ``lines`` cache lines: bytes / bandwidth."""
     result: Floats = lines * line / bandwidth * clock
     return np.where(lines > 0, result, 0.0)
 
@@ -109,15 +112,15 @@ def domain_share(
 ) -> tuple[int, float]:
     """Threads on the fullest NUMA domain of ``cores`` cores, and their share of the work.
 
-    Domains saturate on their own; every thread has the same part of the work, so the fullest
-    domain takes longest. ``of``: cores of the node, for a placement other than compact.
+    Each domain saturates separately. Every thread has the same part of the work, so the fullest
+    domain takes longest. ``of``: cores of the node, for placements other than compact.
     """
     inside = together(threads, cores, placement, of)
     return inside, inside / threads
 
 
 def together(threads: int, cores: int, placement: Placement = "compact", of: int = 0) -> int:
-    """Threads on the fullest group of ``cores`` cores that have something in common.
+    """Threads on the fullest group of ``cores`` cores, such as the cores that share a cache.
 
     ``compact`` fills one group after the other, ``scatter`` deals threads out to all groups of a
     node of ``of`` cores.

@@ -1,4 +1,4 @@
-"""Explains predictions: parts per sweep, and a reason in one line of words."""
+"""Explains predictions: the parts of each sweep, and the reason in one line of words."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _TOLD = 2
 
 @dataclass(slots=True)
 class _Kernel:
-    """Sums over the passes of one kernel."""
+    """Sums over all passes of one kernel: seconds, streams, and what bounds it."""
 
     seconds: float = 0.0
     bounds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -37,7 +37,7 @@ class _Kernel:
 
 @dataclass(frozen=True, slots=True)
 class SweepShares:
-    """Seconds and streams of each sweep, for several cases."""
+    """Seconds on the critical path and streams of each sweep, for several programs."""
 
     first: Whole
     """(cases + 1,): number of the first sweep of each case."""
@@ -48,14 +48,16 @@ class SweepShares:
 
 
 def kinds(costs: LineCosts) -> tuple[str, ...]:
-    """The kinds of parts of a sweep, in the order of the columns."""
+    """The kinds of parts of a sweep, in the order of the columns of ``SweepShares.seconds``."""
     return ("T_OL", "T_nOL", *costs.names[1:], STORES, ENTRY, "sweep")
 
 
 def shares(
     node: LoadedNode, piece: CasePiece, step: StepTimes, sweeps: Whole, clock: float
 ) -> SweepShares:
-    """Seconds and streams of each sweep of cases that have ``sweeps`` sweeps each."""
+    """The seconds and streams of each sweep of several programs; ``sweeps``: the number of sweeps
+    of each.
+    """
     core = piece.core
     first = np.concatenate([[0], np.cumsum(sweeps)])
     place = first[piece.owner] + node.flows.sweep[piece.at]
@@ -74,7 +76,7 @@ def shares(
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """Seconds and streams of each sweep of one case."""
+    """Seconds on the critical path and streams of each sweep of one program."""
 
     seconds: Floats
     """(sweeps, kinds): seconds on the critical path."""
@@ -87,7 +89,7 @@ class Contributions:
 def parts(case: TimingCase, contributions: Contributions, costs: LineCosts) -> tuple[Part, ...]:
     """The contributions of each sweep along the critical path, in program order.
 
-    ``T_OL``, ``T_nOL`` and the levels overlap; ``sweep`` is what they combine to. The ``sweep`` and
+    ``T_OL``, ``T_nOL`` and the levels overlap; ``sweep`` is their combination. The ``sweep`` and
     ``barrier`` parts add up to the time step.
     """
     all_parts = []
@@ -177,7 +179,9 @@ def _kernels(
 
 
 def _count_streams(traffic: StepTraffic, streams: Whole, kernels: dict[str, _Kernel]) -> None:
-    """The most rows that one pass of a kernel streams from each level."""
+    """Update ``streams`` by the number of rows that one pass of a kernel streams from each level;
+    the maximum counts.
+    """
     names = [name for name, _ in traffic.levels]
     for sweep, counts in zip(traffic.schedule.sweeps, streams.tolist(), strict=True):
         kernel = kernels.get(_shown(sweep.kernel))
@@ -187,5 +191,5 @@ def _count_streams(traffic: StepTraffic, streams: Whole, kernels: dict[str, _Ker
 
 
 def _shown(kernel: str) -> str:
-    """The name of a kernel as in the literature: LC, RHS, APPROX, UPDATE."""
+    """The name of a kernel as the literature has it: LC, RHS, APPROX, UPDATE."""
     return kernel.upper()

@@ -1,9 +1,10 @@
-"""The system level, Eq. 11: the slowest node plus the communication between ranks.
+"""The system level, Eq. 11: the time of the slowest node plus the communication between ranks.
 
     psi = max theta_i + t_com
 
-Source: Scherg, Seiferth, Korch, Rauber, ICPE 2019, section 4.3. Operations, message sizes and how
-often each occurs come from the program; what one costs from the curves of the machine.
+Source: Scherg, Seiferth, Korch, Rauber, ICPE 2019, section 4.3. The program determines the
+communication operations, the message sizes, and how often each occurs. The curves of the machine
+give the cost of each.
 """
 
 from collections import Counter
@@ -27,7 +28,7 @@ _LEADING = 0.2
 
 @dataclass(frozen=True, slots=True)
 class _Exchanged:
-    """Seconds, interval and description of the communication of one time step."""
+    """The communication of one time step: seconds, interval and description."""
 
     seconds: float
     low: float
@@ -56,7 +57,9 @@ class SystemEngine:
         self._network = network
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; where the engine cannot predict one, ``seconds``
+        is None and a reason is stated.
+        """
         predictions = self._node.predict(candidates)
         return [
             self._with_communication(candidate, prediction)
@@ -131,7 +134,9 @@ class SystemEngine:
 
 
 def _uncertainty(theta: Prediction, exchange: _Exchanged, seconds: float) -> Uncertainty | None:
-    """The uncertainty of the node, scaled by its share of the time, and of the communication."""
+    """The uncertainty of the whole: that of the node, scaled by its share of the time, and that of
+    the communication.
+    """
     if theta.uncertainty is None or theta.seconds is None:
         return None
     share = theta.seconds / seconds
@@ -141,7 +146,9 @@ def _uncertainty(theta: Prediction, exchange: _Exchanged, seconds: float) -> Unc
 
 
 def _reason(exchanged: _Exchanged, theta: Prediction, share: float) -> str:
-    """The larger of node and communication first, in words; shares within the node are its own."""
+    """The reason in words, the larger of node and communication first; shares within the node
+    relate to the node's time.
+    """
     mark = ", extrapolated" if exchanged.extrapolated else ""
     exchange = f"{exchanged.text} ({100 * share:.0f} % of the step{mark})"
     node = theta.reason.replace(" of the step", " of the node's time", 1)

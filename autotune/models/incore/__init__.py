@@ -1,1 +1,1 @@
-"""In-core time of compiled loops, by OSACA's tables or a port table."""
+"""The in-core time of compiled loops, from OSACA's tables or a port table."""

@@ -1,4 +1,5 @@
-"""A loop as annotated text: the ports that each instruction uses, and what tables do not know.
+"""A loop as annotated text: the ports that each instruction uses, and marks for what the tables
+ignore.
 
     cycles per pass on each port, divided evenly among those that may do the work
       0     1    11    12    13 |
@@ -40,7 +41,7 @@ class AnnotatedLoop:
 
 
 def annotated(sheets: Sequence[AnnotatedLoop], summary: Sequence[str]) -> str:
-    """The loops as text, ``summary`` above it and a legend of the used marks below."""
+    """The loops as text, with ``summary`` above and a legend of the used marks below."""
     lines = [*summary, ""]
     for sheet in sheets:
         lines += [*_table(sheet), ""]

@@ -11,7 +11,7 @@ from autotune.units import Cycles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemainderLoop:
-    """A loop of a sweep that takes the components that the previous loop leaves."""
+    """A loop of a sweep that processes the components that the loop before it leaves."""
 
     iterations: float
     """Source iterations per pass; a shorter remainder is left to the next loop."""
@@ -90,7 +90,7 @@ class InCoreResult:
 
 
 class InCoreAnalyser(Protocol):
-    """Interface of analysers that give the in-core time of sweeps."""
+    """The interface of analysers of the in-core time of sweeps."""
 
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
-        """One result per sweep, in order; kept results are reused by content hash."""
+        """One result per sweep, in order; stored results are reused by content hash."""

@@ -1,8 +1,9 @@
-"""OSACA's answers about instruction forms, and in-core results of sweeps, kept on disk.
+"""A cache on disk for OSACA's answers about instruction forms and for the in-core results of
+sweeps.
 
-The forms of an architecture are lines of one file, appended in one piece per batch, so that a loop
-of twenty forms does not cause twenty files; an unreadable line counts as missing. Results are files
-of their own, named by the hash of everything that they depend on.
+The forms of an architecture are lines of one file. A batch is appended in one piece, so that a loop
+of twenty forms does not make twenty files. An unreadable line counts as missing. Each result is a
+separate file, named by the hash of everything that it depends on.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ _KIND, _RESULT = "incore", "incore-result"
 
 
 def forms(architecture: OsacaArchitecture) -> dict[str, Answer]:
-    """All stored answers about forms of an architecture, by the text of the form."""
+    """All stored answers about forms of an architecture, keyed by the text of the form."""
     try:
         lines = _file(architecture).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,11 +1,12 @@
-"""In-core time of sweeps: compile, find the hot loops, look up OSACA or a port table.
+"""In-core time of sweeps: compiles them, finds the hot loops, looks up OSACA's tables or a port
+table.
 
-Routes, the best first: OSACA's tables of the architecture; OSACA's tables and, for instructions
-that they lack, a port table; the port table of the machine on the compiled loop; the port table on
-the C text. The result names its route, and its interval is wider for later routes.
+There are several routes, the best first: OSACA's tables of the architecture; OSACA's tables with a
+port table for instructions that they lack; the port table of the machine on the compiled loop; the
+port table on the C text. The result names its route, and its interval is wider for later routes.
 
-OSACA's answers about instructions and the results of whole sweeps depend on the assembly and the
-machine's in-core figures only. They are kept on disk under their hashes.
+OSACA's answers about instructions and the results of whole sweeps depend only on the assembly and
+on the in-core figures of the machine. They are stored on disk under their hashes.
 """
 
 import os
@@ -43,16 +44,17 @@ _COMPILE_LIMIT = Seconds(60.0)
 
 
 def assemble(text: str, build: Build, where: str = "builds") -> str:
-    """The assembly that the compiler of a build makes of a C text, from the build cache.
+    """The assembly that the compiler of a build makes of a C text, from the build cache if
+    possible.
 
-    ``where``: the place in the config that asked for the build, for errors.
+    ``where``: the place in the config that requested the build, for error messages.
     """
     return build_cache.assembly(text, compiler.find(build, where), limit=_COMPILE_LIMIT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssemblyRegion:
-    """A part of an assembly text in which loops are to be found."""
+    """A part of an assembly text in which loops are searched."""
 
     assembly: str
     about: str
@@ -111,7 +113,9 @@ class OsacaAnalyser:
             self._pool.close()
 
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
-        """One result per sweep, in order; several are compiled at once, looked up in one batch."""
+        """One result per sweep, in order; several sweeps are compiled at once and looked up in one
+        batch.
+        """
         prepared = []
         with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
             for item in pool.map(lambda code: self._prepared(code, build), codes):
@@ -190,11 +194,13 @@ class OsacaAnalyser:
             return _PreparedSweep(code, str(fault))
 
     def _uses_pool(self, loop: HotLoop) -> bool:
-        """Whether a loop is code of the architecture whose tables are used."""
+        """Whether a loop is code of the architecture whose OSACA tables are used."""
         return self._architecture is not None and loop.isa.name == self._architecture.isa
 
     def _look_up(self, hot: Sequence[HotLoops]) -> OsacaWorkerFailed | None:
-        """Look up all instructions of all loops at once; the fault, if any."""
+        """Look up all instructions of all loops at once; returns the failure of the
+        worker, if any.
+        """
         if self._pool is None or not hot:
             return None
         try:

@@ -37,7 +37,7 @@ _STARTS = 8
 
 
 def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
-    """The in-core time of a sweep by OSACA's tables."""
+    """The in-core time of a sweep from OSACA's tables."""
     main = [cost_of_loop(loop, tables) for loop in loops.main]
     rest = [cost_of_loop(loop, tables) for loop in loops.rest]
     first = main[0]
@@ -79,7 +79,9 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
 
 
 def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCoreResult:
-    """The in-core time of a sweep by a port table alone: work per source iteration over rates."""
+    """The in-core time of a sweep from a port table alone: work per source iteration over
+    throughput.
+    """
     every = [(loop, port_table.estimate(port_table.count_loop(loop), table)) for loop in loops.main]
     calls = [library_calls.price(loop.calls) for loop in loops.main]
     called = sum(c.cycles / loop.iterations for c, loop in zip(calls, loops.main, strict=True))
@@ -114,7 +116,7 @@ def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCor
 
 
 def with_memory(incore: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
-    """The result with the figures that follow from the addresses of its loops."""
+    """The result with the figures added that follow from the addresses of its loops."""
 
     def crossing(stored: bool, place: int | None = None) -> float:
         return sum(
@@ -153,7 +155,7 @@ def _ladder(
 ) -> tuple[RemainderLoop, ...]:
     """The hot loop and the loops for its remainder, in cycles per source iteration.
 
-    Further hot loops pass over all components, so each entry includes their time.
+    Further hot loops pass over all components, so each entry of the result includes their time.
     """
     others = Cycles(_per(main[1:], lambda c: c.overlapping))
     moved = Cycles(_per(main[1:], lambda c: c.moving))
@@ -184,7 +186,7 @@ def _width(incore: InCoreResult, main: Sequence[LoopCost], doubtful: bool, repla
 
 
 def _close(limits: Mapping[str, float]) -> bool:
-    """Whether the two largest limits are about equal."""
+    """Whether the two largest limits are nearly equal."""
     second, first = sorted([0.0, *limits.values()])[-2:]
     return second > _APART * first
 

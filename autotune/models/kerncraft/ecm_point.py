@@ -1,7 +1,8 @@
-"""ECM time, saturation and scaling of one choice of layer conditions, in kerncraft's own doubles.
+"""ECM time, saturation and scaling for one choice of layer conditions, with exactly kerncraft's
+doubles.
 
-The order of operations is kerncraft 0.8.18's; ``sum`` and ``round`` are the interpreter's, as there
-(from Python 3.12 on, ``sum`` of floats compensates its rounding).
+The order of operations is that of kerncraft 0.8.18. ``sum`` and ``round`` are the interpreter's, as
+in kerncraft (from Python 3.12 on, ``sum`` of floats compensates its rounding).
 """
 
 import math
@@ -17,7 +18,9 @@ _PREFIXES = (1e3, 1e6, 1e9, 1e13, 1e16, 1e19, 1e21, 1e24, 1.0)
 
 @dataclass(frozen=True)
 class EcmPoint:
-    """One kernel under given layer conditions; ``chosen`` is the condition of each level."""
+    """The ECM model of one kernel under given layer conditions; ``chosen`` is the condition of each
+    level.
+    """
 
     record: KerncraftRecord
     chosen: tuple[int, ...]
@@ -59,7 +62,9 @@ class EcmPoint:
 
     @cached_property
     def _interface(self) -> tuple[Sequence[float], float]:
-        """u(c) of the memory for c = 1 ... cores of a domain, and the first c that saturates it."""
+        """The utilisation u(c) of the memory for c = 1 ... cores of a domain, and the first c that
+        saturates it.
+        """
         T, M = self.T_ECM, self.memory
         u, saturation = [0.0], math.inf
         for c in range(1, self.record.domain_cores + 1):
@@ -73,11 +78,13 @@ class EcmPoint:
 
     @property
     def saturation(self) -> float:
-        """Number of cores that saturate the memory; inf if none, or without memory traffic."""
+        """The number of cores that saturate the memory; inf where none does, or without memory
+        traffic.
+        """
         return self._interface[1] if self.memory != 0.0 else math.inf
 
     def scaling(self, cores: int) -> float:
-        """Cycles per line of work of all cores together."""
+        """Cycles per line of work of ``cores`` cores together."""
         T, M = self.T_ECM, self.memory
         if M == 0.0:
             return T / cores
@@ -89,10 +96,10 @@ class EcmPoint:
 
 
 def reduced(value: float) -> float:
-    """The double that remains of a quantity to which kerncraft has given a prefix.
+    """A quantity after kerncraft has divided it by a unit prefix and multiplied it again.
 
     kerncraft takes the largest prefix that shows the quantity exactly with two decimals. Dividing
-    by the prefix and multiplying again may change the last bit.
+    and multiplying by the prefix may change the last bit.
     """
     best = 1.0
     for prefix in _PREFIXES:

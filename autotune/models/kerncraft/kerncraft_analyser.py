@@ -1,4 +1,6 @@
-"""From kernels to ECM models: kerncraft analyses each once; results are kept by content hash."""
+"""Makes ECM models of kernels: kerncraft analyses each kernel once, and results are stored by
+content hash.
+"""
 
 import importlib.util
 import os
@@ -86,7 +88,9 @@ class KerncraftAnalyser:
         self.close()
 
     def _ask(self, kernels: Sequence[tuple[str, str]]) -> Iterator[tuple[int, Reply]]:
-        """Replies for kernels and their keys, each analysed in a fresh folder of its own."""
+        """The replies of kerncraft for kernels with their keys; each kernel is analysed in a fresh
+        folder.
+        """
         if not kernels:
             return
         folder, pool = self._started()
@@ -134,7 +138,9 @@ class KerncraftAnalyser:
 
 
 def _identity(command: Sequence[str]) -> str:
-    """The program text of the worker: another text may give other answers."""
+    """The program text of the worker, which is part of the keys: another program may give other
+    answers.
+    """
     if tuple(command) != kerncraft_client.WORKER:
         return " ".join(command)
     folder = Path(__file__).parents[1] / "kerncraft_child"
@@ -142,9 +148,9 @@ def _identity(command: Sequence[str]) -> str:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Environment of the workers with a home folder of their own.
+    """The environment variables of the workers, with ``folder`` as their home.
 
-    There kerncraft finds no pointer increments that a user has once typed in.
+    In an empty home folder kerncraft finds no pointer increments that a user has once typed in.
     """
     home = paths.cache_dir() / "kerncraft" / "home"
     try:
@@ -155,7 +161,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _model(reply: Reply | None) -> EcmModel | str | None:
-    """The model, or the reason why there is none; None for an unusable reply."""
+    """The model in a reply, or the reason why there is none; None for an unusable reply."""
     if reply is None:
         return None
     if not reply.get("ok"):

@@ -1,4 +1,6 @@
-"""kerncraft's answers about kernels, kept on disk by the hash of everything they depend on."""
+"""A cache on disk for kerncraft's answers about kernels, keyed by the hash of everything they
+depend on.
+"""
 
 import hashlib
 import importlib.metadata
@@ -23,7 +25,7 @@ _LIMIT = 20.0
 
 
 def key(source: str, machine_file: str, worker: str) -> str:
-    """Hash of the kernel, the machine file, the worker, its tools and the compilers in reach."""
+    """A hash of the kernel, the machine file, the worker, its tools and the installed compilers."""
     parts = [VERSION, worker, source, machine_file, *map(_version, _TOOLS), *sys.version_info[:2]]
     parts += [
         [name, _compiler(path, Path(path).stat().st_mtime_ns)]

@@ -1,4 +1,6 @@
-"""The client of kerncraft's worker processes: requests, time limits, restarts."""
+"""The client of kerncraft's worker processes: sends requests, watches time limits, restarts
+workers.
+"""
 
 import contextlib
 import json
@@ -32,7 +34,7 @@ def failed(reason: str) -> Reply:
 
 
 class KerncraftWorker:
-    """One worker process in a session of its own, so that all its children can be ended."""
+    """One worker process, which leads its own session so that all its children can be ended."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
@@ -57,14 +59,17 @@ class KerncraftWorker:
         return self._process.stdout.fileno()
 
     def send(self, request: Mapping[str, object]) -> None:
-        """Send one request. A worker that has ended is noticed when it is read from."""
+        """Send one request. Only reading notices that a worker has ended."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.write(json.dumps(dict(request)).encode() + b"\n")
             self._process.stdin.flush()
 
     def receive(self) -> Reply | None:
-        """Read; the reply once it is complete, else None. Raises EOFError when the worker ended."""
+        """Read what has arrived; the reply once it is complete, else None.
+
+        Raises EOFError when the worker has ended.
+        """
         data = os.read(self.fileno(), _SIZE)
         if not data:
             raise EOFError(self._last_words() or "without a word")
@@ -118,10 +123,10 @@ class KerncraftPool:
         self.starts = 0
 
     def ask(self, requests: Sequence[Mapping[str, object]]) -> Iterator[tuple[int, Reply]]:
-        """Positions and replies of all requests, in order of arrival.
+        """The positions and replies of all requests, in order of arrival.
 
         A worker that ends, or does not answer within the limit (its start included), is replaced,
-        and its request failed.
+        and its request counts as failed.
         """
         waiting = deque(enumerate(requests))
         try:

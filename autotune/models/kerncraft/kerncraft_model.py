@@ -1,4 +1,4 @@
-"""The ECM model of an analysed kernel: times for sizes and cores, by its layer conditions."""
+"""The ECM model of an analysed kernel: times for sizes and cores, from its layer conditions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,9 @@ _Codes = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The sizes of one number of cores: the row of a small table for each."""
+    """All sizes on one number of cores: for each size its row in a small table of layer
+    conditions.
+    """
 
     rows: _Codes
     count: int
@@ -29,7 +31,7 @@ class _Column:
     """Row to its point, for rows that occur."""
 
     def of(self, value: Callable[[EcmPoint], float]) -> Floats:
-        """(S,): a value of each size."""
+        """(S,): the value of each size, from values for the rows of the table."""
         table = np.full(self.count, np.nan)
         for row, point in self.points.items():
             table[row] = value(point)
@@ -45,9 +47,9 @@ class _Column:
 
 @dataclass(frozen=True, slots=True)
 class EcmModel:
-    """One kernel on one machine; ``evaluate`` gives exactly kerncraft's doubles.
+    """The ECM model of one kernel on one machine; ``evaluate`` gives exactly kerncraft's doubles.
 
-    Sizes only matter by which layer condition holds in which cache. Few combinations occur, and
+    Sizes matter only by which layer condition holds in which cache. Few combinations occur, and
     each is evaluated once.
     """
 
@@ -61,11 +63,12 @@ class EcmModel:
 
     @property
     def cores(self) -> int:
-        """The largest number of cores that has a time: those of a socket."""
+        """The largest number of cores that times exist for: the cores of a socket."""
         return self.record.socket_cores
 
     def evaluate(self, sizes: Mapping[str, Integers], cores: Sequence[int]) -> EcmTimes:
-        """Times for S sizes, arrays of one length or single numbers, on each number of cores.
+        """The times of S sizes, given as arrays of one length or single numbers, on each number of
+        cores.
 
         Raises InputError for sizes that are missing or not positive integers, and for more cores
         than a socket has.
@@ -102,7 +105,9 @@ class EcmModel:
         )
 
     def _columns(self, sizes: Mapping[str, Integers], cores: Sequence[int]) -> list[_Column]:
-        """One per number of cores; equal caches share a column."""
+        """One column for each number of cores; numbers of cores with equal caches share
+        a column.
+        """
         for c in cores:
             if not 1 <= c <= self.cores:
                 raise _wrong(f"{c} cores", f"1 to {self.cores}, the cores of a socket")
@@ -174,7 +179,9 @@ def _wrong(got: str, expected: str) -> InputError:
 
 
 def disagreement(model: EcmModel) -> str | None:
-    """The difference between the model and kerncraft's samples; None: equal doubles."""
+    """A sentence on the difference between the model and kerncraft's samples; None where all
+    doubles are equal.
+    """
     for sample in model.record.samples:
         sizes = {name: np.array([size]) for name, size in sample.sizes.items()}
         times = model.evaluate(sizes, [sample.cores])

@@ -1,4 +1,4 @@
-"""The record of a kernel on a machine, from kerncraft: all that its ECM model depends on."""
+"""The record that kerncraft makes of a kernel on a machine: everything its ECM model depends on."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from autotune.models.kerncraft.size_polynomial import SizePolynomial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferOption:
-    """Transfers under one layer condition, in cycles per cache line of work."""
+    """The transfers where one layer condition holds, in cycles per cache line of work."""
 
     cycles: tuple[float, ...]
     """Cycles by level: L1-L2 first, memory last."""
@@ -34,10 +34,11 @@ class KerncraftSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerncraftRecord:
-    """An analysed kernel. In option 0 all arrays fit; in the last no condition holds.
+    """An analysed kernel with its transfer options. In option 0 all arrays fit; in the last no
+    condition holds.
 
-    The first option whose bytes are *less* than the cache (option 0) or fit into it holds; the
-    conditions are the same for every cache.
+    The option that holds is the first whose bytes fit into the cache (for option 0: are *less* than
+    the cache). The conditions are the same for every cache.
     """
 
     constants: tuple[str, ...]
@@ -73,7 +74,7 @@ class KerncraftRecord:
 
 
 def read_record(data: object) -> KerncraftRecord:
-    """The record in decoded JSON data; ValueError where it is none."""
+    """The record in decoded JSON data; ValueError where the data is no record."""
     try:
         record = _fields(data)
         return KerncraftRecord(

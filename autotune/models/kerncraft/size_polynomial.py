@@ -23,7 +23,7 @@ class SizePolynomial:
     terms: tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
 
     def at(self, sizes: Mapping[str, Integers], count: int) -> Integers:
-        """(count,): the values at arrays of sizes, exact also beyond 64 bits."""
+        """(count,): the values at arrays of sizes, exact even beyond 64 bits."""
         if self._bound(sizes) >= _EXACT:
             return self._sum({name: s.astype(object) for name, s in sizes.items()}, count, object)
         return self._sum(sizes, count, np.int64)

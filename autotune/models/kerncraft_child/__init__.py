@@ -1,1 +1,1 @@
-"""The program that runs kerncraft: a process of its own, never imported by the package."""
+"""The program that runs kerncraft in a separate process; the package never imports it."""

@@ -1,4 +1,4 @@
-"""A process of its own that asks kerncraft about kernels: JSON lines in, JSON lines out.
+"""A separate process that runs kerncraft on kernels: JSON lines in, JSON lines out.
 
     -> {"id": 3, "folder": "/tmp/.../5f2a..."}       the folder holds kernel.c and nothing else
     <- {"id": 3, "ok": true, "record": {...}}        see kerncraft_record
@@ -41,7 +41,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def examine(place: str, folder: str) -> Json:
-    """The answer for the kernel in a folder; a fault becomes an answer."""
+    """The answer for the kernel in a folder; an exception becomes an answer with its reason."""
     os.chdir(folder)
     output = os.open("output.txt", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -66,7 +66,9 @@ def examine(place: str, folder: str) -> Json:
 
 
 def _printed() -> str:
-    """The printed text in one line: the compiler's first error and kerncraft's last words."""
+    """The text that the child printed, in one line: the compiler's first error and kerncraft's last
+    words.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     lines = [line.strip() for line in Path("output.txt").read_text(errors="replace").splitlines()]
@@ -89,7 +91,9 @@ def readable(fault: Exception) -> str:
 
 
 def in_child(place: str, folder: str) -> Json:
-    """The answer for a kernel from a child process, also if the child dies."""
+    """The answer for a kernel, computed in a child process; there is an answer even if the child
+    dies.
+    """
     reading, writing = os.pipe()
     server = os.getpid()
     child = os.fork()

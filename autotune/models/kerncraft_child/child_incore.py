@@ -1,5 +1,7 @@
 # mypy: disable-error-code="import-untyped"
-"""In-core times by kerncraft's own analysis, if the units of the block agree."""
+"""In-core times from kerncraft's own analysis, provided that the assembly block counts the same
+iterations.
+"""
 
 from kerncraft.models.ecm import ECMCPU
 
@@ -11,7 +13,10 @@ MODEL = "OSACA"
 
 
 def in_core_times(subject: KernelOnMachine) -> Json:
-    """T_OL and T_nOL in cycles per line of work; raises ``KernelRefused`` where units disagree."""
+    """T_OL and T_nOL in cycles per line of work.
+
+    Raises ``KernelRefused`` where the assembly block and kerncraft count different iterations.
+    """
     kernel = subject.kernel
     if MODEL not in subject.machine()["in-core model"]:
         raise KernelRefused(f"the machine file has no {MODEL} under 'in-core model'")

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-untyped"
-"""The record of one kernel on one machine as plain data: all that its ECM model depends on."""
+"""The record of one kernel on one machine as plain data: everything its ECM model depends on."""
 
 from collections.abc import Sequence
 
@@ -40,7 +40,7 @@ def analyse(place: str) -> Json:
 def sample(
     subject: KernelOnMachine, names: Sequence[str], first: int, step: int, cores: int
 ) -> Json:
-    """kerncraft's results for sizes ``first``, ``first + step``, ... on a number of cores."""
+    """kerncraft's own results for sizes ``first``, ``first + step``, ... on a number of cores."""
     sizes = {name: first + step * k for k, name in enumerate(names)}
     subject.set_sizes(sizes)
     machine = subject.machine(cores)

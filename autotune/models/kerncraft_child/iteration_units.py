@@ -27,8 +27,8 @@ def check_units(kernel: KernelCode, block: Sequence[InstructionForm], increment:
 
     kerncraft divides the block's cycles by the elements that a pointer moves, and transfers by the
     iterations of the innermost loop. Both agree unless the compiler unrolled the innermost loop
-    completely, worked on several outer iterations at once, or split the loop: then the block's
-    stores or arithmetic are not those of as many iterations.
+    completely, worked on several outer iterations at once, or split the loop. In these cases the
+    number of stores or of operations in the block does not match the number of iterations.
     """
     loops = list(kernel.get_loop_stack())
     length = loops[-1]["stop"] - loops[-1]["start"]
@@ -58,7 +58,7 @@ def check_units(kernel: KernelCode, block: Sequence[InstructionForm], increment:
 
 
 def _running(kernel: KernelCode, inner: sympy.Symbol) -> int:
-    """Number of distinct destinations that move with the innermost loop."""
+    """The number of distinct destinations that move with the innermost loop."""
     return sum(
         access is not None and any(inner in index.free_symbols for index in access)
         for destinations in kernel.destinations.values()
@@ -67,7 +67,7 @@ def _running(kernel: KernelCode, inner: sympy.Symbol) -> int:
 
 
 def _stored(block: Sequence[InstructionForm]) -> int | None:
-    """Bytes that the block's instructions store; None where one is not known."""
+    """The bytes that the block's instructions store; None where the width of one is unknown."""
     total = 0
     for form in block:
         if form.mnemonic is None:
@@ -82,7 +82,7 @@ def _stored(block: Sequence[InstructionForm]) -> int | None:
 
 
 def _operations(block: Sequence[InstructionForm], element: int) -> int | None:
-    """Floating-point operations of the block; None for vectors whose length is not known."""
+    """The floating-point operations of the block; None for vectors of unknown length."""
     total = 0
     for form in block:
         kind = _ARITHMETIC.match(str(form.mnemonic))
@@ -101,12 +101,14 @@ def _operations(block: Sequence[InstructionForm], element: int) -> int | None:
 
 
 def _on_stack(operand: MemoryOperand) -> bool:
-    """Whether an operand is a spilled register; kernels address arrays by other registers."""
+    """Whether an operand is a spilled register; kernels address arrays by other registers than the
+    stack pointer.
+    """
     return operand.base is not None and operand.base.name in ("rsp", "sp")
 
 
 def _width(form: InstructionForm) -> int | None:
-    """Bytes that a store moves, on x86 in AT&T syntax and AArch64 without SVE; else None."""
+    """The bytes that a store moves, on x86 in AT&T syntax and on AArch64 without SVE; else None."""
     name = str(form.mnemonic)
     registers = [o for o in form.operands if isinstance(o, RegisterOperand)]
     if not registers:

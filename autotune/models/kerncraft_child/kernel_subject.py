@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-untyped"
-"""A kernel with the machine and arguments that kerncraft's models need."""
+"""A kernel with the machine model and the arguments that kerncraft's models need."""
 
 import copy
 import re
@@ -22,7 +22,7 @@ class KernelRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KernelOnMachine:
-    """The kernel of this folder, on the machine file at ``place``."""
+    """The kernel in the working folder on the machine of the file at ``place``."""
 
     kernel: KernelCode
     place: str
@@ -36,11 +36,13 @@ class KernelOnMachine:
         return arguments
 
     def machine(self, cores: int = 1) -> MachineModel:
-        """A fresh machine model: one that was used keeps the caches of its number of cores."""
+        """A new machine model for a number of cores; one that was used keeps its divided caches, so
+        none is reused.
+        """
         return MachineModel(self.place, args=self.arguments(cores))
 
     def set_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Set the sizes of the kernel, clearing earlier ones."""
+        """Set the sizes of the kernel, replacing all earlier sizes."""
         self.kernel.clear_state()
         for name, size in sizes.items():
             self.kernel.set_constant(name, size)
@@ -57,7 +59,7 @@ class KernelOnMachine:
 
 
 def refuse_objects(place: str) -> None:
-    """Raise ``KernelRefused`` for a machine file that names Python objects to be built."""
+    """Raise ``KernelRefused`` for a machine file that would make YAML build Python objects."""
     if re.search(r"!\S*python", Path(place).read_text(encoding="utf-8")):
         raise KernelRefused("a machine file with tags of Python objects is not read")
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-untyped"
-"""kerncraft's layer conditions as plain data, and the transfers where each of them holds."""
+"""kerncraft's layer conditions as plain data, with the transfers where each condition holds."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class SizeBound:
 
 
 class AnySize:
-    """Takes the place of a cache's size, and records what it is compared with."""
+    """Stands in for a cache's size, and records what it is compared with."""
 
     def __gt__(self, needed: object) -> SizeBound:
         return SizeBound(needed)
@@ -33,7 +33,7 @@ class AnySize:
 
 
 class AnyCache:
-    """Takes the place of a machine with a single cache of any size."""
+    """Stands in for a machine with a single cache of any size."""
 
     def get_cachesim(self, _cores: object) -> "AnyCache":
         return self
@@ -46,14 +46,14 @@ class AnyCache:
 
 
 class TransferPredictor(Protocol):
-    """Interface of predictors that kerncraft's transfer model uses."""
+    """The interface of the predictors that kerncraft's transfer model uses."""
 
     def get_loads(self) -> list[float]: ...
     def get_stores(self) -> list[float]: ...
 
 
 class UniformTransfers:
-    """A predictor with the same lines for every level."""
+    """A predictor that gives the same number of lines for every level."""
 
     def __init__(self, loads: int, stores: int, levels: int) -> None:
         self._loads, self._stores, self._levels = loads, stores, levels
@@ -68,7 +68,7 @@ class UniformTransfers:
 def layer_conditions(subject: KernelOnMachine, names: Sequence[str]) -> Json:
     """kerncraft's conditions as polynomials, and the cycles of each level where they hold.
 
-    The conditions of all caches are the same but for the size that they are compared with.
+    The conditions of all caches differ only in the size that they are compared with.
     """
     canonical = cacheprediction.canonical_relational
     cacheprediction.canonical_relational = lambda relation: relation
@@ -93,7 +93,9 @@ def layer_conditions(subject: KernelOnMachine, names: Sequence[str]) -> Json:
 
 
 def polynomial(expression: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Terms:
-    """Terms with integer coefficients: [[8, [["N", 1]]], [16, []]] is 8 N + 16."""
+    """A symbolic expression as terms with integer coefficients: [[8, [["N", 1]]], [16, []]] is 8 N
+    + 16.
+    """
     if not expression.free_symbols <= set(symbols):
         raise KernelRefused(f"the layer condition {expression} depends on more than the sizes")
     if not symbols:
@@ -108,7 +110,7 @@ def polynomial(expression: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Terms
 
 
 def transfers(subject: KernelOnMachine, loads: int, stores: int) -> Json:
-    """kerncraft's cycles of every level for a number of lines, by its own transfer model."""
+    """The cycles of every level for a number of lines, by kerncraft's own transfer model."""
     machine = subject.machine()
     hierarchy = machine["memory hierarchy"]
 
@@ -134,6 +136,6 @@ def transfers(subject: KernelOnMachine, loads: int, stores: int) -> Json:
 
 
 def cache_sizes(subject: KernelOnMachine, cores: int) -> list[int]:
-    """Bytes of every cache, in kerncraft's order, as divided for a number of cores."""
+    """The bytes of every cache, in kerncraft's order, divided for a number of cores."""
     simulator = subject.machine(cores).get_cachesim(cores)
     return [int(level.size()) for level in simulator.levels(with_mem=False)]

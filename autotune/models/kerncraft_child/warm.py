@@ -31,7 +31,7 @@ _read_tables = PortModel._get_cached
 
 
 class _NoReport:
-    """Replaces OSACA's formatted report, which is not needed here."""
+    """Stands in for OSACA's formatted report, which is not needed here."""
 
     def __init__(self, *_: object, **__: object) -> None: ...
 
@@ -92,7 +92,7 @@ def _stored_tables(model: PortModel, path: str) -> object:
 
 
 def _keep_tables(model: PortModel, path: str) -> None:
-    """Write OSACA's tables to the place where it looks for them, in one step."""
+    """Write OSACA's tables to the place where OSACA looks for them, in one step."""
     _known[path] = model._data
     source, folder = Path(path), Path.home() / ".osaca" / "cache"
     name = f"{source.stem}_{hashlib.sha256(source.read_bytes()).hexdigest()}.pickle"
@@ -104,7 +104,9 @@ def _keep_tables(model: PortModel, path: str) -> None:
 
 
 def prepare(place: str) -> None:
-    """Load everything that kernels share; a failure here is reported again for each kernel."""
+    """Load everything that kernels share. A failure is not raised here: every kernel will report it
+    again.
+    """
     incore_model.get_parser = _only_att
     incore_model.detect_x86_syntax = lambda _code: "ATT"
     KernelDG.check_for_loopcarried_dep = _longest_chain

@@ -1,4 +1,4 @@
-"""Refined calibrations: how a refinement is recorded in them, and how it is undone."""
+"""Refined calibrations: records a refinement in a calibration, and undoes it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Measured candidates as data for the fit, and scores of predictions on them."""
+"""Measured candidates as data for a fit, and scores of predictions for them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from autotune.statistics import estimators, rank_correlation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredCandidate:
-    """A measured candidate: seconds per step, and their uncertainty."""
+    """A measured candidate: its seconds per step, and their uncertainty."""
 
     candidate: Candidate
     seconds: float
@@ -21,17 +21,19 @@ class MeasuredCandidate:
 
     @property
     def problem(self) -> str:
-        """Label of the problem; candidates of one problem are ranked against each other."""
+        """The label of the problem; candidates of one problem are ranked against one another."""
         return self.candidate.problem.label
 
     @property
     def kernel(self) -> str:
-        """The kernel, whatever the size; rows of a kernel are left out together."""
+        """The name of the kernel without the problem size; all rows of a kernel are left out
+        together.
+        """
         return self.candidate.problem.name
 
 
 def data(rows: Sequence[MeasuredCandidate]) -> RefinementData:
-    """The rows as data for the fit."""
+    """The rows in the form that a fit takes."""
     return RefinementData(
         logs=np.log([row.seconds for row in rows]),
         noise=np.array([row.noise for row in rows]),
@@ -44,7 +46,9 @@ def data(rows: Sequence[MeasuredCandidate]) -> RefinementData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionScore:
-    """How well predictions agree with times; means over problems, each counted once."""
+    """How well predictions agree with measured times: means over problems, each problem counted
+    once.
+    """
 
     rows: int
     problems: int
@@ -90,7 +94,7 @@ def score(rows: Sequence[MeasuredCandidate], predicted: Floats) -> PredictionSco
 def _problems(
     rows: Sequence[MeasuredCandidate],
 ) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """The positions of the rows of each problem, problem by problem."""
+    """The positions of the rows of each problem, one problem after another."""
     names = np.array([row.problem for row in rows])
     for name in dict.fromkeys(names.tolist()):
         yield np.flatnonzero(names == name)

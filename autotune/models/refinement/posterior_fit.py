@@ -1,14 +1,14 @@
-"""The posterior of some constants, given times that a model predicts from them.
+"""The posterior of model constants, given measured times that the model predicts from them.
 
     measured_i = predicted_i(x) exp(b_group + e_i),   x ~ N(0, sigma^2) within bounds,
     b ~ N(0, tau^2 / 2),   e ~ t(4) with scale^2 = noise_i^2 + tau^2 / 2
 
-``x`` are shifts of the constants from what was measured of them, ``noise`` the relative spread of
-the samples and ``tau`` the error of the model itself, which is estimated. Candidates of one kernel
-share half of its variance, ``b``: without that a hundred of them would count as a hundred
-witnesses. The model is linearised by central differences about the present estimate (Gauss-Newton);
-Student's t is its scale mixture, so that a candidate far off counts less (Lange, Little, Taylor
-1989, section 3).
+``x`` are shifts of the constants from their measured values, ``noise`` is the relative spread of
+the samples, and ``tau`` is the error of the model itself, which is estimated. Candidates of one
+kernel share half of its variance, ``b``; without it a hundred candidates would count as a hundred
+independent observations. The model is linearised by central differences about the present estimate
+(Gauss-Newton). Student's t is treated as a scale mixture of normals, so that a candidate far off
+counts less (Lange, Little, Taylor 1989, section 3).
 """
 
 from collections.abc import Callable, Iterator
@@ -75,7 +75,7 @@ class ShiftPrior:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftPosterior:
-    """The posterior of the shifts, and the fit of the model with them."""
+    """The posterior of the shifts, and how well the model with these shifts fits."""
 
     shift: Floats
     sigma: Floats
@@ -90,9 +90,9 @@ class ShiftPosterior:
 
 
 def fit(model: Model, data: RefinementData, prior: ShiftPrior) -> ShiftPosterior:
-    """The posterior mode with its normal approximation.
+    """The posterior mode of the shifts with its normal approximation.
 
-    Constants of which the data says nothing keep their prior exactly: they are left out and the
+    Constants that do not affect any prediction keep their prior exactly: they are left out and the
     others are fitted again. Raises ValueError for no rows.
     """
     if len(data.logs) == 0:
@@ -106,7 +106,9 @@ def fit(model: Model, data: RefinementData, prior: ShiftPrior) -> ShiftPosterior
 def _search(
     model: Model, data: RefinementData, prior: ShiftPrior, active: Indices
 ) -> ShiftPosterior:
-    """Gauss-Newton iterations over the active constants; the others keep their values."""
+    """The result of Gauss-Newton iterations over the active constants; the other constants keep
+    their values.
+    """
     x = np.zeros(len(prior.sigma))
     residual = data.logs - model(x)
     spread = _spread(residual, data, None, 0.0)
@@ -136,9 +138,10 @@ def _search(
 
 
 def _slopes(model: Model, x: Floats, prior: ShiftPrior, active: Indices) -> Floats:
-    """Derivatives of the logarithms by the active constants: (rows, active).
+    """Derivatives of the logarithms of predictions by the active constants: (rows, active).
 
-    Half a prior deviation to both sides, so that a maximum that changes hands counts in part.
+    Central differences with half a prior deviation to both sides. So where another term becomes the
+    maximum within this range, its slope counts in part.
     """
     columns = []
     for index in active:
@@ -155,7 +158,9 @@ def _above(at: float, prior: ShiftPrior, index: int) -> float:
 
 
 def _seen(model: Model, prior: ShiftPrior, among: Indices) -> Iterator[int]:
-    """The constants on which any prediction depends; halves without effect are not searched."""
+    """The constants that affect any prediction, found by bisection: a half without effect is not
+    searched further.
+    """
     if len(among) == 0:
         return
     start, moved = np.zeros(len(prior.sigma)), np.zeros(len(prior.sigma))
@@ -179,7 +184,9 @@ def _step(
     x: Floats,
     active: Indices,
 ) -> Floats:
-    """The mode of the linear model within the bounds, holding one constant after another."""
+    """The mode of the linearised model within the bounds; constants are fixed at their bounds one
+    after another.
+    """
     pull = np.diag(prior.sigma[active] ** -2.0)
     matrix = slopes.T @ precision @ slopes + pull
     target = slopes.T @ precision @ (residual + slopes @ x[active])
@@ -204,7 +211,9 @@ def _step(
 def _halved(
     model: Model, data: RefinementData, prior: ShiftPrior, precision: Floats, x: Floats, aim: Floats
 ) -> tuple[Floats, Floats]:
-    """The farthest point on the way to the aim that is better than the present one."""
+    """The farthest of the points 1, 1/2, 1/4 ... of the way to ``aim`` that has a better posterior
+    than ``x``.
+    """
 
     def badness(where: Floats, error: Floats) -> float:
         return float(error @ precision @ error + np.sum((where / prior.sigma) ** 2))
@@ -224,7 +233,7 @@ def _inverse(matrix: Floats) -> Floats:
 
 
 def _used(slopes: Floats, precision: Floats, prior: ShiftPrior, active: Indices) -> float:
-    """Degrees of freedom that the fit uses: the trace of its hat matrix."""
+    """The degrees of freedom that the fit uses: the trace of its hat matrix."""
     information = slopes.T @ precision @ slopes
     whole = information + np.diag(prior.sigma[active] ** -2.0)
     return float(np.trace(np.linalg.solve(whole, information))) if len(active) else 0.0
@@ -232,7 +241,7 @@ def _used(slopes: Floats, precision: Floats, prior: ShiftPrior, active: Indices)
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """The error of the model, and weights of the rows by it."""
+    """The error of the model, and the weights of the rows that follow from it."""
 
     error: float
     """tau: relative error of the model."""
@@ -242,7 +251,8 @@ class _Spread:
 
 
 def _spread(residual: Floats, data: RefinementData, error: float | None, used: float) -> _Spread:
-    """tau, weights and shared errors by expectation-maximisation, repeated until they settle.
+    """The model error tau, weights and shared errors by expectation-maximisation, iterated until
+    they are stable.
 
     ``used``: degrees of freedom that the constants took.
     """

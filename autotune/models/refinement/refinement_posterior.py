@@ -1,4 +1,6 @@
-"""Refines the constants of a calibration by a study, and scores them on other kernels."""
+"""Refines the constants of a calibration by the measurements of a study, and scores them on other
+kernels.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,7 +53,7 @@ class ConstantChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossValidation:
-    """Scores of a part that the fit did not see, before and after the refinement."""
+    """The scores of rows that the fit did not use, before and after the refinement."""
 
     name: str
     before: PredictionScore
@@ -69,7 +71,7 @@ class CoreTimeFactor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refinement:
-    """The refinement of a calibration by a study, with its scores; nothing is stored yet."""
+    """The refinement of a calibration by a study, with its scores; creating it stores nothing."""
 
     study: str
     calibration: Calibration
@@ -95,7 +97,9 @@ class Refinement:
 
 @dataclass(slots=True)
 class _Model:
-    """The model as a function of shifts; gives logarithms of seconds, evaluated once per point."""
+    """The model as a function of shifts that gives logarithms of seconds; each point is evaluated
+    once.
+    """
 
     calibration: Calibration
     figures: tuple[ShiftingConstant, ...]
@@ -110,7 +114,7 @@ class _Model:
         return self.evaluated[key]
 
     def of(self, selected: Mask) -> Model:
-        """The same function restricted to the rows ``selected``."""
+        """The same function, restricted to the rows ``selected``."""
         return lambda shifts: self(shifts)[selected]
 
 
@@ -128,8 +132,8 @@ def refine(
 ) -> Refinement:
     """The posterior of the calibration of ``machine`` given the rows of a study.
 
-    ``others`` are rows of another study to score on; without any, each kernel of the study is left
-    out in turn (each problem, where there is one kernel). ``predict`` gives the seconds of the
+    ``others`` are rows of another study to score on. Without any, each kernel of the study is left
+    out in turn (each problem, where there is only one kernel). ``predict`` gives the seconds of the
     rows, then of the others. Raises ValueError for fewer than ``LEAST_ROWS`` rows.
     """
     if len(rows) < LEAST_ROWS:
@@ -168,7 +172,9 @@ def refine(
 
 
 def _fit(model: _Model, rows: Sequence[MeasuredCandidate], fitted: Mask) -> ShiftPosterior:
-    """The posterior from the rows that are kept; ``rows`` are the first of the mask."""
+    """The posterior from the rows that the mask ``fitted`` selects; the mask starts
+    with ``rows``.
+    """
     some = [row for row, keep in zip(rows, fitted[: len(rows)], strict=True) if keep]
     posterior = fit(model.of(fitted), data(some), prior(model.figures))
     return replace(posterior, shift=np.array(held(model.figures, posterior.shift.tolist())))
@@ -182,7 +188,7 @@ def _left_out(
     folds: Mapping[str, Mask],
     watch: Watch,
 ) -> tuple[tuple[CrossValidation, ...], CrossValidation | None]:
-    """The score of each fold by a fit without it, and of all folds together."""
+    """The scores of each fold by a fit without it, and the scores of all folds together."""
     everyone = [*rows, *others]
     from_study = np.arange(len(everyone)) < len(rows)
     before = np.exp(model(0 * posterior.shift))
@@ -209,7 +215,7 @@ def _left_out(
 def _folds(
     rows: Sequence[MeasuredCandidate], others: Sequence[MeasuredCandidate]
 ) -> tuple[str, dict[str, Mask]]:
-    """In words, what is left out, and for each fold its name and rows."""
+    """A phrase on what is left out, and the folds: the name and the mask of rows of each."""
     count = len(rows) + len(others)
     if others:
         names = [row.kernel for row in others]
@@ -265,7 +271,10 @@ def _core(
     from_study: Mask,
     noise: Floats,
 ) -> CoreTimeFactor | None:
-    """The best factor on all in-core times, by weighted least squares on the residuals."""
+    """The factor on all in-core times that fits the residuals best, by weighted least squares.
+
+    None where in-core times have too little effect on the predictions.
+    """
     changed = shifted(model.calibration, model.figures, posterior.shift.tolist())
     nudged = np.log(model.predict(changed, 1.0 + _NUDGE))[from_study]
     slope = (nudged - model(posterior.shift)[from_study]) / np.log1p(_NUDGE)
@@ -291,7 +300,9 @@ def _kernels(rows: Sequence[MeasuredCandidate], residual: Floats) -> dict[str, f
 
 
 def _verdict(total: CrossValidation | None) -> tuple[Verdict, tuple[str, ...]]:
-    """ "worse" if any score is worse, "better" if one is better and none is worse."""
+    """The verdict with its reasons: "worse" if any score is worse, "better" if one is better and
+    none is worse.
+    """
     if total is None:
         return "unscored", ("there is nothing outside the study to score on",)
     before, after = total.before, total.after

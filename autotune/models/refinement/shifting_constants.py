@@ -1,4 +1,4 @@
-"""The constants of a calibration that a study may shift, each by itself.
+"""The constants of a calibration that a study may shift, each independently.
 
 | constant          | shifts as | bounds                                             |
 | ----------------- | --------- | -------------------------------------------------- |
@@ -38,7 +38,7 @@ INBOUND, BARRIER, EXPOSED = "inbound", "barrier", "exposed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftingConstant:
-    """A calibrated constant: its measured value, and how it may shift."""
+    """A calibrated constant that a study may shift: its measured value, and its kind of shift."""
 
     name: str
     """``inbound.L2@1``: constant, level, threads."""
@@ -88,7 +88,9 @@ def prior(constants: Sequence[ShiftingConstant]) -> ShiftPrior:
 
 
 def held(constants: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list[float]:
-    """The shifts, limited where a level would overtake the next inner one, or at a bound."""
+    """The shifts after limits: no level becomes faster than the level nearer to the core, and no
+    value passes its bound.
+    """
     limited: list[float] = []
     before: dict[int, tuple[float, float]] = {}
     for figure, shift in zip(constants, shifts, strict=True):
@@ -105,7 +107,7 @@ def held(constants: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list
 def shifted(
     calibration: Calibration, constants: Sequence[ShiftingConstant], shifts: Sequence[float]
 ) -> Calibration:
-    """The calibration with its constants shifted, within their bounds."""
+    """The calibration with its constants shifted within their bounds."""
     new = {
         figure.name: (figure, figure.at(shift))
         for figure, shift in zip(constants, held(constants, shifts), strict=True)
@@ -133,9 +135,9 @@ def shifted(
 
 
 def _moved(constant: Constant, value: float) -> Constant:
-    """A constant at another value, its interval moved by the same factor.
+    """A constant with another value, its interval scaled by the same factor.
 
-    From a value of 0, which has no factor, the interval is stretched to hold the new one.
+    A value of 0 has no factor; there the interval is stretched to contain the new value.
     """
     if constant.value <= 0:
         low, high = min(constant.low, value), max(constant.high, value)
@@ -228,7 +230,9 @@ def _of_constant(
 
 
 def _known(figure: ShiftingConstant, calibration: Calibration) -> float | None:
-    """The standard deviation from an earlier refinement, to be the prior of this one; else None."""
+    """The standard deviation of the constant after an earlier refinement, to be its prior; None
+    without one.
+    """
     earlier = calibration.refined.get(figure.name)
     if earlier is None or earlier.high <= earlier.low:
         return None

@@ -1,4 +1,4 @@
-"""Data traffic of a program: every stream of cache lines with its reuse distance."""
+"""The data traffic of a program: every stream of cache lines with its reuse distance."""
 
 from autotune.models.traffic.reuse_distance import POSITIONS, Floats, ThreadStreams
 from autotune.models.traffic.schedule import Schedule

@@ -25,7 +25,9 @@ _SMALLEST = 64
 
 
 class Trail(NamedTuple):
-    """A trailing offset of a row: it reuses the lines that the offset ``gap`` ahead has loaded."""
+    """A trailing offset of a row: it reuses the cache lines loaded by the offset that is ``gap``
+    ahead.
+    """
 
     gap: int
     distance: float
@@ -33,7 +35,7 @@ class Trail(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """One row of one pass: the object, its use, and the trailing offsets behind it."""
+    """One row accessed by one pass: the object, how it is used, and its trailing offsets."""
 
     row: int
     object: int
@@ -59,7 +61,9 @@ class Pass(NamedTuple):
 
 
 class PassGroup(NamedTuple):
-    """Passes over one segment; several run tile by tile, ``tile`` being the share of a tile."""
+    """Passes over one segment. Several passes run tile by tile; ``tile`` is the share
+    of one tile.
+    """
 
     passes: tuple[Pass, ...]
     tile: float
@@ -68,7 +72,7 @@ class PassGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ThreadPasses:
-    """The passes of one thread, by step, and the sizes of the objects in bytes."""
+    """The passes of one thread by time step, and the sizes of the objects in bytes."""
 
     steps: tuple[tuple[PassGroup, ...], ...]
     sizes: tuple[float, ...]
@@ -77,7 +81,9 @@ class ThreadPasses:
 
 
 class _Cluster(NamedTuple):
-    """Neighbouring offsets of one access; ``shift`` 0 or how far the cluster lies off."""
+    """Neighbouring offsets of one access. ``shift``: the distance of the cluster from the own
+    component, or 0.
+    """
 
     parameter: str
     shift: int
@@ -87,7 +93,7 @@ class _Cluster(NamedTuple):
 
 
 def blocks(n: int, granule: int, threads: int) -> list[tuple[int, int]]:
-    """The block of each thread: whole granules, blockwise, the last one cut off at n."""
+    """The block of each thread: whole granules, in contiguous blocks; the last one ends at n."""
     granules = -(-n // granule)
     cuts = [min(n, granule * (granules * k // threads)) for k in range(threads + 1)]
     return list(pairwise(cuts))
@@ -122,10 +128,10 @@ def thread_passes(
 
 
 def _relative(shape: SweepShape, first: int, end: int) -> tuple[int, int]:
-    """The range of a sweep within a block, from the block's begin; (0, 0) if empty.
+    """The range of a sweep within a block, relative to the block's begin; (0, 0) if empty.
 
-    Boundary rows are ignored: threads that differ in boundary rows only count as equal, since these
-    are below 1 / 64 of a block.
+    Boundary rows are ignored, since they are below 1 / 64 of a block: threads that differ only in
+    boundary rows count as equal.
     """
     smallest = _smallest(first, end)
     lower, upper = max(shape.lower, first) - first, min(shape.upper, end) - first
@@ -198,7 +204,9 @@ class _Builder:
         return groups
 
     def covered(self, sweep: int) -> tuple[range, bool]:
-        """The segments that a sweep covers and True, or the segment that contains it and False."""
+        """The segments that a sweep covers, with True; or the single segment that contains the
+        sweep, with False.
+        """
         if sweep not in self.ranges:
             lower, upper = self.clip(self.shapes[sweep])
             start, stop = self.snap(lower), self.snap(upper)
@@ -261,7 +269,9 @@ class _Builder:
         return tuple(touches)
 
     def elsewhere(self, row: int, segment: int, shift: int) -> tuple[int, bool]:
-        """The object at a shifted segment, and whether another thread owns it."""
+        """The object of a row at a segment shifted by ``shift``, and whether another thread owns
+        it.
+        """
         segments = len(self.cuts) - 1
         start, end = self.cuts[segment] + shift, self.cuts[segment + 1] + shift
         for other in range(segments):
@@ -310,7 +320,9 @@ def _clusters(accesses: Sequence[RowAccess], far: float, line: int) -> tuple[_Cl
 def _trails(
     offsets: tuple[int, ...], streams: Sequence[tuple[int, ...]], line: int
 ) -> tuple[Trail, ...]:
-    """Trailing offsets with the bytes that all streams touch while the sweep advances by a gap."""
+    """The trailing offsets, with the bytes that all streams touch while the sweep advances by each
+    gap.
+    """
     gaps = [a - b for a, b in pairwise(offsets)]
     return tuple(
         Trail(gap, sum(_advance(stream, gap, line) for stream in streams))

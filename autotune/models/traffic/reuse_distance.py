@@ -1,4 +1,4 @@
-"""Reuse distances: the bytes a thread touches between two touches of the same line.
+"""Reuse distances: the bytes that a thread touches between two touches of the same cache line.
 
 Pass q touches object o at relative position x; pass q' touched it before. In between the thread
 touched what lies right of x in q', what lies left of x in q, and all of the passes between:
@@ -60,7 +60,7 @@ class ThreadStreams:
 
 @dataclass(frozen=True, slots=True)
 class _Timeline:
-    """All passes of all steps, in order, with the earlier touches of each object."""
+    """All passes of all time steps in order, with the earlier touches of each object."""
 
     passes: tuple[Pass, ...]
     start: Whole
@@ -75,7 +75,7 @@ class _Timeline:
 
 
 def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
-    """The streams of a thread, with their reuse distances in the last step."""
+    """The streams of a thread, with their reuse distances in the last time step."""
     groups = [group for step in thread.steps for group in step]
     past = _timeline(groups, thread.sizes)
     begin = sum(len(group.passes) for step in thread.steps[:-1] for group in step)
@@ -112,8 +112,8 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
 def _reclaimed(row: Whole, written: Flags, remote: Flags) -> Flags:
     """Whether each stream is the first to write a row after another thread has read it.
 
-    Threads do the same: when this thread reads rows of others, they read its rows. The step
-    repeats, so the last event of a row precedes its first.
+    All threads behave alike: when this thread reads rows of others, the others read its rows. The
+    time step repeats, so the last event of a row precedes its first.
     """
     reclaimed = np.zeros(len(row), dtype=np.bool_)
     for remote_row in set(row[remote].tolist()):
@@ -144,7 +144,7 @@ def _timeline(groups: Sequence[PassGroup], sizes: Sequence[float]) -> _Timeline:
 
 
 def _leading(past: _Timeline, where: Whole, what: Whole) -> Floats:
-    """Distances of the leading offset of each touch."""
+    """The reuse distances of the leading offset of each touch."""
     before = past.last[where, what]
     linear, inner = _linear(past, where, before)
     tiled = (past.end - past.start) > 1
@@ -156,7 +156,9 @@ def _leading(past: _Timeline, where: Whole, what: Whole) -> Floats:
 
 
 def _linear(past: _Timeline, where: Whole, before: Whole) -> tuple[Floats, Flags]:
-    """Distances by the formula without tiles, also within one tile, and which these are."""
+    """The distances by the formula without tiles, which also holds within one tile, and a mask of
+    where it holds.
+    """
     inner: Flags = before >= past.start[where]
     last = past.last[where]
     since = last >= before[:, None]
@@ -169,7 +171,7 @@ def _linear(past: _Timeline, where: Whole, before: Whole) -> tuple[Floats, Flags
 
 
 def _tiled(past: _Timeline, where: Whole, before: Whole) -> Floats:
-    """Distances where one of the two passes, or both, run tile by tile.
+    """The distances where one of the two passes, or both, run tile by tile.
 
         [0, t0)     earlier tiles of now          touched by all passes of this tile loop
         [t0, x)     this tile, left of x          by the passes up to this one
@@ -190,7 +192,9 @@ def _tiled(past: _Timeline, where: Whole, before: Whole) -> Floats:
     ever = first < _NEVER
 
     def share(full: Flags, whole: Floats, *partial: tuple[Flags, Floats]) -> Floats:
-        """Bytes: ``whole`` where ``full``, else the partial lengths together, at most ``whole``."""
+        """Bytes touched: ``whole`` where ``full``, else the sum of the partial lengths, at most
+        ``whole``.
+        """
         bytes_ = (full @ past.sizes)[:, None] * whole
         rest = sum((f[:, None, :] * p[:, :, None] for f, p in partial), np.zeros(()))
         capped = np.minimum(rest, whole[:, :, None]) * ~full[:, None, :]
@@ -219,7 +223,9 @@ def _first_touch(past: _Timeline, where: Whole) -> npt.NDArray[np.int64]:
 
 
 def _outward(distance: Floats, what: Whole, written: Flags) -> Floats:
-    """The largest distance until a written line is written again: how far it drifts out."""
+    """The largest distance until a written line is written again, which decides how far it is
+    written back.
+    """
     outward = np.where(written[:, None], 0.0, np.nan)
     outward = np.broadcast_to(outward, distance.shape).copy()
     order = np.argsort(what, kind="stable")
@@ -243,8 +249,8 @@ def _trails(
 ) -> list[tuple[int, Touch, Floats]]:
     """(pass, touch, distances) of the trailing offsets.
 
-    A gap that reaches back over the border of a tile finds its line behind all that the tile loop
-    touched since.
+    Where a gap reaches back over the border of a tile, the line was loaded in the tile before.
+    Everything that the tile loop touched since lies in between.
     """
     result: list[tuple[int, Touch, Floats]] = []
     index = begin
@@ -265,10 +271,11 @@ def _trails(
 def _over_the_border(
     users: npt.NDArray[np.int64], inside: Flags, length: float, gap: int
 ) -> Floats:
-    """Bytes that the other passes of a tile loop add to a gap that begins in an earlier tile.
+    """Bytes that the other passes of a tile loop touch within a gap that begins in an earlier tile.
 
-    Rows of the others count for the tiles in between; rows of both, where they reach beyond the
-    gap: to the begin of the earlier tile. ``users``: passes per object; ``length`` of a tile.
+    Rows that only the other passes touch count for the tiles in between. Rows that both touch count
+    where they reach beyond the gap, to the begin of the earlier tile. ``users``: passes per object;
+    ``length``: of a tile.
     """
     others, shared = (users > 0) & ~inside, (users > 1) & inside
     position = _MICRO * length

@@ -29,7 +29,9 @@ from autotune.language.expression import number, symbols
 
 @dataclass(frozen=True, slots=True)
 class SweepCall:
-    """One execution of a sweep: its number in the program, and a stored row per parameter."""
+    """One execution of a sweep: the number of the sweep in the program, and a stored row for each
+    parameter.
+    """
 
     sweep: int
     rows: tuple[tuple[str, int], ...]
@@ -57,7 +59,7 @@ class TimeStep:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Time steps up to the steady state; the last one is the steady one."""
+    """The time steps of a program up to the steady state; the last one is the steady step."""
 
     sweeps: tuple[AnySweep, ...]
     steps: tuple[TimeStep, ...]
@@ -70,7 +72,7 @@ _SYNC = -1
 
 @dataclass(slots=True)
 class _Walk:
-    """State of the expansion of one step."""
+    """The state of expanding one time step into calls."""
 
     sweeps: Mapping[int, int]
     places: dict[str, int]
@@ -151,7 +153,7 @@ def _selects_rows(node: Repeat) -> bool:
 
 
 def schedule(program: StepProgram) -> Schedule:
-    """The schedule of a program: a warm-up step (two with swaps), then the steady one.
+    """The schedule of a program: one warm-up step (two with swaps of rows), then the steady step.
 
     Raises ValueError for a barrier or a tile loop within a tile loop.
     """

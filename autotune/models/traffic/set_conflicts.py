@@ -1,4 +1,4 @@
-"""Set conflicts: rows whose lines fall into the same set of a cache, more of them than it has ways.
+"""Set conflicts: more rows whose lines fall into the same set of a cache than the set has ways.
 
 All stored rows lie in one arena, row r at r * leading dimension. With a leading dimension of a
 multiple of sets x line bytes, all rows that a sweep walks along use one set at a time:
@@ -25,7 +25,7 @@ PAGE = 4096
 
 @dataclass(frozen=True, slots=True)
 class SetConflict:
-    """Streams of one sweep that together exceed the ways of a set of one level."""
+    """Streams of one sweep that together exceed the ways of a set of one cache level."""
 
     level: str
     streams: int
@@ -38,7 +38,9 @@ class SetConflict:
 
 
 def leading_dimension(n: int, pad_lines: int, line: int) -> int:
-    """Components from one row to the next: whole lines or, padded, whole pages plus the padding."""
+    """The components from one row to the next: whole cache lines or, with padding, whole pages plus
+    the padding.
+    """
     per_line, per_page = line // DOUBLE, PAGE // DOUBLE
     if pad_lines == 0:
         return -(-n // per_line) * per_line
@@ -52,7 +54,7 @@ def conflicts(
     caches: Sequence[CacheLevel],
     iterations: float,
 ) -> list[SetConflict]:
-    """The conflicts of a sweep on given rows, for loops that do ``iterations`` per pass.
+    """The set conflicts of a sweep on given rows, for loops that do ``iterations`` per pass.
 
     Shared outer caches are left out: their set index is a hash of the address.
     """
@@ -73,10 +75,12 @@ def conflicts(
 def crowded(
     starts: Sequence[int], cache: CacheLevel, iterations: float, turns: Sequence[int] = ()
 ) -> tuple[int, float] | None:
-    """The most streams in one set and the lines loaded again per iteration; None without crowd.
+    """The most streams in one set and the lines loaded again per iteration; None where no set is
+    crowded.
 
-    ``starts``: components where the streams are, which move on side by side. ``turns``: the same in
-    the order in which a pass touches them, some more than once; none: each once.
+    ``starts``: the components where the streams begin; they advance side by side. ``turns``: the
+    same components in the order in which a pass touches them, where some may occur more than once;
+    by default each occurs once.
     """
     per_line = cache.line // DOUBLE
     sets = Counter(line % cache.sets for line in {start // per_line for start in starts})
@@ -93,7 +97,9 @@ def crowded(
 
 
 def _missed(turns: Sequence[int], cache: CacheLevel) -> int:
-    """Misses of one pass in a set under LRU, after passes that touched the same lines in turn."""
+    """The misses of one pass in a set under LRU, after passes that touched the same lines in the
+    same order.
+    """
     cached: list[int] = []
     missed = 0
     for _ in range(3):

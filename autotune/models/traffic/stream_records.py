@@ -17,7 +17,7 @@ StreamKind = Literal["load", "store", "update"]
 
 @dataclass(frozen=True, slots=True)
 class StreamRecord:
-    """One stream of lines of one pass."""
+    """One stream of cache lines of one pass."""
 
     row: str
     kind: StreamKind
@@ -60,7 +60,7 @@ class StepTraffic:
 
     @cached_property
     def executions(self) -> Floats:
-        """(regions, calls): number of executions of each call between two barriers."""
+        """(regions, calls): the number of executions of each call between two barriers."""
         step = self.schedule.steps[-1]
         counts = np.zeros((len(step.regions), len(step.calls)))
         for index, region in enumerate(step.regions):
@@ -107,7 +107,7 @@ class StepTraffic:
     def conflicts(
         self, call: int, pad_lines: int, machine: Machine, iterations: float
     ) -> list[SetConflict]:
-        """Set conflicts of a call for a loop of ``iterations`` per pass, with this padding."""
+        """The set conflicts of a call for a loop of ``iterations`` per pass, with this padding."""
         sweep_call = self.schedule.steps[-1].calls[call]
         rows = dict(sweep_call.rows)
         leading = leading_dimension(self.components, pad_lines, self.line)

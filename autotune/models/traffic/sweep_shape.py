@@ -1,4 +1,4 @@
-"""The shape of one sweep: its range, and per row the offsets that are read and written."""
+"""The shape of one sweep: its range, and for each row the offsets that are read and written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,8 +49,9 @@ class SweepShape:
 def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
     """The shape of a sweep at the sizes and constants in ``values``.
 
-    Stretches narrower than half of the widest (boundary columns) count as iterations only. Raises
-    ValueError where a row is not accessed at ``j + offset`` or a bound uses an unknown name.
+    Stretches narrower than half of the widest one (boundary columns) count by their iterations
+    only. Raises ValueError where a row is not accessed at ``j + offset`` or a bound uses an unknown
+    name.
     """
     symbols = dict(values)
     for name, expression in sweep.constants:
@@ -93,7 +94,7 @@ def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
 def _loops(
     stretch: SweepStretch, lower: int, values: Mapping[str, float | int]
 ) -> tuple[tuple[int, ...], float]:
-    """First components of the loops of a stretch, and the length of each."""
+    """The first components of the loops of a stretch, and the length of each loop."""
     if stretch.columns is None or stretch.row is None:
         return (lower,), inf
     first, end = (int(number(e, values)) for e in stretch.columns)
@@ -104,7 +105,7 @@ def _loops(
 
 
 def _width(stretch: SweepStretch, values: Mapping[str, float | int]) -> float:
-    """Share of a row that the columns of a stretch cover."""
+    """The share of a row that the columns of a stretch cover."""
     if stretch.columns is None or stretch.row is None:
         return 1.0
     first, end = (int(number(e, values)) for e in stretch.columns)
@@ -126,7 +127,7 @@ def _sequence(
 
 
 def _loaded(stretches: list[SweepStretch]) -> set[str]:
-    """Rows whose old content is read: they are read before they are assigned, or added to."""
+    """The rows whose old content is read: rows read before they are assigned, and rows added to."""
     loaded: set[str] = set()
     assigned: set[str] = set()
     for stretch in stretches:

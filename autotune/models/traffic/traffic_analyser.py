@@ -1,4 +1,6 @@
-"""The traffic analysis: from a program and its threads to streams, each part analysed once."""
+"""The traffic analysis: from a program and its threads to streams; equal parts are
+analysed once.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +23,8 @@ _Place = tuple[str, int]
 class TrafficAnalyser:
     """Analyses programs for one machine; equal programs, sweeps and sizes share their results.
 
-    Padding moves rows, not traffic: programs that differ in padding only share a ``StepTraffic``.
+    Padding moves rows but does not change traffic: programs that differ only in padding share a
+    ``StepTraffic``.
     """
 
     machine: Machine
@@ -41,8 +44,8 @@ class TrafficAnalyser:
     ) -> StepTraffic:
         """The traffic of one steady-state time step of ``program`` on ``threads`` threads.
 
-        The threads, all ranks' together, are spread evenly over ``nodes``. Raises ValueError where
-        a sweep is not in canonical form or a tile loop holds a barrier.
+        ``threads``: those of all ranks together, spread evenly over ``nodes``. Raises ValueError
+        where a sweep is not in canonical form or a tile loop contains a barrier.
         """
         problem = generated(problem)
         if isinstance(problem, StencilProblem):
@@ -99,5 +102,5 @@ class TrafficAnalyser:
 def analyse(
     program: StepProgram, problem: AnyProblem, threads: int, machine: Machine
 ) -> StepTraffic:
-    """The traffic of one program; see ``TrafficAnalyser`` for many."""
+    """The traffic of a single program; ``TrafficAnalyser`` is for many programs."""
     return TrafficAnalyser(machine).analyse(program, problem, threads)

@@ -53,7 +53,7 @@ _ROUTE = (
 
 
 class KernelAnalyser(Protocol):
-    """Interface of the analysis of kernels for one machine."""
+    """The interface of analysers of kernels for one machine."""
 
     def analyse(self, sources: Sequence[str]) -> Sequence[StretchModel | str]:
         """An ECM model per kernel text, or the reason why there is none."""
@@ -61,7 +61,7 @@ class KernelAnalyser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """All that the prediction of a node depends on."""
+    """Everything that the prediction of one node depends on; equal cases have equal predictions."""
 
     plan: int
     problem: str
@@ -72,7 +72,9 @@ class _Case:
 
 @dataclass(slots=True)
 class _Asked:
-    """A case under evaluation: its plan and its requests in the batch."""
+    """A case under evaluation: its plan, and the positions of its stretches in the batch of
+    requests.
+    """
 
     plan: NodePlan
     candidate: Candidate
@@ -84,7 +86,8 @@ class KerncraftEngine:
     """Predicts the slowest node of candidates, without communication between ranks.
 
     ``programs`` gives the program of a candidate, ``analyser`` the ECM model of a kernel on the
-    machine. Programs are looked at once, texts analysed once, equal cases evaluated once.
+    machine. Each program is examined once, each kernel text analysed once, and equal cases are
+    evaluated once.
     """
 
     name = "kerncraft"
@@ -106,7 +109,9 @@ class KerncraftEngine:
         self._done: dict[_Case, Prediction] = {}
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; where the engine cannot predict one, ``seconds``
+        is None and a reason is stated.
+        """
         plans = [self._plan(candidate) for candidate in candidates]
         self._analyse([node_plan for _, node_plan in plans if isinstance(node_plan, NodePlan)])
         requests: dict[_Case, _Asked] = {}
@@ -154,7 +159,9 @@ class KerncraftEngine:
             self._models.update(zip(new, self._analyser.analyse(new), strict=True))
 
     def _usable(self, node_plan: NodePlan | str) -> NodePlan | str:
-        """The plan, or the reason of the first stretch that kerncraft could not analyse."""
+        """The plan of a node; or the reason, if kerncraft could not analyse one of its
+        stretches.
+        """
         for _, stretch in node_plan.stretches if isinstance(node_plan, NodePlan) else ():
             model = self._models[stretch.text.text]
             if isinstance(model, str):
@@ -221,7 +228,9 @@ class KerncraftEngine:
         )
 
     def _conflicts(self, candidate: Candidate) -> str | None:
-        """A note where rows share sets of the innermost cache, which layer conditions ignore."""
+        """A note where rows of a candidate share sets of the innermost cache, which layer
+        conditions ignore; else None.
+        """
         cache = self.machine.caches[0]
         lines = -(-candidate.problem.n * 8 // cache.line) + self._programs(candidate).pad_lines
         if lines % cache.sets:

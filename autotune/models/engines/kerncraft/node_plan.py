@@ -1,10 +1,11 @@
-"""What a program runs on a node: stretches as kerncraft kernels, how often, on which components.
+"""The kernels that a program runs on a node: stretches of code for kerncraft, their executions and
+components.
 
-A kernel of the program is one sweep over all components, or one band of regions after another that
-cover them together (a right-hand side and its boundaries). kerncraft sees the *long* stretches of a
-kernel, those that keep their share of the components as N grows. The components of the other ones,
-the boundaries, count as if they belonged to the long stretches, in proportion: so the iterations of
-a kernel always add up to the block.
+A kernel of the program is one sweep over all components, or several sweeps over regions that cover
+all components together (a right-hand side and its boundaries). kerncraft analyses the *long*
+stretches of a kernel, those whose share of the components stays constant as N grows. The components
+of the other stretches, the boundaries, are attributed to the long stretches in proportion. So the
+iterations of a kernel always add up to the block.
 """
 
 from collections import Counter
@@ -37,7 +38,7 @@ class ComponentRange:
     row: Expr | None
 
     def within(self, block: Interval, values: Values) -> int:
-        """Number of components of the range in a block."""
+        """The number of components of the range that lie in a block."""
         lower = max(block[0], int(number(self.lower, values)))
         upper = min(block[1], int(number(self.upper, values)))
         if upper <= lower:
@@ -55,7 +56,7 @@ class ComponentRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelStretch:
-    """A long stretch of a kernel with its text for kerncraft."""
+    """A long stretch of a kernel, with its source text for kerncraft."""
 
     sweep: str
     kernel: str
@@ -65,13 +66,17 @@ class KernelStretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeKernel:
-    """A kernel over all components: its long stretches, and its executions per time step."""
+    """A kernel over all components: its long stretches, and the number of its executions per time
+    step.
+    """
 
     stretches: tuple[KernelStretch, ...]
     executions: int
 
     def components(self, block: Interval, values: Values) -> list[float]:
-        """Components of a block attributed to each stretch; they add up to the block."""
+        """The number of components of a block attributed to each stretch; they add up
+        to the block.
+        """
         if len(self.stretches) == 1:
             return [float(block[1] - block[0])]
         extents = [stretch.region.within(block, values) for stretch in self.stretches]
@@ -130,7 +135,11 @@ def _has_tiles(block: loop_tree.NodeBlock) -> bool:
 
 
 def _bands(steps: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
-    """Groups of consecutive calls that cover all components, with their executions."""
+    """Groups of consecutive calls that together cover all components, with the executions of each
+    group.
+
+    A text with the reason where calls do not cover every component once.
+    """
     step = steps.steps[-1]
     executions: Counter[int] = Counter()
     for region in step.regions:
@@ -156,7 +165,9 @@ def _bands(steps: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
 
 
 def _regions(sweep: loop_tree.Sweep) -> list[tuple[ComponentRange, loop_tree.SweepStretch]]:
-    """The regions of a sweep; rows of fixed length form one, as they share a loop."""
+    """The component ranges of a sweep; all rows of fixed length are one range, as they share a
+    loop.
+    """
     first = sweep.stretches[0]
     if first.columns is not None and isinstance(first.row, Num):
         return [(ComponentRange(first.lower, first.upper, None, None), first)]

@@ -1,4 +1,6 @@
-"""Eq. 8 and 9 for many stretches at once: requests are collected, then evaluated by text."""
+"""Eq. 8 and 9 for many kernel stretches at once: requests are collected, then evaluated together by
+kernel text.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +25,7 @@ _ALL = 1 - 1e-12
 
 
 class StretchModel(Protocol):
-    """Interface of the ECM model of one kernel on one machine."""
+    """The interface of the ECM model of one kernel on one machine."""
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -32,12 +34,14 @@ class StretchModel(Protocol):
     def evaluate(
         self, sizes: Mapping[str, npt.NDArray[np.int64]], cores: Sequence[int]
     ) -> EcmTimes:
-        """Times over sizes and numbers of cores."""
+        """The times for these sizes on these numbers of cores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StretchTiming:
-    """Seconds of requests: the time that the cores of a node take together, and its parts."""
+    """Seconds of requests: the time in which the cores of a node together finish each, and its
+    parts.
+    """
 
     levels: tuple[str, ...]
     seconds: Floats
@@ -70,7 +74,7 @@ class StretchTiming:
 
 @dataclass(slots=True)
 class _Group:
-    """The requests of one text on one number of cores."""
+    """The requests for one kernel text on one number of cores."""
 
     names: tuple[str, ...]
     positions: list[int] = field(default_factory=list)
@@ -80,7 +84,7 @@ class _Group:
 
 @dataclass(slots=True)
 class StretchRequests:
-    """Stretches to evaluate on one machine with one rule of saturation."""
+    """Collects kernel stretches to evaluate on one machine with one rule of saturation."""
 
     machine: Machine
     saturation: Saturation
@@ -131,7 +135,7 @@ class StretchRequests:
         beta = np.array(group.iterations)
 
         def seconds(cycles: Floats) -> Floats:
-            """Seconds by Eq. 8 and the clock of Eq. 9."""
+            """Convert cycles to seconds, by Eq. 8 and the clock of Eq. 9."""
             zeta = kernel_cycles(cycles, beta, times.iterations_per_line)
             result: Floats = zeta / float(self.machine.frequency)
             return result

@@ -1,4 +1,4 @@
-"""Parts, interval and reason of a prediction of engine ``kerncraft``."""
+"""The parts, the interval and the reason of a prediction by engine ``kerncraft``."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ _TOLD = 2
 
 
 def parts(plan: NodePlan, timing: StretchTiming, barriers: float) -> tuple[Part, ...]:
-    """The contributions of each sweep in program order, sweeps of equal name together.
+    """The contributions of each sweep in program order; sweeps of equal name are added up.
 
-    ``T_OL``, ``T_nOL`` and the levels are those of one core with its part of the iterations;
-    ``sweep`` is what the node takes. The memory's part holds the wait for the other cores, all of
-    the time where it is saturated. The ``sweep`` and ``barrier`` parts add up to the time step.
+    ``T_OL``, ``T_nOL`` and the levels are for one core with its part of the iterations; ``sweep``
+    is the time of the node. The memory's part includes the wait for the other cores; where memory
+    is saturated it is the whole time. The ``sweep`` and ``barrier`` parts add up to the time step.
     """
     total: dict[str, dict[str, float]] = {}
     for index, (_, stretch) in enumerate(plan.stretches):
@@ -41,7 +41,7 @@ def parts(plan: NodePlan, timing: StretchTiming, barriers: float) -> tuple[Part,
 
 
 def _row(timing: StretchTiming, index: int) -> Iterator[tuple[str, float]]:
-    """Kinds of parts and seconds of one stretch."""
+    """The kind and the seconds of each part of one stretch."""
     yield "T_OL", float(timing.T_OL[index])
     yield "T_nOL", float(timing.T_nOL[index])
     yield from zip(timing.levels, timing.transfers[index].tolist(), strict=True)
@@ -51,9 +51,10 @@ def _row(timing: StretchTiming, index: int) -> Iterator[tuple[str, float]]:
 def interval(
     machine: Machine, timing: StretchTiming, barriers: float, seconds: float
 ) -> tuple[Seconds, Seconds] | None:
-    """Seconds with full and with no overlap, where the machine lets some transfers overlap.
+    """Seconds with full and with no overlap of transfers, for machines on which some transfers
+    overlap.
 
-    None for a machine documented as serial: its model is a single time.
+    None for a machine documented as serial, whose model gives a single time.
     """
     names = [*(cache.name for cache in machine.caches), "MEM"]
     if all(machine.exposed(name) == 1 for name in names):
@@ -107,6 +108,6 @@ def reason(
 
 
 def with_notes(prediction: Prediction, *more: str | None) -> Prediction:
-    """The prediction with further notes; None among them is ignored."""
+    """The prediction with further notes; notes that are None are skipped."""
     added = [note for note in more if note]
     return replace(prediction, notes=(*prediction.notes, *added)) if added else prediction

@@ -1,1 +1,1 @@
-"""Engine ``reuse``: in-core times of compiled loops, and traffic by reuse distance."""
+"""Engine ``reuse``: the in-core times of compiled loops, and data traffic from reuse distances."""

@@ -1,4 +1,5 @@
-"""From candidates to cases: each program, its traffic, its loops and its conflicts once.
+"""Turns candidates into cases for the model; each program, its traffic, its loops and its conflicts
+are analysed once.
 
 The cases depend on the caches of the machine, not on its speeds, so one analysis serves any number
 of calibrations.
@@ -33,7 +34,9 @@ Crowded = tuple[tuple[int, tuple[SetConflict, ...]], ...]
 
 
 class CasePosition(NamedTuple):
-    """Where the case of a candidate is stored: thread placement and position."""
+    """Where the case of a candidate is stored: its thread placement and its position among the
+    cases of this placement.
+    """
 
     spread: ThreadPlacement
     position: int
@@ -41,7 +44,7 @@ class CasePosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingCase:
-    """The input of the model for a candidate; equal cases have equal times."""
+    """The input of the timing model for a candidate; equal cases have equal times."""
 
     traffic: StepTraffic
     threads: int
@@ -54,7 +57,7 @@ class TimingCase:
 
 
 class _Wanted(NamedTuple):
-    """A candidate with the traffic of its program, to be analysed."""
+    """A candidate to be analysed, with the traffic of its program."""
 
     candidate: Candidate
     traffic: StepTraffic
@@ -63,7 +66,7 @@ class _Wanted(NamedTuple):
 
 @dataclass(slots=True)
 class CaseTeam:
-    """The cases of one thread placement, as flat arrays."""
+    """All cases of one thread placement, with their traffic."""
 
     parts: list[FlowArrays] = field(default_factory=list)
     traffics: list[StepTraffic] = field(default_factory=list)
@@ -142,7 +145,7 @@ class AnalysedCandidates:
         return self._loops
 
     def places(self, candidates: Sequence[Candidate]) -> list[CasePosition | str]:
-        """The case of every candidate, or the reason why there is none."""
+        """The position of the case of every candidate, or the reason why it has none."""
         placed = self._placed
         new = [c for c in candidates if id(c) not in placed]
         if new:
@@ -170,7 +173,7 @@ class AnalysedCandidates:
         return _Wanted(candidate, traffic, program.pad_lines)
 
     def _flow(self, requests: Sequence[_Wanted]) -> None:
-        """Make the flat arrays of all traffic that has none yet."""
+        """Flatten the traffic of these requests that has not been flattened yet."""
         new: dict[ThreadPlacement, dict[int, StepTraffic]] = {}
         for item in requests:
             spread = _spread(item.candidate)
@@ -226,7 +229,9 @@ class AnalysedCandidates:
             return f"no in-core time of sweep {code.name}: {error}"
 
     def _core(self, build: Build, plan: Schedule) -> tuple[int, tuple[InCoreResult, ...]] | str:
-        """The in-core results of a program's sweeps, and the position of the first one."""
+        """The position of a program's first in-core result, and the in-core results of its sweeps;
+        or the reason why there are none.
+        """
         key = (build, id(plan))
         if key not in self._cores:
             results = [self._in_core[build, code.text] for code in self._code(plan)]
@@ -270,7 +275,9 @@ class AnalysedCandidates:
     def _crowd(
         self, team: CaseTeam, flow: int, pad_lines: int, results: tuple[InCoreResult, ...]
     ) -> tuple[int, Crowded] | None:
-        """The set conflicts of a program with its padding, and the position of the first one."""
+        """The position of a program's first set conflict, and its set conflicts for its padding;
+        None without conflicts.
+        """
         traffic = team.traffics[flow]
         plan, shapes = traffic.schedule.steps[-1].calls, traffic.shapes
         able = [
@@ -309,10 +316,11 @@ def _spread(candidate: Candidate) -> ThreadPlacement:
 
 
 def _again(crowd: Sequence[SetConflict], levels: Sequence[str], *, certain: bool) -> list[float]:
-    """Lines per iteration loaded again from each level behind the innermost.
+    """Lines per iteration loaded again from each level behind the innermost because of set
+    conflicts.
 
-    With ``certain`` those that depend on the physical pages are left out. A line driven out of one
-    level comes from the next one that still has it.
+    With ``certain``, conflicts that depend on physical pages are left out. A line driven out of one
+    level comes from the next level that still has it.
     """
     lost = dict.fromkeys(levels, 0.0)
     lost |= {c.level: c.lines for c in crowd if c.certain or not certain}

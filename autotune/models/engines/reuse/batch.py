@@ -31,7 +31,9 @@ PLACES = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowArrays:
-    """Flat arrays over kinds, streams, passes, entries, cells, regions and flows."""
+    """The traffic of many programs as flat arrays over kinds, streams, passes, entries, cells,
+    regions and flows.
+    """
 
     distance: Floats
     """(kinds, POSITIONS): bytes touched since the line was last touched."""
@@ -98,7 +100,7 @@ class FlowArrays:
     """Bytes of a cache line."""
 
     def joined(self, other: "FlowArrays") -> "FlowArrays":
-        """The arrays of both, the flows of ``other`` last."""
+        """The arrays of both objects concatenated, the flows of ``other`` last."""
         steps = {
             "owner": len(self.sweep),
             "slot": len(self.run),
@@ -124,7 +126,7 @@ class FlowArrays:
 
 
 def total(place: Whole, values: Floats, count: int) -> Floats:
-    """The sum of the values at each of ``count`` places."""
+    """The sum of the values with the same place, for each of ``count`` places."""
     return np.asarray(np.bincount(place, values, count), dtype=np.float64)
 
 

@@ -1,8 +1,8 @@
-"""Evaluates many cases on one machine at once: seconds, uncertainty, and their parts.
+"""Evaluates many cases on one machine at once: seconds, uncertainties, and parts of both.
 
 A *case* is the traffic of a program with the in-core times of its sweeps: the input of the model
 for a candidate. Cases with equal numbers of threads are evaluated together, in pieces that fit the
-caches: their passes are gathered into flat arrays, and everything else is arithmetic on these.
+caches. Their passes are gathered into flat arrays; everything else is arithmetic on these.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ _PIECE = 8000
 
 
 class Evaluator:
-    """Evaluates cases on one machine; keeps the transfers of flows."""
+    """Evaluates cases on one machine; remembers the transfers of flows it has computed."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -53,7 +53,11 @@ class Evaluator:
         self._parts: dict[ThreadPlacement, int] = {}
 
     def node(self, spread: ThreadPlacement, parts: Sequence[FlowArrays]) -> LoadedNode:
-        """The machine with some threads running; ``parts`` may only be extended at the end."""
+        """The machine with some threads running, and the transfers of ``parts``.
+
+        The result is remembered by thread placement. A later call may append to ``parts``, but not
+        change the earlier ones.
+        """
         loaded = self._nodes.get(spread)
         have = self._parts.get(spread, 0)
         for part in parts[have:]:
@@ -79,7 +83,7 @@ class Evaluator:
         return BareNode(threads, costs, rules, doubts, price, names)
 
     def _filled(self, bare: BareNode, part: FlowArrays) -> LoadedNode:
-        """The node with the transfers of some flows."""
+        """The node with the transfers of some flows computed."""
         within = bare.costs.exposed[:1]
         low, high = bare.doubts.low.exposed, bare.doubts.high.exposed
         lines = transfers(
@@ -130,7 +134,7 @@ class Evaluator:
     def piece(
         self, node: LoadedNode, cases: CaseArrays, core: LoopArrays, crowds: ConflictLines
     ) -> CasePiece:
-        """The passes of some cases, gathered into arrays, with their cycles."""
+        """The passes of some cases gathered into arrays, with the cycles of each pass."""
         flows = node.flows
         at, count, begin = _pieced(flows.passes, cases.flow)
         owner = np.repeat(np.arange(len(count)), count)
@@ -162,11 +166,11 @@ class Evaluator:
         )
 
     def steps(self, piece: CasePiece) -> StepTimes:
-        """The times of the time steps of a piece."""
+        """The times of the time steps of all cases in a piece."""
         return step_times(piece.cycles, piece.paths, float(self.machine.frequency))
 
     def _paths(self, node: LoadedNode, cases: CaseArrays, begin: Whole) -> StepPaths:
-        """Cells and regions of some cases; their passes are counted from ``begin``."""
+        """The cells and regions of some cases; their passes are numbered from ``begin``."""
         flows, flow = node.flows, cases.flow
         entry, entries, entry_first = _pieced(flows.entries, flow)
         cell, cells, cell_first = _pieced(flows.cells, flow)
@@ -189,7 +193,12 @@ class Evaluator:
     def _doubts(
         self, node: LoadedNode, piece: CasePiece, step: StepTimes, cases: CaseArrays, rows: Whole
     ) -> tuple[Floats, Floats, Floats]:
-        """(cases, classes) seconds that grow with a class, relative shifts; own variance."""
+        """(cases, classes) the seconds in proportion to each class, relative shifts by one
+        deviation; (cases,) independent deviation.
+
+        A class is a figure of the machine that may be wrong, or a regime; see the module
+        uncertainty.
+        """
         doubt = node.doubts
         clock = float(self.machine.frequency)
         weight = step.free / clock / step.seconds[piece.owner]
@@ -235,7 +244,9 @@ class Evaluator:
     def _crowding(
         self, node: LoadedNode, piece: CasePiece, weight: Floats
     ) -> tuple[Floats, Floats]:
-        """Relative change of a case's time without set conflicts, and with all possible ones."""
+        """The relative changes of a case's time without any set conflict and with all possible
+        ones.
+        """
         assert piece.conflicts is not None
         plain, stated = node.data.at(piece.at), piece.rows[POSITIONS]
         none, every = uncertainty.crowding(piece.core, plain, piece.conflicts[1], node.bare.rules)
@@ -246,7 +257,7 @@ class Evaluator:
     def _regimes(
         self, node: LoadedNode, piece: CasePiece, step: StepTimes, team: Whole
     ) -> dict[str, Floats]:
-        """Share of the time of every case spent under the condition of each regime."""
+        """The share of the time of every case that is spent under the condition of each regime."""
         seconds, flows, doubt = step.seconds, node.flows, node.doubts
         weight = step.weight / float(self.machine.frequency) / seconds[piece.owner]
         cycles, moving = piece.rows[POSITIONS], piece.data.total[POSITIONS]
@@ -289,7 +300,9 @@ class Evaluator:
 
 
 def _pieces(flows: FlowArrays, cases: CaseArrays) -> Iterator[Whole]:
-    """Positions of cases in groups of about ``_PIECE`` passes; cases with conflicts apart."""
+    """The positions of cases in groups of about ``_PIECE`` passes; cases with set conflicts form
+    groups of their own.
+    """
     count = flows.passes[cases.flow + 1] - flows.passes[cases.flow]
     for chosen in (np.flatnonzero(cases.crowd < 0), np.flatnonzero(cases.crowd >= 0)):
         if len(chosen):
@@ -298,14 +311,16 @@ def _pieces(flows: FlowArrays, cases: CaseArrays) -> Iterator[Whole]:
 
 
 def _pieced(bounds: Whole, flow: Whole) -> tuple[Whole, Whole, Whole]:
-    """Positions of the elements of some flows, the count of each, and where they begin."""
+    """The positions of the elements that belong to some flows, the count for each flow, and where
+    each flow begins.
+    """
     first = bounds[flow]
     count = bounds[flow + 1] - first
     return spans(first, count), count, np.cumsum(count) - count
 
 
 def _floor(flows: FlowArrays, lines: LineTimes, costs: LineCosts, clock: float) -> Floats:
-    """The least seconds of every region in which memory can move the lines of all threads."""
+    """The least seconds in which memory can move the lines of all threads, for every region."""
     moved = flows.count * lines.memory_lines[flows.entry] * flows.alike[flows.entry_cell]
     region = flows.cell_region[flows.entry_cell]
     loaded = total(region, moved, len(flows.times)) * costs.line
@@ -317,7 +332,9 @@ def _floor(flows: FlowArrays, lines: LineTimes, costs: LineCosts, clock: float) 
 def _conflicts(
     price: Floats, cases: CaseArrays, crowds: ConflictLines, begin: Whole, owner: Whole
 ) -> tuple[Floats, Floats]:
-    """(levels, passes) cycles of lines loaded again by set conflicts: certain, and at most."""
+    """(levels, passes) cycles of lines loaded again by set conflicts: those that are certain, and
+    at most.
+    """
     some = cases.crowd[owner] >= 0
     row = np.where(some, cases.crowd[owner] + np.arange(len(owner)) - begin[owner], 0)
 

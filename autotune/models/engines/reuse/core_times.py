@@ -1,4 +1,4 @@
-"""In-core times of sweeps as flat arrays, by length of a run and its place in a line."""
+"""In-core times of sweeps as flat arrays, by the length of a run and its place in a cache line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -65,7 +65,9 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
 
 
 def _crossing(result: InCoreResult) -> list[float]:
-    """Loads and stores that cross a line, by the place in a line where the loop begins."""
+    """The vector loads and stores that cross a cache line, for each place in a line where the loop
+    may begin.
+    """
     loads = result.crossings or (result.crossing,) * PLACES
     stores = result.crossings_stores or (result.crossing_stores,) * PLACES
     return [a + b for a, b in zip(loads, stores, strict=True)]
@@ -91,8 +93,8 @@ def run_times(
 ) -> InCoreTimes:
     """The in-core times of runs of a number of iterations.
 
-    ``align``: (runs, PLACES) shares of the entries that begin so many doubles behind a line's
-    start.
+    ``align``: (runs, PLACES) the share of loop entries at each place, counted in doubles behind the
+    start of a cache line.
     """
     T_OL, T_nOL = _over_runs(loop, run)
     if threads > 1:
@@ -103,7 +105,9 @@ def run_times(
 
 
 def _over_runs(loop: LoopArrays, run: Floats) -> tuple[Floats, Floats]:
-    """T_OL and T_nOL per iteration of runs: the hot loop, then the loops for the remainder."""
+    """T_OL and T_nOL per iteration of runs: the hot loop, then the loops that take its
+    remainder.
+    """
     left = np.floor(np.where(np.isfinite(run), run, 0.0))
     whole = left.copy()
     sums = np.zeros((2, len(run)))
@@ -119,9 +123,10 @@ def _over_runs(loop: LoopArrays, run: Floats) -> tuple[Floats, Floats]:
 
 
 def _entry(loop: LoopArrays, run: Floats, costs: LineCosts) -> Floats:
-    """Cycles per iteration to enter loops.
+    """Cycles per iteration spent on entering loops.
 
-    The exit of a loop of few passes is predicted; that of a longer one is mispredicted.
+    The exit of a loop with few passes is predicted correctly; the exit of a longer one is
+    mispredicted.
     """
     around = np.maximum(costs.loop_entry - costs.exit, loop.entry)
     passes = run / np.maximum(loop.rungs[:, 0, 0], 1.0)

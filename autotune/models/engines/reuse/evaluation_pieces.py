@@ -1,4 +1,6 @@
-"""Values of an evaluation: a machine with some threads running, cases, pieces of cases."""
+"""The data that an evaluation works on: a machine with some threads running, cases, and pieces of
+cases.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -72,7 +74,9 @@ class BareNode(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedNode:
-    """A machine with some threads running, and the transfers of flows; passes are the last axis."""
+    """A machine with some threads running, with the transfers of flows; the last axis is over
+    passes.
+    """
 
     bare: BareNode
     flows: FlowArrays
@@ -91,7 +95,7 @@ class LoadedNode:
 
     @property
     def costs(self) -> LineCosts:
-        """The costs of lines."""
+        """The costs of cache lines on the machine."""
         return self.bare.costs
 
     @property
@@ -131,7 +135,7 @@ class CaseEstimates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasePiece:
-    """Some cases with their passes in flat arrays."""
+    """Some cases, with their passes gathered into flat arrays."""
 
     core: CorePassTimes
     data: TransferSums
@@ -153,5 +157,5 @@ class CasePiece:
 
     @property
     def cycles(self) -> Floats:
-        """(passes,): cycles per iteration."""
+        """(passes,): mean cycles per iteration of each pass."""
         return over_positions(self.rows)

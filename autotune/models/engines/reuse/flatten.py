@@ -1,7 +1,7 @@
-"""From the traffic of programs to flat arrays, with equal streams, passes and regions merged.
+"""Flattens the traffic of programs into arrays, merging equal streams, passes and regions.
 
-Equal elements are found by signatures, numbers made of everything that matters and scattered so
-that their sums agree only where all parts do.
+Equal elements are found by signatures: numbers computed from everything that matters, and scattered
+so that sums of them are equal only where all summands are.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
-    """The flat arrays of some traffics, which must not be empty.
+    """The flat arrays of a non-empty list of traffics.
 
-    ``ways``: most rows that a sweep may walk along without crowding a set; passes of sweeps with
-    more are one only where their rows lie alike.
+    ``ways``: the most rows that a sweep may access without crowding a set. Passes of sweeps with
+    more rows are merged only where their rows have equal distances.
     """
     raw = _raw(traffics, ways)
     first_passes, new = _equal_passes(raw)
@@ -83,7 +83,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
 
 
 def _bounds(owner: Whole, count: int) -> Whole:
-    """The position of the first element of each owner; owners ascend."""
+    """The position of the first element of each owner, and the end; ``owner`` is ascending."""
     return np.searchsorted(owner, np.arange(count + 1))
 
 
@@ -188,7 +188,9 @@ def _executions(
     lanes: Sequence[ThreadStreams],
     starts: Whole,
 ) -> tuple[Whole, Whole, Whole, Floats]:
-    """The number of regions of each program; per execution its pass, its region, how often."""
+    """The number of regions of each program; for each execution its pass, its region
+    and its count.
+    """
     regions = np.array([len(t.executions) for t in traffics])
     before = np.repeat(np.cumsum(regions) - regions, [len(t.threads) for t in traffics])
     placed = [
@@ -202,7 +204,9 @@ def _executions(
 def _stream_signatures(
     distance: Floats, outward: Floats, properties: Floats, lines: Floats
 ) -> tuple[Floats, list[Floats]]:
-    """(streams, 2) numbers equal for equal kinds, and two (streams,) ones for equal streams."""
+    """(streams, 2) signatures equal for streams of equal kind, and two (streams,) signatures equal
+    for equal streams.
+    """
     near = np.nan_to_num(distance, posinf=-1.0)
     kinds = np.stack([near @ _CHANCE[k, :, 0] + properties @ _CHANCE[k, 0] for k in (0, 1)], axis=1)
     drift = np.nan_to_num(outward, nan=-2.0, posinf=-1.0)
@@ -216,7 +220,7 @@ def _stream_signatures(
 def _placed(
     traffic: StepTraffic, calls: Sequence[int], start: int, before: int
 ) -> tuple[Whole, Whole, Floats]:
-    """Pass, region and count of the executions of one lane."""
+    """The pass, region and count of each execution of one lane."""
     executed = traffic.executions[:, calls]
     region, at = np.nonzero(executed)
     return at + start, region + before, executed[region, at]
@@ -225,8 +229,9 @@ def _placed(
 def _called(traffic: StepTraffic, ways: int) -> Floats:
     """(calls, 5 + PLACES): numbers that describe each call.
 
-    Sweep, iterations of a run, whether it runs tile by tile, how its rows lie (0 for sweeps that
-    can crowd no set), iterations to a jump in memory, and where in a line its loops begin.
+    They are: the sweep; the iterations of a run; whether it runs tile by tile; a hash of the
+    distances of its rows (0 for sweeps that cannot crowd a set); the iterations to a jump in
+    memory; and the share of its loops that begin at each place in a cache line.
     """
     step = traffic.schedule.steps[-1]
     columns = np.zeros((len(step.calls), 5 + PLACES))
@@ -257,7 +262,7 @@ def _called(traffic: StepTraffic, ways: int) -> Floats:
 
 
 def _scattered(values: Floats) -> Floats:
-    """A number in [0, 1) for each value, different also in sums (splitmix64)."""
+    """A number in [0, 1) for each value; sums of different values differ too (splitmix64)."""
     bits = np.ascontiguousarray(values).view(np.uint64)
     for shift, factor in zip((30, 27), _MIX, strict=True):
         bits = (bits ^ (bits >> np.uint64(shift))) * factor
@@ -266,7 +271,9 @@ def _scattered(values: Floats) -> Floats:
 
 
 def _distinct(rows: Floats) -> tuple[Whole, Whole]:
-    """(first, inverse): the first of equal rows in order, and for each row its number there."""
+    """(first, inverse): the positions of the distinct rows in order, and for each row the number of
+    its equal among them.
+    """
     exact = np.ascontiguousarray(rows)
     keys = exact.view(np.dtype((np.void, exact.dtype.itemsize * exact.shape[1])))[:, 0]
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -277,12 +284,12 @@ def _distinct(rows: Floats) -> tuple[Whole, Whole]:
 
 
 def _equal_passes(raw: _Raw) -> tuple[Whole, Whole]:
-    """The passes to keep, and for every pass the number of the kept one equal to it."""
+    """The passes to keep, and for every pass the number of the equal pass that is kept."""
     return _distinct(raw.pass_signature)
 
 
 class _Table(NamedTuple):
-    """Entries sorted by cell, cells by region, regions by flow."""
+    """Entries sorted by cell, cells sorted by region, regions sorted by flow."""
 
     entry: Whole
     iterations: Floats
@@ -294,7 +301,7 @@ class _Table(NamedTuple):
 
 
 def _table(raw: _Raw, new: Whole) -> _Table:
-    """Executions of equal passes added up, equal regions merged."""
+    """The table in which executions of equal passes are added up and equal regions are merged."""
     passes = int(new.max()) + 1
     key, inverse = np.unique(raw.region * passes + new[raw.at], return_inverse=True)
     count = total(inverse, raw.times * raw.iterations[raw.at], len(key))

@@ -1,4 +1,4 @@
-"""Costs of lines with the measured constants of a host."""
+"""The costs of cache lines from the measured constants of a host."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ _MODES = 4.0
 
 
 def calibrated_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
-    """The costs of lines with every measured constant put in; others remain."""
+    """The costs of lines, with the measured value for every constant that was measured."""
     costs, calibration = line_costs(machine, threads, placement), machine.calibration
     if calibration is None or not calibration.curves:
         return costs
@@ -53,10 +53,10 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
 
 
 def _middle(constant: Constant | None) -> float:
-    """The geometric middle of a constant's interval.
+    """The geometric mean of the ends of a constant's interval.
 
-    Transfers between cores have modes, far apart where cores move between caches, and any of them
-    may hold next time.
+    Transfers between cores have several modes, far apart where cores move between caches, and any
+    of them may hold at the next run.
     """
     if constant is None:
         return 0.0
@@ -74,7 +74,9 @@ def _between(calibration: Calibration, threads: int) -> float:
 
 
 def _crowding(calibration: Calibration, threads: int) -> Crowding | None:
-    """Bandwidth of several streams over that of one, where it was measured."""
+    """The measured bandwidth of several streams over that of one stream; None where it was not
+    measured.
+    """
     several = [curve for curve in _near(calibration, threads) if curve.streams > 1]
     if not several:
         return None
@@ -89,13 +91,13 @@ def _crowding(calibration: Calibration, threads: int) -> Crowding | None:
 
 
 def _near(calibration: Calibration, threads: int) -> list[BandwidthCurve]:
-    """The curves of the nearest measured number of threads."""
+    """The measured curves for the number of threads nearest to ``threads``."""
     near = calibration.curve(threads).threads
     return [curve for curve in calibration.curves if curve.threads == near]
 
 
 def _over_loads(costs: LineCosts, stored: Floats) -> Floats:
-    """Cycles per stored line of each level, over those of a line read there; 1 in the innermost."""
+    """The cycles of a stored line over those of a line read, for each level; 1 in the innermost."""
     ratios = [1.0]
     for level in range(1, len(costs.names)):
         inner = costs.borders[level - 1]

@@ -16,7 +16,9 @@ MEMORY = "MEM"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowding:
-    """Bandwidth of several streams over that of one, on a grid of stream counts and distances."""
+    """The bandwidth of several streams over that of one, on a grid of stream counts and
+    distances.
+    """
 
     streams: Floats
     """Logarithms of the counts, ascending, the first 0."""
@@ -26,7 +28,9 @@ class Crowding:
     """(streams, sizes): logarithms."""
 
     def of(self, crowd: Floats, position: Floats) -> Floats:
-        """Logarithmic factors for (kinds,) counts at (kinds, positions) logarithms of bytes."""
+        """Logarithms of the bandwidth factors for (kinds,) stream counts at (kinds, positions)
+        logarithms of bytes.
+        """
         result = np.ones_like(position)
         logarithms = np.log(np.maximum(crowd, 1.0))
         for count in np.unique(logarithms):
@@ -38,12 +42,13 @@ class Crowding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineCosts:
-    """Cycles per line of one of ``threads`` running threads.
+    """Cycles per cache line for one of ``threads`` running threads.
 
-    A distance within the innermost cache costs nothing: the in-core time holds its loads. Further
-    out the measured curve speaks: the time per line at that working set, less the exposed share of
-    the time that the same loads take in the innermost cache. Without a curve: the links of the
-    machine file. Costs are nan where the machine has no figure.
+    A line with a reuse distance within the innermost cache costs nothing: the in-core time includes
+    its load. For larger distances the measured bandwidth curve counts: the time per line at this
+    working set, less the exposed share of the time that the same loads take in the innermost cache.
+    Without a curve, the links of the machine file count. Costs are nan where the machine has no
+    figure.
     """
 
     names: tuple[str, ...]
@@ -114,10 +119,10 @@ class LineCosts:
     def inbound(
         self, distance: Floats, level: Levels, *, beyond: int = 0, crowd: Floats | None = None
     ) -> Floats:
-        """Cycles per line with a reuse distance, which falls in ``level``.
+        """Cycles per line with this reuse distance, which falls in ``level``.
 
-        ``beyond``: innermost caches that the line does not come into. ``crowd``: streams that run
-        at once, per row of ``distance``; None: one.
+        ``beyond``: the number of innermost caches that the line does not enter. ``crowd``: the
+        number of streams that run at once, per row of ``distance``; None: one.
         """
         if self.curve is None:
             costs = np.array([self._path(end, beyond) for end in range(len(self.names))])[level]
@@ -131,7 +136,9 @@ class LineCosts:
         return result
 
     def _path(self, level: int, beyond: int) -> float:
-        """Cycles of the links on the way of a line from a level; victim caches are bypassed."""
+        """Cycles of the links that a line passes on its way from a level; victim caches are
+        bypassed.
+        """
         links = self.links[:level].copy()
         for link in range(level):
             if self.victims[link]:
@@ -140,7 +147,9 @@ class LineCosts:
         return float(along(links, self.exposed[1 : level + 1])[-1]) if level else 0.0
 
     def measured(self, distance: Floats, crowd: Floats | None = None) -> Floats:
-        """Bytes per cycle at a working set, interpolated log-log; of memory without a curve."""
+        """Bytes per cycle at a working set, interpolated log-log in the measured curve; without a
+        curve, those of memory.
+        """
         if self.curve is None:
             return np.full(distance.shape, self.memory)
         position = np.log(np.maximum(distance / self.capacity, 1.0))
@@ -150,24 +159,28 @@ class LineCosts:
         return result
 
     def from_memory(self, distance: Floats, level: Levels) -> Floats:
-        """Share of the lines that come from memory; near a bend the last cache has the rest."""
+        """The share of the lines that come from memory; near the bend of the curve the last cache
+        delivers the others.
+        """
         share = np.minimum(1.0, self.memory / self.measured(distance))
         result: Floats = np.where(level == len(self.borders), share, 0.0)
         return result
 
     def outbound(self, level: Levels) -> Floats:
-        """Cycles per dirty line that drifts out to ``level``."""
+        """Cycles per modified line that is written back as far as ``level``."""
         return np.concatenate([[0.0], np.cumsum(self.outlinks)])[level]
 
     def typical(self, level: int) -> float:
-        """Cycles per line from a level at a typical distance."""
+        """Cycles per line from a level, at a typical reuse distance in it."""
         sizes = self.borders
         upper = sizes[level] if level < len(sizes) else 16 * sizes[-1]
         distance = np.array([np.sqrt(sizes[level - 1] * upper) * self.capacity])
         return float(self.inbound(distance, np.array([level]))[0])
 
     def missing(self, level: int) -> str:
-        """In words, the missing figure without which lines from a level have no cost."""
+        """A sentence that names the missing figure without which lines from a level
+        have no cost.
+        """
         for index in range(level):
             if np.isnan(self.links[index]):
                 name = self.names[index + 1]
@@ -178,7 +191,7 @@ class LineCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Bandwidths:
-    """Bandwidths of a machine: measured, or by its machine file."""
+    """The bandwidths of a machine, measured or from its machine file."""
 
     curve: tuple[Floats, Floats] | None
     """Logarithms of working set and of bytes per cycle; None: not measured."""
@@ -194,7 +207,9 @@ class _Bandwidths:
 def _bandwidths(
     machine: Machine, threads: int, names: tuple[str, ...], memory: float
 ) -> _Bandwidths:
-    """The measured bandwidths where the machine has them; ``memory`` is that of its file."""
+    """The measured bandwidths where the machine has them; else those of its file, where ``memory``
+    is the memory's.
+    """
     calibration = machine.calibration
     if not (calibration and calibration.curves):
         rule = machine.overlap.rule
@@ -222,10 +237,12 @@ def _bandwidths(
 
 
 def line_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
-    """The costs with ``threads`` running, with measured curves where the machine has them.
+    """The costs of lines with ``threads`` threads running, from measured curves where the machine
+    has them.
 
-    ``placement`` says how many of them share a cache or a memory. Curves are measured with threads
-    side by side, so the one counts of as many threads as there are in the fullest memory domain.
+    ``placement`` says how many of the threads share a cache or a memory. Curves were measured with
+    threads side by side, so the curve used is that of as many threads as run in the fullest memory
+    domain.
     """
     if placement != "compact":
         return _spread_out(machine, threads, placement)
@@ -266,9 +283,9 @@ def line_costs(machine: Machine, threads: int, placement: Placement = "compact")
 
 
 def _spread_out(machine: Machine, threads: int, placement: Placement) -> LineCosts:
-    """Costs of threads that are spread out over groups of cores that share a cache or memory.
+    """The costs for threads spread out over groups of cores that share a cache or memory.
 
-    The caches and the memory are taken one by one, with the threads that share it.
+    Each cache and the memory is treated separately, with the number of threads that share it.
     """
     cores = machine.cores
     domain = together(threads, machine.memory.cores, placement, cores)
@@ -286,7 +303,9 @@ def _spread_out(machine: Machine, threads: int, placement: Placement) -> LineCos
 
 
 def _outlinks(machine: Machine, threads: int, passed: int) -> Floats:
-    """Cycles per dirty line into each level from the one below; 0 where hidden or not dirty."""
+    """Cycles per modified line written back into each level from the level before it; 0 where
+    hidden or not written back.
+    """
     line, memory = int(machine.line), machine.memory
     costs = [line / c.outward if c.outward else 0.0 for c in machine.caches[1:]]
     share = min(threads, memory.cores)
@@ -296,7 +315,9 @@ def _outlinks(machine: Machine, threads: int, passed: int) -> Floats:
 
 
 def _store(machine: Machine, threads: int) -> float:
-    """Cycles per byte that one core stores through, while the other cores on the path run too."""
+    """Cycles per byte that one core writes through, while the other cores on the path
+    do the same.
+    """
     path = machine.overlap.store_path
     if path is not None:
         return min(threads, path.cores) / path.throughput

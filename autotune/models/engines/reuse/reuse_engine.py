@@ -1,4 +1,4 @@
-"""Engine ``reuse``: in-core times of compiled loops, and a reuse distance per stream."""
+"""Engine ``reuse``: the in-core times of compiled loops, and one reuse distance per stream."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,8 @@ _TOLD = 0.03
 class PredictionArrays:
     """Predictions of n candidates as arrays.
 
-    nan where it cannot say; ``reasons`` has the position and why.
+    Values are nan where the engine has no prediction; ``reasons`` holds the positions and the
+    reasons.
     """
 
     seconds: Floats
@@ -59,7 +60,7 @@ class PredictionArrays:
 
 
 class _Placed(NamedTuple):
-    """The positions of the cases of some candidates."""
+    """The positions of the cases of some candidates, and reasons for candidates without a case."""
 
     position: Whole
     groups: list[tuple[ThreadPlacement, Whole]]
@@ -83,7 +84,7 @@ class ReuseEngine:
     """Predicts candidates by the ECM model with one reuse distance per stream.
 
     ``programs`` gives the program of a candidate, ``sweep_code`` the C text of a sweep,
-    ``analyser`` its in-core time. The interval is described in ``uncertainty``.
+    ``analyser`` the in-core time of a sweep. The module ``uncertainty`` describes the interval.
     """
 
     name = "reuse"
@@ -107,7 +108,8 @@ class ReuseEngine:
     def on(self, machine: Machine) -> "ReuseEngine":
         """The engine with other figures of the machine; analysed programs are shared.
 
-        Raises ValueError for a machine with other caches or lines, where the traffic differs.
+        Raises ValueError for a machine with other caches or cache lines, since the traffic differs
+        there.
         """
         current = self.machine
         if [(c.size, c.ways, c.line, c.cores) for c in machine.caches] != [
@@ -123,8 +125,8 @@ class ReuseEngine:
     def predict_arrays(self, candidates: Sequence[Candidate]) -> PredictionArrays:
         """Seconds and interval of every candidate, in order.
 
-        Candidates are remembered by identity of the object: asking again for the same objects is
-        arithmetic only.
+        Candidates are remembered by the identity of the object: predicting the same objects again
+        takes only arithmetic.
         """
         count = len(candidates)
         placed = self._placed(candidates)
@@ -160,7 +162,9 @@ class ReuseEngine:
         )
 
     def _placed(self, candidates: Sequence[Candidate]) -> _Placed:
-        """The cases of candidates; those of the last request are kept."""
+        """The positions of the cases of candidates; the result for the last request is
+        remembered.
+        """
         ids = list(map(id, candidates))
         if ids != self._last[0]:
             places = self._analysed.places(candidates)
@@ -198,7 +202,9 @@ class ReuseEngine:
     # --- with words -----------------------------------------------------------------------
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; where the engine cannot predict one, ``seconds``
+        is None and a reason is stated.
+        """
         places = self._analysed.places(candidates)
         new: dict[ThreadPlacement, dict[int, None]] = {}
         for place in places:
@@ -209,7 +215,7 @@ class ReuseEngine:
         return [_unknown(p) if isinstance(p, str) else self._done[p] for p in places]
 
     def _predict(self, spread: ThreadPlacement, positions: Whole) -> None:
-        """Predict the cases that have no prediction yet."""
+        """Make the predictions of those of the cases that have none yet."""
         evaluated = self._estimate(spread, positions)
         team = self._analysed.teams[spread]
         predicted = np.flatnonzero(evaluated.rows >= 0)
@@ -274,7 +280,7 @@ class ReuseEngine:
         )
 
     def _missing(self, place: CasePosition) -> str:
-        """In words, the figure that is missing or makes no sense."""
+        """A sentence that names the figure of the machine that is missing or implausible."""
         team = self._analysed.teams[place.spread]
         node = self._evaluator.node(place.spread, team.parts)
         flow = team.rows[place.position][0]
@@ -318,7 +324,9 @@ def _sensible(seconds: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]
 
 
 def _interval(estimates: CaseEstimates, node: LoadedNode) -> tuple[Floats, Floats]:
-    """80 % intervals; none reaches below the time by the fastest plausible memory bandwidth."""
+    """The bounds of 80 % intervals; none is below the time at the fastest plausible memory
+    bandwidth.
+    """
     sigma = np.sqrt((estimates.shifts**2).sum(axis=1) + estimates.independent**2)
     reach = np.exp(Z80 * sigma)
     least = estimates.floor / np.exp(Z80 * node.doubts.levels[-1])

@@ -1,9 +1,10 @@
-"""The model as arithmetic over arrays: lines of streams, cycles of passes, seconds of time steps.
+"""The timing model as arithmetic over arrays: lines of streams, cycles of passes, seconds of time
+steps.
 
     transfers    streams -> passes    cycles per iteration for the lines from every level
-    sums         levels -> total      all levels together, and what of it overlaps with nothing
-    row_cycles   passes               what a pass takes (Eq. 6 and 7), all its terms together
-    step_times   passes -> steps      between two barriers the slowest thread (Eq. 8 to 10)
+    sums         levels -> total      all levels added up, and the part that overlaps with nothing
+    row_cycles   passes               the cycles of a pass from all its terms (Eq. 6 and 7)
+    step_times   passes -> steps      the slowest thread between two barriers (Eq. 8 to 10)
 
 Arrays run over the passes of many programs. Times are cycles per iteration (one component) of one
 thread, until ``step_times`` makes them seconds. Equations: Scherg et al., ICPE 2019.
@@ -28,7 +29,7 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineTimes:
-    """Cycles per iteration for lines; levels begin behind the innermost cache."""
+    """Cycles per iteration for cache lines; the levels begin behind the innermost cache."""
 
     data: Floats
     """(levels, POSITIONS, passes): lines from each level, and to it."""
@@ -73,10 +74,11 @@ class _Priced:
 
 
 def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Floats) -> LineTimes:
-    """Cycles of the lines of every pass.
+    """The cycles of the lines of every pass.
 
-    A line that another thread wrote last lies beyond the private caches. ``hidden``, ``serial``:
-    exposed shares of all levels, the innermost too, if more or less overlapped than stated.
+    A line that another thread wrote last comes from beyond the private caches. ``hidden``,
+    ``serial``: alternative exposed shares of all levels, the innermost included, for more and for
+    less overlap than stated.
     """
     priced = _price(flows, costs)
     count = len(flows.sweep)
@@ -124,14 +126,18 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
 
 
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
-    """Cycles to start each stream; of the eight doubles in a line the first pays."""
+    """Cycles to start each stream at a level; the first of the eight doubles in a line
+    bears them.
+    """
     if costs.stream_start is None:
         return np.zeros(len(level))
     return np.asarray(costs.stream_start[level] * _whole(flows), dtype=np.float64)
 
 
 def _whole(flows: FlowArrays) -> Floats:
-    """Weight of each stream: 1 where it takes a new line every eight doubles."""
+    """The weight of each stream: 1 where it takes a new line every eight doubles, less where it
+    takes fewer.
+    """
     return np.asarray(np.minimum(flows.lines * flows.line / 8, 1.0), dtype=np.float64)
 
 
@@ -154,7 +160,7 @@ def _price(flows: FlowArrays, costs: LineCosts) -> _Priced:
 
 
 def _gather(flows: FlowArrays, level: Whole, cycles: Floats, levels: int) -> Floats:
-    """Sums over the streams of each pass, (levels, POSITIONS, passes) figures."""
+    """(levels, POSITIONS, passes) sums over the streams of each pass."""
     weighted = cycles[flows.kind] * flows.lines[:, None]
     return _sum(flows.owner, level[flows.kind], weighted, levels, len(flows.sweep))
 
@@ -174,7 +180,9 @@ def _foreign(flows: FlowArrays, priced: _Priced, levels: int) -> Floats:
 
 
 def _changed(flows: FlowArrays, priced: _Priced, costs: LineCosts, base: Floats) -> Floats:
-    """The mean cycles ``base`` with other prices; only kinds whose price changes are computed."""
+    """The mean cycles ``base`` recomputed with other costs; only kinds of streams whose cost
+    changes are computed.
+    """
     other = _price(flows, costs)
     moved = (other.level != priced.level) | (other.cycles != priced.cycles)
     chosen = np.flatnonzero(moved.any(axis=1)[flows.kind])
@@ -193,7 +201,7 @@ def _changed(flows: FlowArrays, priced: _Priced, costs: LineCosts, base: Floats)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverlapRules:
-    """How the terms of a pass overlap, for one machine and number of threads."""
+    """How the terms of a pass overlap, for one machine and one number of threads."""
 
     exposed: Floats
     """(levels,): share of each level's transfers that adds to T_nOL."""
@@ -205,9 +213,10 @@ class OverlapRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferSums:
-    """Transfers of passes over all levels, cycles per iteration: (rows, passes).
+    """The transfers of passes summed over all levels, cycles per iteration: (rows, passes).
 
-    Rows are the ``POSITIONS``, and then assumptions about the means over them.
+    The first rows are the ``POSITIONS``. Each further row is a mean over positions, under one
+    assumption about the machine.
     """
 
     total: Floats
@@ -227,7 +236,7 @@ class TransferSums:
         )
 
     def at(self, passes: Whole) -> "TransferSums":
-        """The sums of the passes ``passes``."""
+        """The sums of the chosen passes."""
         return TransferSums(
             total=np.take(self.total, passes, axis=1),
             exposed=np.take(self.exposed, passes, axis=1),
@@ -243,7 +252,7 @@ class TransferSums:
 
 
 def sums(data: Floats, rules: OverlapRules, stored: Floats) -> TransferSums:
-    """The transfers of all levels summed: ``data`` (levels, rows, passes), ``stored`` (passes,)."""
+    """The sums over all levels of ``data`` (levels, rows, passes), with ``stored`` (passes,)."""
     total, exposed = data.sum(axis=0), np.einsum("l,lrp->rp", rules.exposed, data)
     if rules.serial_stores:
         total, exposed = total + stored, exposed + stored
@@ -255,7 +264,7 @@ def sums(data: Floats, rules: OverlapRules, stored: Floats) -> TransferSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorePassTimes:
-    """Cycles per iteration of passes besides their transfers: (passes,)."""
+    """Cycles per iteration of passes without their transfers: (passes,)."""
 
     T_OL: Floats
     """Work in the core besides loads and stores, with all threads running."""
@@ -270,8 +279,8 @@ class CorePassTimes:
 def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     """(rows, passes): cycles per iteration of every pass (Eq. 6 and 7).
 
-    Grows with every term, never below the largest nor above the sum of all: interval and
-    derivatives rely on it.
+    The result grows with every term. It is never below the largest term nor above the sum of all;
+    intervals and derivatives rely on this.
     """
     T_OL = np.maximum(core.T_OL, core.stored)
     combined = combine(T_OL, core.T_nOL, data.total, data.exposed)
@@ -282,7 +291,7 @@ def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
 
 
 def over_positions(rows: Floats) -> Floats:
-    """(passes,): the mean over the rows that are positions."""
+    """(passes,): the mean over the rows that are positions, without the rows of assumptions."""
     mean: Floats = np.add.reduce(rows[:POSITIONS]) / POSITIONS
     return mean
 
@@ -292,7 +301,7 @@ def over_positions(rows: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepPaths:
-    """The cells and regions of some steps, as spans of arrays; see ``batch``."""
+    """The cells and regions of some time steps, as spans of arrays; see the module ``batch``."""
 
     entry: Whole
     """(entries,): the pass."""
@@ -331,10 +340,10 @@ class StepTimes:
 
 
 def step_times(cycles: Floats, paths: StepPaths, clock: float) -> StepTimes:
-    """Seconds of time steps, Eq. 7 to 10: between barriers the slowest thread counts.
+    """Seconds of time steps, Eq. 7 to 10: between two barriers the slowest thread counts.
 
-    Never below bytes over bandwidth (Eq. 9, rule ``reuse``). nan where a figure is nan. Eq. 8 with
-    delta = 1, as all cycles are per component.
+    The result is never below bytes over bandwidth (Eq. 9, rule ``reuse``). nan where a figure is
+    nan. Eq. 8 is used with delta = 1, as all cycles are per component.
     """
     cells = np.add.reduceat(cycles[paths.entry] * paths.count, paths.cells)
     slowest = np.maximum.reduceat(cells, paths.regions)

@@ -1,10 +1,11 @@
-"""Uncertainty of predictions, as relative standard deviations of the predicted time.
+"""The uncertainty of predictions, as relative standard deviations of the predicted time.
 
-There are two kinds. *Figures* (``classes``) are wrong for all candidates alike: were the bandwidth
-of L3 ten percent lower, all that load from L3 would be slower, each by its share. Their derivatives
-are taken by evaluating the passes again with the figure one standard deviation off. *Regimes* are
-conditions of the hardware under which the model itself is known to be weak. A share of their
-variance is common to all candidates in the regime, the rest belongs to each candidate alone.
+There are two kinds of uncertainty. *Figures* of the machine (``classes``) are wrong for all
+candidates alike: if the bandwidth of L3 is ten percent lower, all candidates that load from L3 are
+slower, each by its share. Their derivatives are computed by evaluating the passes again with the
+figure one standard deviation off. *Regimes* are conditions of the hardware under which the model is
+known to be weak. A share of their variance is common to all candidates in the regime; the rest is
+independent for each candidate.
 
     sigma_i^2  = sum_c s_ic^2 + own_i^2                        interval  t exp(+-1.2816 sigma), 80 %
     sigma_ij^2 = sum_c (s_ic - s_jc)^2 + own_i^2 + own_j^2     common errors cancel
@@ -100,7 +101,7 @@ _APPROXIMATE, _EXACT = 0.3, 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterDeviations:
-    """Standard deviations of a machine's figures, with some threads running."""
+    """The standard deviations of a machine's figures, with some threads running."""
 
     levels: Floats
     """(levels,): relative, of the cost of a line from each level behind the innermost cache."""
@@ -177,7 +178,9 @@ def parameter_deviations(
 
 
 def _exposed(machine: Machine, level: str) -> float:
-    """Absolute standard deviation of a measured exposed share, from its interval if known."""
+    """The absolute standard deviation of a measured exposed share, from its interval where there is
+    one.
+    """
     calibration = machine.calibration
     constant = calibration.constant(f"exposed.{level}") if calibration else None
     return (
@@ -209,7 +212,7 @@ def _level(machine: Machine, costs: LineCosts, level: int, threads: int) -> floa
 
 
 def contradictions(machine: Machine, costs: LineCosts) -> dict[str, str]:
-    """Levels whose figures contradict others, each with an explanation in words."""
+    """The levels whose figures contradict other figures, each with an explanation in words."""
     notes: dict[str, str] = {}
     memory = machine.memory
     if memory.peak and memory.saturated and memory.saturated > memory.peak:
@@ -226,7 +229,7 @@ def contradictions(machine: Machine, costs: LineCosts) -> dict[str, str]:
 
 
 def width(approximate: bool, stated: float | None) -> float:
-    """Relative standard deviation of an in-core time from its interval's half-width."""
+    """The relative standard deviation of an in-core time, from the half-width of its interval."""
     half = stated if stated else _APPROXIMATE if approximate else _EXACT
     return half / Z80
 
@@ -235,7 +238,7 @@ def width(approximate: bool, stated: float | None) -> float:
 
 
 class Assumption(NamedTuple):
-    """An assumed change of the transfers: factors on the cost of lines of each level."""
+    """An assumed change of the transfers: factors on the costs of lines of each level."""
 
     name: str
     levels: Floats
@@ -246,9 +249,9 @@ class Assumption(NamedTuple):
 def assumptions(rules: OverlapRules, doubt: ParameterDeviations) -> tuple[Assumption, ...]:
     """The assumptions about transfers, in the order of the rows of ``assumed``.
 
-    The first is the stated model. ``smaller`` and ``larger`` caches, ``more overlap`` and ``less
-    overlap`` are two sides of a figure. Others are changed upwards only: the cycles are convex in
-    their terms, so this gives no less than downwards.
+    The first is the stated model. ``smaller`` and ``larger`` caches are the two sides of one
+    figure, and so are ``more overlap`` and ``less overlap``. All other figures are changed upwards
+    only: the cycles are convex in their terms, so the change is no smaller than downwards.
     """
     unchanged = np.ones(len(doubt.names))
     result = [Assumption("stated", unchanged, rules)]
@@ -266,7 +269,9 @@ def assumptions(rules: OverlapRules, doubt: ParameterDeviations) -> tuple[Assump
 
 
 def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -> TransferSums:
-    """The transfers by position, then their means under each of the ``assumptions``."""
+    """The transfers by position, then their means over positions under each of the
+    ``assumptions``.
+    """
     changed = {
         "outbound": lines.mean + OUTBOUND * lines.out,
         "foreign": lines.mean + doubt.between * lines.foreign,
@@ -289,7 +294,7 @@ def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -
 def with_conflicts(
     data: TransferSums, conflicts: Floats, rules: OverlapRules, doubt: ParameterDeviations
 ) -> TransferSums:
-    """The transfers including lines loaded again by set conflicts, (levels, passes) cycles."""
+    """The transfers with the lines loaded again by set conflicts added, (levels, passes) cycles."""
     every = assumptions(rules, doubt)
     repeated = [*[every[0]] * POSITIONS, *every]
     factor = np.stack([assumption.levels for assumption in repeated])
@@ -305,9 +310,9 @@ def with_conflicts(
 
 
 def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats) -> Floats:
-    """(assumptions + 1, passes): changes of the cycles of passes.
+    """(assumptions + 1, passes): the changes of the cycles of passes under changed figures.
 
-    Under each assumption except the first, then with slower cores, then with slower entries into
+    The rows are each assumption except the first, then slower cores, then slower entries into
     loops. ``rows``: the cycles by position and under each assumption; ``width``: standard
     deviations of the in-core times.
     """
@@ -324,7 +329,9 @@ def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats
 def crowding(
     core: CorePassTimes, data: TransferSums, conflicts: Floats, rules: OverlapRules
 ) -> tuple[Floats, Floats]:
-    """Cycles of passes without set conflicts and with them; ``data`` is without them."""
+    """The cycles of passes without set conflicts and with them; ``data`` are transfers without
+    conflicts.
+    """
     extra = sums(conflicts[:, None], rules, np.zeros(1))
     row = data.row(POSITIONS)
     beside = None if row.beside is None or extra.beside is None else row.beside + extra.beside
@@ -335,7 +342,7 @@ def crowding(
 
 
 def reaching(less: Floats, more: Floats) -> Floats:
-    """The relative standard deviation whose 80 % interval contains two relative changes.
+    """The relative standard deviation whose 80 % interval just contains two relative changes.
 
     ``less`` is negative or 0, ``more`` positive or 0.
     """

@@ -1,1 +1,1 @@
-"""Assembly text, parsed into instructions, basic blocks, loops and passes."""
+"""Parses assembly text into instructions, basic blocks, loops and passes."""

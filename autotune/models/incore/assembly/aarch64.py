@@ -1,4 +1,4 @@
-"""AArch64 instructions with Advanced SIMD and SVE: the destination is the first operand."""
+"""AArch64 instructions with Advanced SIMD and SVE; the destination is the first operand."""
 
 import re
 
@@ -81,7 +81,7 @@ class AArch64:
         )
 
     def changes(self, instruction: Instruction) -> list[RegisterChange]:
-        """The general registers and eight bytes of memory that an instruction writes."""
+        """The writes of an instruction to general registers and to eight bytes of memory."""
         name, operands, place = instruction.mnemonic, instruction.operands, instruction.address
         result = []
         if place is not None and place.step:
@@ -130,11 +130,11 @@ class AArch64:
         return instruction.mnemonic in ("b", "ret", "br", "b.al")
 
     def fuses(self, first: Instruction, second: Instruction) -> bool:
-        """False: cores differ, so no pair of instructions is taken to fuse."""
+        """Always False: cores differ, so no pair of instructions is assumed to fuse."""
         return first is second
 
     def copy_loop(self, loads: bool) -> str:
-        """Assembly of a loop of 16-byte moves, as library functions copy."""
+        """Assembly of a loop of 16-byte moves, as library copying functions have it."""
         load = "\tldr\tq0, [x1, x3]\n" if loads else ""
         return (
             f"copy:\n.L1:\n{load}\tstr\tq0, [x0, x3]\n"
@@ -176,7 +176,9 @@ class AArch64:
         return RegisterChange(register=target, terms=None)
 
     def _width(self, operand: str, single: bool = False) -> int:
-        """Bytes of a register, or of a list (``single``: of each) of registers; 0 for others."""
+        """The bytes of a register, or of a list of registers (with ``single``: of one of them); 0
+        for other operands.
+        """
         if operand.startswith("{"):
             inner = re.sub(r"\[\d+\]$", "", operand).strip("{} ")
             if single:

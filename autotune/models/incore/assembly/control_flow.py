@@ -1,7 +1,7 @@
-"""Control flow of an assembly text: functions, blocks, natural loops.
+"""The control flow of an assembly text: functions, basic blocks, natural loops.
 
-Loops are found by dominators, so that rotated loops, loops entered by a jump into their middle and
-blocks moved out of line are seen as what they are.
+Loops are found by dominators. So rotated loops, loops entered by a jump into their middle and
+blocks moved out of line are all recognised.
 """
 
 import re
@@ -17,7 +17,7 @@ _LABEL = re.compile(r'"?([\w.$]+)"?:')
 
 
 def functions(assembly: str, isa: InstructionSet) -> Iterator[tuple[str, list[str | Instruction]]]:
-    """Name and content of each function: labels as text, instructions."""
+    """The name and the content of each function: labels as text, and instructions."""
     name, items = "", list[str | Instruction]()
     for raw in assembly.splitlines():
         line = raw.split(isa.comment, 1)[0].strip()
@@ -120,7 +120,9 @@ def longest_way(
     best: dict[int, tuple[int, list[int]]] = {}
 
     def way(block: int, above: frozenset[int]) -> tuple[int, list[int]]:
-        """The longest path to the end of the pass; a negative length if there is none."""
+        """The length in instructions and the blocks of the longest path to the end of the pass; a
+        negative length if there is none.
+        """
         if block in best:
             return best[block]
         length = len(blocks[block].instructions)

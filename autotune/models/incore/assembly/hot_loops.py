@@ -1,11 +1,11 @@
-"""The hot loops of a compiled sweep, and the loops beside them.
+"""Finds the hot loops of a compiled sweep, and the other loops that belong to them.
 
 Compilers make several loops of one: peeled, vectorised, unrolled, remainder. Some are entered in
 the middle (predictive commoning), some are split into several that run one after the other. Loops
-are found in the control flow. The hot one is chosen among the innermost (with short loops of
-constant length written out): the widest vectors, then the most components per pass, then the
-deepest nest. Loops beside it that pass over the same components for other rows are hot as well.
-Loops that take the components it leaves are its remainder.
+are found in the control flow. The hot loop is chosen among the innermost loops, with short loops of
+constant length written out. It is the one with the widest vectors, then the most components per
+pass, then the deepest nest. Loops over the same components for other rows are hot as well. Loops
+over the components that the hot loop leaves are its remainder.
 """
 
 import re
@@ -58,16 +58,16 @@ def detect(assembly: str, vector: int = 16) -> InstructionSet:
 
 
 def hot_loop(assembly: str, function: str, vector: int = 16) -> HotLoop:
-    """The hot loop alone; see ``hot_loops``."""
+    """The main hot loop alone; see ``hot_loops``."""
     return hot_loops(assembly, function, vector).main[0]
 
 
 def hot_loops(assembly: str, function: str, vector: int = 16) -> HotLoops:
     """The hot loops of a function, or of the whole text where the function is not in it.
 
-    A call of ``memcpy`` or ``memset`` in the place of the loop is taken as a plain copy loop; a
-    function without any loop (a boundary of one component) as one pass. Raises NoLoop, in words,
-    where nothing is stored.
+    A call of ``memcpy`` or ``memset`` in the place of the loop counts as a plain copy loop. A
+    function without any loop (a boundary of one component) counts as one pass. Raises NoLoop with a
+    reason where nothing is stored.
     """
     isa = detect(assembly, vector)
     parts = dict(control_flow.functions(assembly, isa))
@@ -91,7 +91,10 @@ def hot_loops(assembly: str, function: str, vector: int = 16) -> HotLoops:
 def hot_loops_among(
     functions: Sequence[Items], isa: InstructionSet, counted: Callable[[HotLoop], HotLoop | None]
 ) -> HotLoops | None:
-    """The hot loops among the loops for which ``counted`` gives a loop, as it gives them."""
+    """The hot loops among those loops that ``counted`` accepts.
+
+    ``counted`` maps a loop to the loop with its passes counted, or to None to reject it.
+    """
     candidates = []
     for items in functions:
         for candidate in _candidates(items, isa):
@@ -103,7 +106,7 @@ def hot_loops_among(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A loop that may be hot, with its function."""
+    """A loop that may be the hot one, with its function."""
 
     loop: HotLoop
     function: CompiledFunction
@@ -116,7 +119,7 @@ class _Candidate:
 
 
 def _candidates(items: Items, isa: InstructionSet) -> Iterator[_Candidate]:
-    """The loops that may be hot: innermost, apart from short loops of constant length."""
+    """The loops that may be hot: those with no inner loop but short loops of constant length."""
     blocks = control_flow.split(items, isa)
     if not blocks:
         return
@@ -163,7 +166,9 @@ def _level(candidate: _Candidate) -> int | None:
 
 
 def _beside(other: _Candidate, main: Sequence[_Candidate]) -> bool:
-    """Whether a loop passes over the same components for other rows, or a second time."""
+    """Whether a loop passes over the same components as the main loop, for other rows or a second
+    time.
+    """
     rows = frozenset[str]().union(*(c.loop.rows for c in main))
     if _obscure(other, *main):
         return False
@@ -174,7 +179,7 @@ def _beside(other: _Candidate, main: Sequence[_Candidate]) -> bool:
 
 
 def _obscure(*candidates: _Candidate) -> bool:
-    """Whether the origin of the rows of some loop is not known."""
+    """Whether it is unknown for some loop which rows it accesses."""
     return any(not c.loop.rows or any("#" in n for n in c.loop.rows) for c in candidates)
 
 
@@ -199,7 +204,7 @@ def _reaches(start: _Candidate, goal: _Candidate) -> bool:
 
 
 def _ladder(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
-    """The remainder loops, one per number of components, in falling order."""
+    """The remainder loops, one for each number of components per pass, in descending order."""
     loops: dict[float, HotLoop] = {}
     for loop in rest:
         if loop.iterations < best.iterations:
@@ -208,7 +213,7 @@ def _ladder(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
 
 
 def _left(best: _Candidate) -> float:
-    """Instructions per component, after the hot loop, of blocks that store to its rows."""
+    """The instructions per component in blocks after the hot loop that store to its rows."""
     function, inside = best.function, _looping(best)
     seen, waiting, remainders = {best.head}, [best.head], list[tuple[float, float]]()
     while waiting:
@@ -227,7 +232,7 @@ def _left(best: _Candidate) -> float:
 
 
 def _looping(best: _Candidate) -> frozenset[int]:
-    """Blocks that are in loops at the level of the hot loop or deeper."""
+    """The blocks that are in loops at the level of the hot loop or deeper."""
     around = _level(best)
     loops = best.function.loops
     return frozenset[int]().union(
@@ -236,7 +241,9 @@ def _looping(best: _Candidate) -> frozenset[int]:
 
 
 def _entry(best: _Candidate) -> int:
-    """Instructions on the shortest path from the outer loop (or the start) and back."""
+    """The instructions on the shortest path from the outer loop (or the start) to the hot loop and
+    back.
+    """
     function, around = best.function, _level(best)
     start = 0 if around is None else around
     body = function.loops[best.head]
@@ -269,7 +276,7 @@ def _entry(best: _Candidate) -> int:
 
 
 def _straight(items: Items, isa: InstructionSet) -> Iterator[HotLoop]:
-    """A function without loops, as one pass over the elements that it stores."""
+    """A function without loops, treated as one pass over the elements that it stores."""
     instructions = tuple(i for i in items if isinstance(i, Instruction))
     stored = sum(i.stores for i in instructions if is_row(i) and not _saves(i))
     if stored:
@@ -299,7 +306,7 @@ def _called(items: Sequence[Items], isa: InstructionSet) -> set[str]:
 
 
 def _copies(loop: HotLoop) -> bool:
-    """Whether the loop works by calling a copying function, once per row."""
+    """Whether the loop does its work by calling a copying function once per row."""
     return any(name in COPIES for name in loop.calls)
 
 

@@ -1,7 +1,7 @@
 """Assembly instructions: their memory accesses and their floating-point work.
 
-The values that the two instruction sets (``x86``, ``aarch64``) make of a line, and what both need
-to read one.
+The modules ``x86`` and ``aarch64`` build these values from a line of assembly. Functions that both
+need to read a line are here too.
 """
 
 import re
@@ -53,7 +53,7 @@ class Instruction:
 class RegisterChange:
     """A write to a general register: a sum of (register, factor) terms and a constant.
 
-    ``terms`` None: something that is not such a sum. ``MEMORY`` may be among the registers.
+    ``terms`` is None where the new value is not such a sum. ``MEMORY`` may be one of the registers.
     """
 
     register: str
@@ -64,8 +64,8 @@ class RegisterChange:
 class InstructionSet(Protocol):
     """Reads assembly of one instruction set as gcc and clang print it.
 
-    It knows the instructions that compilers generate for loops over doubles. An unknown one counts
-    as an instruction without work.
+    It knows the instructions that compilers generate for loops over doubles. An unknown instruction
+    counts as one without work.
     """
 
     name: Isa
@@ -76,7 +76,9 @@ class InstructionSet(Protocol):
         """The instruction in a line, which has no label or comment."""
 
     def changes(self, instruction: Instruction) -> list[RegisterChange]:
-        """The general registers (and eight bytes of memory) that it writes, with their values."""
+        """The general registers (and eight bytes of memory) that an instruction writes, with their
+        new values.
+        """
 
     def conditional(self, instruction: Instruction) -> tuple[str, ...]:
         """The registers among which a conditional move chooses; empty for other instructions."""
@@ -97,7 +99,7 @@ class InstructionSet(Protocol):
         """Whether control never passes to the next instruction."""
 
     def fuses(self, first: Instruction, second: Instruction) -> bool:
-        """Whether the front end counts the two, such as compare and branch, as one."""
+        """Whether the front end counts two instructions, such as compare and branch, as one."""
 
     def copy_loop(self, loads: bool) -> str:
         """Assembly of a loop that copies a row (or fills it, without ``loads``)."""

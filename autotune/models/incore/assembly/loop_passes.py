@@ -1,4 +1,5 @@
-"""One loop of a compiled function: its pass, address steps, and source iterations.
+"""One loop of a compiled function: the instructions of a pass, address steps, and source
+iterations.
 
 **Source iteration** means one component of the long dimension (one point of a grid): the advance of
 the stores in one pass, in doubles, times the rows of one array that a pass works on side by side
@@ -104,12 +105,14 @@ class CompiledFunction:
         return [h for h in self.loops if h != head and self.parent(h) == head]
 
     def way(self, head: int) -> list[int]:
-        """The blocks of the longest pass of a loop, inner loops once."""
+        """The blocks of the longest pass of a loop; each inner loop is passed once."""
         return control_flow.longest_way(head, self.loops[head], self.blocks, self.successors)
 
 
 def measured(function: CompiledFunction, head: int) -> HotLoop:
-    """The loop with head ``head``; inner loops must be short and of constant length."""
+    """The loop with head ``head`` and its steps and iterations; inner loops must be short and of
+    constant length.
+    """
     body, isa = function.loops[head], function.isa
     way = function.way(head)
     inside = frozenset[int]().union(*(function.loops[h] for h in function.children(head)))
@@ -149,7 +152,7 @@ def called(instruction: Instruction, isa: InstructionSet) -> str | None:
 def _written_out(
     function: CompiledFunction, head: int, way: Sequence[int]
 ) -> tuple[Instruction, ...]:
-    """The instructions of a pass, with all passes of its short loops in sequence."""
+    """The instructions of a pass, with the passes of its short inner loops written out."""
     children = {h: trips(function, h) or 1 for h in function.children(head)}
     instructions: list[Instruction] = []
     skipped: frozenset[int] = frozenset()
@@ -200,7 +203,7 @@ def trips(function: CompiledFunction, head: int) -> int | None:
 def _tested(
     isa: InstructionSet, instructions: Sequence[Instruction], end: State
 ) -> LinearForm | None:
-    """The value whose zero crossing ends the loop."""
+    """The value that the loop's end condition compares with zero; None where it is not known."""
     for instruction in reversed(instructions):
         pair = isa.compared(instruction)
         if pair is not None:
@@ -227,7 +230,7 @@ def _entries(head: int, registers: RegisterValues) -> dict[str, LinearForm]:
 
 
 def _next(head: int, registers: RegisterValues, end: State) -> dict[str, LinearForm]:
-    """The values of the symbols of a loop after one pass."""
+    """The values of the symbols of a loop after one pass, by symbol."""
     return {
         name: end.get(name.rpartition("@")[0], LinearForm(((name, 1),)))
         for name in _entries(head, registers)
@@ -239,7 +242,9 @@ def _next(head: int, registers: RegisterValues, end: State) -> dict[str, LinearF
 
 @dataclass(frozen=True, slots=True)
 class _Moves:
-    """For each instruction, bytes advanced per pass, and its address in the first pass."""
+    """For each instruction of a pass, the bytes its address advances per pass, and its address in
+    the first pass.
+    """
 
     strides: tuple[int | None, ...]
     first: tuple[LinearForm | None, ...]
@@ -275,7 +280,9 @@ def _moves(function: CompiledFunction, head: int, instructions: Sequence[Instruc
 
 
 def _settled(following: Mapping[str, LinearForm]) -> dict[str, LinearForm]:
-    """Symbols to which each pass gives the same value: registers loaded again and again."""
+    """The symbols that have the same value after each pass, with this value: registers that are
+    loaded repeatedly.
+    """
     settled: dict[str, LinearForm] = {}
     for _ in range(_DEEP):
         replaced = {n: v.replaced(settled) for n, v in following.items() if n not in settled}
@@ -291,7 +298,7 @@ def _settled(following: Mapping[str, LinearForm]) -> dict[str, LinearForm]:
 
 
 def pointers(address: LinearForm) -> frozenset[str]:
-    """The row pointer of an address: symbols with factor one (the others count doubles)."""
+    """The row pointers in an address: its symbols with factor one (other symbols count doubles)."""
     return frozenset(name for name, count in address.terms if count == 1)
 
 
@@ -319,10 +326,11 @@ def stores_to(function: CompiledFunction, block: int) -> frozenset[str]:
 
 
 def _place(address: LinearForm, registers: RegisterValues) -> int | None:
-    """Bytes beyond a multiple of 64: rows are padded, row lengths and blocks multiples of it.
+    """The bytes of an address beyond a multiple of 64; None where they are not known.
 
-    Where paths meet (a first component that is clamped to the interior), the place of the path that
-    does not start at such a multiple.
+    Rows are padded, and row lengths and blocks are assumed to be multiples of 64 bytes. Where paths
+    meet (a first component that is clamped to the interior), the path that does not start at such a
+    multiple counts.
     """
     total: int | None = address.constant
     for name, count in address.terms:
@@ -335,7 +343,7 @@ def _place(address: LinearForm, registers: RegisterValues) -> int | None:
 
 
 def _symbol_place(name: str, registers: RegisterValues, depth: int) -> int | None:
-    """Bytes that a symbol adds beyond a multiple of eight of its unit."""
+    """The bytes of a symbol's value beyond a multiple of 64; None where they are not known."""
     choices = registers.choices.get(name)
     if choices is None:
         entry = registers.entry.get(name)
@@ -356,7 +364,7 @@ def _symbol_place(name: str, registers: RegisterValues, depth: int) -> int | Non
 
 
 def _iterations(instructions: Sequence[Instruction], moves: _Moves) -> tuple[float, list[str]]:
-    """Source iterations per pass, and doubts about this number in words."""
+    """The source iterations per pass, and sentences on why this number may be wrong."""
     every = list(zip(instructions, moves.strides, moves.first, strict=True))
     moved = [(i, abs(s), a) for i, s, a in every if s and i.stores] or [
         (i, abs(s), a) for i, s, a in every if s and i.loads
@@ -381,7 +389,7 @@ def _iterations(instructions: Sequence[Instruction], moves: _Moves) -> tuple[flo
 
 
 def _abreast(places: set[tuple[LinearForm | None, int]]) -> int:
-    """Number of rows of one array that a pass writes side by side."""
+    """The number of rows of one array that a pass writes side by side."""
     rows: dict[frozenset[str], dict[tuple[tuple[str, int], ...], int]] = {}
     for address, size in places:
         if address is not None and pointers(address):
@@ -392,7 +400,9 @@ def _abreast(places: set[tuple[LinearForm | None, int]]) -> int:
 
 
 def is_row(instruction: Instruction) -> bool:
-    """Whether an instruction accesses a row, not the stack with its spilled registers."""
+    """Whether an instruction accesses a row of an array; False for the stack, which holds spilled
+    registers.
+    """
     address = instruction.address
     if address is None or address.base == "%rbp":
         return address is None or bool(address.index)  # a frame pointer has no index

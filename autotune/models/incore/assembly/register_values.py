@@ -1,9 +1,10 @@
-"""Values of registers: linear forms of the function's arguments and of loop variables.
+"""The values of registers as linear forms of the function's arguments and of loop variables.
 
-Walks the control flow once, as value numbering does. A register whose value differs between the
-paths into a block, or that a loop writes, gets a symbol there. So the addresses of a loop can be
-compared (which loads read earlier stores), their steps per pass and places within a cache line are
-known, and constant trip counts can be read. Spilled registers are followed through the stack.
+The control flow is walked once, as value numbering does. A register gets a symbol in a block where
+its value differs between the paths into the block, or where a loop writes it. So the addresses of a
+loop can be compared (which loads read earlier stores), their steps per pass and their places within
+a cache line are known, and constant trip counts can be read. Spilled registers are followed through
+the stack.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +41,7 @@ class LinearForm:
         return LinearForm(nonzero, self.constant + factor * other.constant)
 
     def replaced(self, values: Mapping[str, "LinearForm"]) -> "LinearForm":
-        """The form with symbols replaced by ``values``."""
+        """The form with symbols replaced by the forms in ``values``."""
         total = LinearForm((), self.constant)
         for name, count in self.terms:
             total = total.plus(values.get(name, LinearForm(((name, 1),))), count)
@@ -58,10 +59,10 @@ State = dict[str, LinearForm]
 
 @dataclass(slots=True)
 class RegisterValues:
-    """Values of the registers at the start of every block of a function.
+    """The values of the registers at the start of every block of a function.
 
-    ``entry``: the value of a loop's symbol before the first pass. ``choices``: the values that a
-    symbol may have where several paths meet, or after a conditional move.
+    ``entry``: the value of a loop's symbol before the first pass. ``choices``: the possible values
+    of a symbol where several paths meet, or after a conditional move.
     """
 
     isa: InstructionSet
@@ -91,7 +92,7 @@ class RegisterValues:
         state.update(new)
 
     def _sum(self, state: State, change: RegisterChange, slot: str | None) -> LinearForm | None:
-        """The value of a change; None where it is no short sum of known values."""
+        """The value of a change as a linear form; None where it is no short sum of known values."""
         if change.terms is None or (slot is None and MEMORY in dict(change.terms)):
             return None
         value = LinearForm((), change.constant)
@@ -113,8 +114,8 @@ class RegisterValues:
     def roots(self, value: LinearForm) -> frozenset[str]:
         """The row pointers in an address: its symbols with factor one.
 
-        The other symbols count doubles. A symbol of a loop, or of several paths, stands for its
-        values.
+        The other symbols count doubles. A symbol of a loop, or of several paths, is replaced by its
+        possible values.
         """
         names: set[str] = set()
         waiting = [name for name, count in value.terms if count == 1]
@@ -138,7 +139,9 @@ class RegisterValues:
         return symbol(name)
 
     def _slot(self, state: State, instruction: Instruction) -> str | None:
-        """The stack slot of an access, by its distance from the start; else None."""
+        """The name of the stack slot that an instruction accesses, by its distance from the start;
+        None for other accesses.
+        """
         if instruction.address is None or instruction.address.index:
             return None
         value = self.address(state, instruction.address)
@@ -177,7 +180,7 @@ def register_values_of(
 
 
 def _order(successors: Sequence[set[int]]) -> list[int]:
-    """The blocks in an order that respects all edges except those that close a loop."""
+    """The blocks in topological order, ignoring the edges that close a loop."""
     done: list[int] = []
     seen = {0}
     waiting = [(0, iter(sorted(successors[0], reverse=True)))] if successors else []
@@ -194,7 +197,7 @@ def _order(successors: Sequence[set[int]]) -> list[int]:
 
 
 def _met(registers: RegisterValues, ways: Sequence[State], mark: str) -> State:
-    """The state where several paths meet."""
+    """The state at a place where several paths meet."""
     if not ways:
         return {}
     first = dict(ways[0])

@@ -1,4 +1,4 @@
-"""x86-64 instructions in AT&T syntax: the destination is the last operand."""
+"""x86-64 instructions in AT&T syntax; the destination is the last operand."""
 
 import re
 from dataclasses import replace
@@ -85,7 +85,7 @@ class X86:
         )
 
     def changes(self, instruction: Instruction) -> list[RegisterChange]:
-        """The general registers and eight bytes of memory that an instruction writes."""
+        """The writes of an instruction to general registers and to eight bytes of memory."""
         name, operands = instruction.mnemonic, instruction.operands
         if instruction.stores:
             return _stored(instruction)
@@ -137,7 +137,7 @@ class X86:
         return jump and bool(_FUSED.fullmatch(first.mnemonic)) and not first.stores
 
     def copy_loop(self, loads: bool) -> str:
-        """Assembly of a loop of 32-byte moves, as library functions copy."""
+        """Assembly of a loop of 32-byte moves, as library copying functions have it."""
         load = "\tvmovupd\t(%rsi,%rax), %ymm0\n" if loads else ""
         return (
             f"copy:\n.L1:\n{load}\tvmovupd\t%ymm0, (%rdi,%rax)\n"
@@ -157,7 +157,7 @@ def _address(operands: tuple[str, ...]) -> tuple[int, Address | None]:
 
 
 def _size(mnemonic: str, operand: str, width: int, scalar: bool) -> int:
-    """Bytes of a memory access."""
+    """The bytes of a memory access."""
     if mnemonic.endswith("movddup") and width > 16:
         return width
     if scalar or _HALF.fullmatch(mnemonic) or "{1to" in operand:
@@ -203,7 +203,7 @@ def _written(name: str, target: str, instruction: Instruction) -> RegisterChange
 
 
 def _stored(instruction: Instruction) -> list[RegisterChange]:
-    """The change by a store of eight bytes from a general register, or by a sum in memory."""
+    """The change made by a store of eight bytes from a general register, or by a sum in memory."""
     name = re.sub(r"[bwlq]$", "", instruction.mnemonic)
     if instruction.stores != DOUBLE or name not in ("mov", "add", "sub", "inc", "dec"):
         return [RegisterChange(register=MEMORY, terms=None)]

@@ -18,7 +18,7 @@ _NEVER = float("-inf")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainInstruction:
-    """The dependencies of one instruction; registers by the names of the machine."""
+    """The dependencies of one instruction; registers have the names of the machine."""
 
     reads: frozenset[str]
     """Registers of its arithmetic."""
@@ -32,7 +32,7 @@ class ChainInstruction:
 
 @dataclass(frozen=True, slots=True)
 class DependencyChain:
-    """The loop-carried dependency of a pass."""
+    """The longest loop-carried dependency of a pass: its cycles and its instructions."""
 
     cycles: float
     forwards: float
@@ -65,7 +65,7 @@ def _same(forward: ForwardedLoad, steps: Sequence[ChainInstruction]) -> bool:
 
 
 def _carried(steps: Sequence[ChainInstruction], forwards: Sequence[ForwardedLoad]) -> set[str]:
-    """Registers and memory places that a pass takes over from the previous one."""
+    """The registers and memory places whose value a pass takes over from the previous pass."""
     written: set[str] = set()
     early: set[str] = set()
     for step in steps:
@@ -76,7 +76,9 @@ def _carried(steps: Sequence[ChainInstruction], forwards: Sequence[ForwardedLoad
 
 
 def _place(forward: ForwardedLoad, back: int) -> str:
-    """Name of the value of a store, ``back`` passes before the last one prior to the load."""
+    """The name of the value of a store, ``back`` passes before the last store preceding
+    the load.
+    """
     return f"memory:{forward.store}:{forward.load}:{back}"
 
 
@@ -87,7 +89,9 @@ def _outputs(
     forward: float,
     inputs: set[str],
 ) -> dict[str, tuple[float, frozenset[int]]]:
-    """The longest path from a carried value to each of them in the next pass, with its lines."""
+    """The longest path from one carried value to each carried value of the next pass, with the
+    instructions on it.
+    """
     when: dict[str, float] = {name: 0.0}
     via: dict[str, int] = {}
     stored: dict[int, float] = {}
@@ -132,7 +136,9 @@ def _end(
     via: Mapping[str, int],
     stored: Mapping[int, float],
 ) -> tuple[float, int | None] | None:
-    """The cycle at which a carried value is ready for the next pass, and its instruction."""
+    """The cycle at which a carried value is ready for the next pass, and the instruction that makes
+    it; None if none does.
+    """
     if not output.startswith("memory:"):
         if output not in when or (output != name and output not in via):
             return None

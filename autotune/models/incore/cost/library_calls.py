@@ -1,4 +1,4 @@
-"""Cycles of calls of the mathematical library, where nothing better is known.
+"""Cycles of calls of the mathematical library, for use where no measurement exists.
 
 Cycles per call with arguments of moderate size, from throughputs that vendors and libraries publish
 for double precision (glibc since 2.28, libmvec; orders of magnitude, +- 50 %). A call in a loop
@@ -28,7 +28,9 @@ _PER_VECTOR = 1.5
 
 @dataclass(frozen=True, slots=True)
 class LibraryCalls:
-    """The library calls in one pass of a loop."""
+    """The library calls in one pass of a loop: their number, cycles, and functions without a known
+    cost.
+    """
 
     count: int
     cycles: float

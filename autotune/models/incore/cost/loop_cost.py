@@ -1,7 +1,7 @@
-"""The cycles of one loop per pass, by OSACA's tables.
+"""The cycles of one loop per pass, from OSACA's tables.
 
-Ports, front end and loop-carried dependency of a pass. Instructions that the tables lack are
-bounded from below by a port table. Calls of the library are priced separately.
+It takes in the ports, the front end and the loop-carried dependency of a pass. A port table gives a
+lower bound for instructions that the tables lack. Calls of the library are priced separately.
 """
 
 import re
@@ -28,7 +28,7 @@ from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionTables:
-    """The tables in which instructions are looked up."""
+    """The tables in which the properties of instructions are looked up."""
 
     architecture: OsacaArchitecture
     facts: Mapping[str, FormProperties]
@@ -70,7 +70,7 @@ def needed_forms(loops: HotLoops) -> list[tuple[InstructionForm, Instruction]]:
 
 
 def calls_out(instruction: Instruction, loop: HotLoop) -> bool:
-    """Whether an instruction is a call."""
+    """Whether an instruction is a call of another function."""
     return loop.isa.call_target(instruction) is not None
 
 
@@ -131,7 +131,7 @@ def _works(instruction: Instruction) -> bool:
 
 
 def _bound(loop: HotLoop, unknown: Sequence[Instruction], table: PortTable) -> tuple[float, float]:
-    """T_OL and T_nOL in cycles of some instructions of a pass, by a port table."""
+    """T_OL and T_nOL in cycles of some instructions of a pass, from a port table."""
     if not unknown:
         return 0.0, 0.0
     counts = port_table.count(unknown, 1.0, loop.lanes)
@@ -145,7 +145,9 @@ def _uops(
     facts: FormProperties,
     architecture: OsacaArchitecture,
 ) -> tuple[Uop, ...]:
-    """The port use of an instruction; some tables count address arithmetic as a load."""
+    """The micro-operations of an instruction; in some tables address arithmetic counts
+    as a load.
+    """
     moving = tuple(uop for uop in facts.uops if uop[1] <= architecture.data)
     computing = tuple(uop for uop in facts.uops if not uop[1] <= architecture.data)
     for pattern, right in architecture.corrections:
@@ -187,7 +189,9 @@ def _step(
 
 
 def _call(loop: HotLoop, instruction: Instruction) -> ChainInstruction:
-    """A call as an instruction of the chain: no register survives it that a callee may change."""
+    """A call as an instruction of the dependency chain: registers that a callee may change carry
+    nothing across it.
+    """
     names = frozenset(whole(r, loop.isa.name) for r in loop.isa.clobbered(instruction))
     vectors = frozenset(f"v{n}" for n in range(32))
     return ChainInstruction(

@@ -1,4 +1,5 @@
-"""Corrections of memory accesses that instruction tables lack: crossed lines, reread stores.
+"""Corrections for memory accesses that instruction tables lack: crossed cache lines, reloaded
+stores.
 
 All follow from the addresses of the loop: their place within a line, their advance per pass, and
 which of them coincide.
@@ -19,7 +20,9 @@ _BACK = 8
 
 @dataclass(frozen=True, slots=True)
 class ForwardedLoad:
-    """A load that reads an earlier store of the loop; both by their numbers in the pass."""
+    """A load that reads an earlier store of the loop; ``load`` and ``store`` are their numbers in
+    the pass.
+    """
 
     store: int
     load: int
@@ -30,10 +33,10 @@ class ForwardedLoad:
 
 
 def crossing(loop: HotLoop, stored: bool = False, shift: int = 0, line: int = 64) -> float:
-    """Vector loads (or stores) of a pass that cross a line, as expected.
+    """The expected number of vector loads (or stores) of a pass that cross a cache line.
 
-    ``shift``: bytes by which all rows lie behind the places that the code tells. An access whose
-    place is not known is taken at every multiple of a double alike.
+    ``shift``: bytes by which all rows lie behind the places that the code shows. An access at an
+    unknown place is assumed at every multiple of a double with equal probability.
     """
     total = 0.0
     every = zip(loop.instructions, loop.strides, loop.places, strict=True)
@@ -47,13 +50,13 @@ def crossing(loop: HotLoop, stored: bool = False, shift: int = 0, line: int = 64
 
 
 def crosses(instruction: Instruction, stride: int, place: int, line: int) -> bool:
-    """Whether an access crosses a line in some pass."""
+    """Whether an access crosses a cache line in some pass."""
     width = max(instruction.loads, instruction.stores)
     return width >= 2 * DOUBLE and _share(place, stride, width, line) > 0
 
 
 def _share(start: int, stride: int, width: int, line: int) -> float:
-    """The share of accesses at start, start + stride ... that cross a line."""
+    """The share of accesses at start, start + stride ... that cross a cache line."""
     return _shared(start % line, stride % line, width, line)
 
 
@@ -64,14 +67,14 @@ def _shared(start: int, stride: int, width: int, line: int) -> float:
 
 
 def start(loop: HotLoop) -> int:
-    """Bytes from a multiple of a line to the first store of the loop; 0 if not known."""
+    """The bytes from a multiple of a cache line to the first store of the loop; 0 if unknown."""
     every = zip(loop.instructions, loop.strides, loop.places, strict=True)
     places = [place for i, stride, place in every if i.stores and stride and place is not None]
     return min(places, default=0) if len(set(places)) == 1 else _first(loop, places)
 
 
 def _first(loop: HotLoop, places: Sequence[int]) -> int:
-    """The store at the smallest address of its row, among several."""
+    """The number of the store with the smallest address in its row."""
     every = zip(loop.instructions, loop.strides, loop.addresses, loop.places, strict=True)
     addressed = [
         (address.constant, place)
@@ -120,7 +123,7 @@ def _meeting(loop: HotLoop, store: int, load: int) -> ForwardedLoad | None:
 
 
 def gathers(loop: HotLoop) -> int:
-    """Number of gather instructions in a pass, and of loads from computed addresses."""
+    """The number of gather instructions and of loads from computed addresses in a pass."""
     return len(gathering(loop))
 
 

@@ -1,8 +1,9 @@
-"""The least time that a set of ports needs for given work, divided as well as possible.
+"""The least time that a set of ports needs for given work, under the best division of the work.
 
-Each piece of work takes some cycles on any of several ports and may be divided among them. The
-busiest port then needs, at best, the largest of: work that can only run on a set of ports, over
-the number of ports in the set (Hall's theorem; for processors: Abel and Reineke, uops.info, 2019).
+Each piece of work takes some cycles on any of several ports and may be divided among them. For a
+set of ports, divide the work that can only run there by the number of these ports. The largest
+quotient over all sets is the time of the busiest port (Hall's theorem; for processors: Abel and
+Reineke, uops.info, 2019).
 """
 
 from collections.abc import Collection, Sequence
@@ -14,7 +15,7 @@ Uop = tuple[float, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class PortPressure:
-    """Cycles of the busiest ports, and their names."""
+    """The cycles of the busiest ports, and the names of these ports."""
 
     cycles: float
     ports: tuple[str, ...]
@@ -43,6 +44,6 @@ def least(uops: Sequence[Uop]) -> PortPressure:
 
 
 def split(uops: Sequence[Uop], data: Collection[str]) -> tuple[list[Uop], list[Uop]]:
-    """Work that only ``data`` ports can do, and all other work."""
+    """The work that only the ports ``data`` can do, and all other work."""
     inside = frozenset(data)
     return [u for u in uops if u[1] <= inside], [u for u in uops if not u[1] <= inside]

@@ -1,8 +1,8 @@
 """In-core time from a table of documented throughputs, for machines unknown to OSACA.
 
-The work of a loop is counted per component, from its assembly (of any machine: the loads, stores
-and operations count) or, without a compiler, from its C text, and divided by the machine's
-throughput with vectors of its own width.
+The work of a loop per component is counted in its assembly, or in its C text where there is no
+compiler. The assembly may be of any machine, since only loads, stores and operations are counted.
+The work is divided by the throughput of the machine with vectors of its width.
 """
 
 import ast
@@ -55,7 +55,7 @@ class ComponentWork:
 
 @dataclass(frozen=True, slots=True)
 class PortEstimate:
-    """Cycles per component, and the limit that determines them."""
+    """The estimated cycles per component, and the limit that determines them."""
 
     T_OL: Cycles
     T_nOL: Cycles
@@ -65,7 +65,7 @@ class PortEstimate:
 
 
 def generic(vector: int) -> PortTable:
-    """A port table of common widths, for a machine without a table of its own."""
+    """A port table with common throughputs, for a machine without a table of its own."""
     return PortTable(
         vector=Bytes(vector), loads=2, stores=1, memory_operations=3, adds=2, multiplies=2,
         fused=2, floating=2, divide=8, issue=4,
@@ -75,8 +75,8 @@ def generic(vector: int) -> PortTable:
 def estimate(counts: ComponentWork, table: PortTable) -> PortEstimate:
     """T_OL and T_nOL of the counted work, each the largest of its limits.
 
-    T_OL: adds, multiplies, fused, all floating-point work, divides, issue, dispatch groups, the
-    loop-carried chain. T_nOL: loads, stores, and both together.
+    Limits of T_OL: adds, multiplies, fused operations, all floating-point work, divides, issue,
+    dispatch groups, the loop-carried chain. Limits of T_nOL: loads, stores, and both together.
     """
     if table.fused == 0:
         counts = counts.without_fused()
@@ -105,13 +105,13 @@ def estimate(counts: ComponentWork, table: PortTable) -> PortEstimate:
 
 
 def _crowded(limits: dict[str, float], unit: str, table: PortTable) -> list[float]:
-    """The limits of a unit while all cores that share it are busy."""
+    """The limits of a unit that several cores share, while all of them are busy."""
     cores = table.shared_by if unit in table.shared else 1
     return [cycles * cores for cycles in limits.values()]
 
 
 def _computing(counts: ComponentWork, table: PortTable, lanes: int) -> dict[str, float]:
-    """Cycles per vector of each kind of arithmetic."""
+    """The cycles per vector of each kind of arithmetic."""
     other = counts.other if lanes > 1 else 0.0
     arithmetic = counts.adds + counts.multiplies + counts.fused
     passing = counts.stores if table.stores_compute else 0.0
@@ -125,7 +125,7 @@ def _computing(counts: ComponentWork, table: PortTable, lanes: int) -> dict[str,
 
 
 def _front(counts: ComponentWork, table: PortTable, lanes: int) -> dict[str, float]:
-    """Cycles per vector to issue the instructions, or to dispatch them in groups."""
+    """The cycles per vector to issue the instructions, and to dispatch them in groups."""
     other = counts.other if lanes > 1 else 0.0
     arithmetic = counts.adds + counts.multiplies + counts.fused
     slots = arithmetic + other + counts.divides + counts.loads + counts.stores + counts.overhead
@@ -144,7 +144,7 @@ def count_loop(loop: HotLoop) -> ComponentWork:
 
 
 def count(instructions: Iterable[Instruction], per: float, lanes: int) -> ComponentWork:
-    """The work of instructions, divided by ``per``; ``lanes``: doubles of a vector."""
+    """The work of instructions, divided by ``per``; ``lanes``: doubles in a vector."""
     work = dict.fromkeys(("add", "multiply", "fused", "divide", "other"), 0.0)
     loads = stores = 0.0
     overhead = 0
@@ -185,10 +185,10 @@ _REMEMBERED = 4
 def count_source(text: str, lanes: int = 0, unroll: int = 1) -> ComponentWork:
     """The work per component of the innermost loop with the most work in a C text.
 
-    Each element is loaded and stored once per pass, as a compiler keeps it in a register; with
-    ``lanes``, the components of a vector, those that an earlier pass loaded are kept as well
-    (predictive commoning). A multiplication whose result is added is fused. ``unroll``: vectors of
-    a pass. Without a loop, the whole text is one pass.
+    Each element is loaded and stored once per pass, as a compiler keeps it in a register. With
+    ``lanes``, the doubles in a vector, elements that an earlier pass loaded are not loaded again
+    (predictive commoning). A multiplication whose result is added is fused. ``unroll``: vectors per
+    pass. A text without a loop is one pass.
     """
     text = _COMMENT.sub(" ", text)
     loops = [*_inner_loops(text)] or [("", text)]
@@ -202,7 +202,7 @@ _INLINE = frozenset({"sqrt", "fmax", "fmin", "floor", "ceil"})
 def called_in_source(text: str) -> tuple[str, ...]:
     """The library functions called in a pass of the innermost loop with most calls, in a C text.
 
-    Those that compilers make instructions of are left out.
+    Functions that compilers turn into instructions are left out.
 
     >>> called_in_source("for (j = 0; j < n; ++j) { a[j] = sin(b[j]) + exp(b[j]); }")
     ('sin', 'exp')
@@ -310,7 +310,7 @@ class _Work:
 
 
 def _product(node: ast.expr) -> ast.BinOp | None:
-    """The multiplication in a term, whatever its sign; None without one."""
+    """The multiplication in a term, whatever its sign; None if there is none."""
     while isinstance(node, ast.UnaryOp):
         node = node.operand
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
@@ -324,7 +324,7 @@ def _places(text: str) -> set[str]:
 
 
 def _kept(read: set[str], written: set[str], lanes: int) -> int:
-    """Number of elements whose vector a previous pass loaded: ``y[j-1]`` was ``y[j+1]``."""
+    """The number of elements whose vector a previous pass has loaded: ``y[j-1]`` was ``y[j+1]``."""
     rows: dict[str, set[int]] = {}
     changed = {place.partition("[")[0] for place in written}
     for place in read:

@@ -1,9 +1,9 @@
-"""The assembly of a source file, compiled as the build of a program does.
+"""The assembly of a user's source file, compiled as the build of the program does.
 
-Of the compiler's command line the flags that affect the code are kept; names of files, linking and
-joint compilation of several units are left out. The source is preprocessed where it lies, so that
-the assembly depends on the resulting text and these flags only. It comes from the build cache if
-possible.
+Of the compiler's command line, the flags that affect the code are used. Names of files, linking and
+joint compilation of several units are left out. The source is preprocessed in its own folder, so
+that the assembly depends only on the resulting text and these flags. It comes from the build cache
+if possible.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class CodeFlags:
 
 
 def flags_of(command: Sequence[str]) -> CodeFlags:
-    """The compiler and its flags; ValueError for an empty command line.
+    """The compiler and its flags in a command line; ValueError for an empty command line.
 
     >>> flags_of(["gcc", "-O3", "-DB=8", "mm.c", "-o", "mm", "-lm"])
     CodeFlags(compiler='gcc', code=('-O3',), text=('-DB=8',), units=('mm.c',))
@@ -76,10 +76,10 @@ def _is_dropped(word: str) -> bool:
 def assembly(command: Sequence[str], source: str, where: str = "builds") -> str:
     """The assembly of ``source``, an absolute path, compiled as by ``command``, with a line table.
 
-    Of a header it is that of the unit that the command line names. The paths of the command line
-    are relative to the folder of the source. Raises WorkFailed with
-    the compiler's words, MissingTool or InputError (naming ``where``) for a compiler that is not
-    there or refuses the flags.
+    For a header it is the assembly of the unit that the command line names. The paths of the
+    command line are relative to the folder of the source. Raises WorkFailed with the compiler's
+    output. Raises MissingTool or InputError (naming ``where``) for a compiler that is not installed
+    or refuses the flags.
     """
     flags = flags_of(command)
     compiler = compilers.find(Build(compiler=flags.compiler, flags=flags.code), where)

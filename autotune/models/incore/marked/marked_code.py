@@ -1,9 +1,9 @@
 """The functions of an assembly text that contain a marked loop, found by the line table.
 
-gcc and clang write the line table (``-g1``) without changing the code. The functions that have
-instructions of the marked lines are kept: labels that are jumped to, numbered anew, and
-instructions, those of the marked lines followed by a comment. So two builds whose other functions
-differ, or whose lines are shifted, have the same text here and need one analysis.
+gcc and clang write the line table (``-g1``) without changing the code. The functions with
+instructions of the marked lines are extracted: their instructions, and the labels that are jumped
+to, numbered anew. A comment follows each instruction of the marked lines. So two builds that differ
+only in other functions or in shifted lines give the same text, and need one analysis.
 """
 
 import re
@@ -44,9 +44,9 @@ def marked_code(assembly: str, file: str, lines: Lines) -> str:
 
 
 def _files(assembly: str) -> Iterator[tuple[int, str]]:
-    """Numbers and paths of the source files in a line table.
+    """The numbers and paths of the source files in a line table.
 
-    File 0 is in the folder of the unit, to which other paths may be relative.
+    File 0 is in the folder of the unit; other paths may be relative to this folder.
     """
     base = ""
     for line in assembly.splitlines():
@@ -61,7 +61,7 @@ def _files(assembly: str) -> Iterator[tuple[int, str]]:
 def _functions(
     assembly: str, comment: str, numbers: set[int], lines: Lines
 ) -> Iterator[tuple[str, list[_Line]]]:
-    """Name and content of each function."""
+    """The name and the content of each function of an assembly."""
     name, body, inside = "unit:", list[_Line](), False
     for raw in assembly.splitlines():
         line = raw.split(comment, 1)[0].strip()
@@ -82,7 +82,9 @@ def _functions(
 
 
 def _text(name: str, body: list[_Line], comment: str) -> str:
-    """A function with its labels numbered in order; labels without a jump are left out."""
+    """A function as text, with its labels numbered in order; labels that nothing jumps to are left
+    out.
+    """
     named = {label for line, _ in body if line[-1] != ":" for label in _TARGET.findall(line)}
     numbers: dict[str, str] = {}
     for line, _ in body:

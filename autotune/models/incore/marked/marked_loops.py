@@ -1,10 +1,10 @@
-"""Marked loops as the compiler made them, found in its assembly by the line table.
+"""Finds marked loops in the assembly of their source by the line table.
 
 A loop of the assembly belongs to a mark if its jump back, or half of its instructions, stem from
-the lines of the mark (``marked_code``). Of several (peeled, vectorised, remainder) the hot one is
-chosen as for generated sweeps (``hot_loops``). Where a marked loop is unrolled completely, the loop
-around it is found, so iterations are counted by the floating-point operations of a pass where their
-number is stated.
+the lines of the mark (``marked_code``). Of several loops (peeled, vectorised, remainder) the hot
+one is chosen as for generated sweeps (``hot_loops``). Where a marked loop is unrolled completely,
+the loop around it is found instead. So where the number of floating-point operations of an
+iteration is stated, iterations are counted by the operations of a pass.
 """
 
 import re
@@ -48,9 +48,9 @@ class LoopMark:
 
 
 def marked_loops(code: str, mark: LoopMark, vector: int = 16) -> HotLoops:
-    """The hot loops of a mark in its code (``marked_code``), counted in its own iterations.
+    """The hot loops of a mark in its code (``marked_code``), counted in iterations of the mark.
 
-    ``vector``: the width of SVE in bytes. Raises NoLoop, in words.
+    ``vector``: the width of SVE in bytes. Raises NoLoop with a reason.
     """
     if not code:
         raise NoLoop(
@@ -84,7 +84,7 @@ def _inside(text: str, isa: InstructionSet) -> Iterator[bool]:
 
 
 def _belongs(instructions: Sequence[Instruction], marked: frozenset[int]) -> bool:
-    """Whether a pass belongs to the mark; ``marked``: the identities of its instructions."""
+    """Whether a pass belongs to the mark; ``marked``: the ids of the instructions of the mark."""
     inside = [id(instruction) in marked for instruction in instructions]
     return bool(inside) and (inside[-1] or sum(inside) >= _HALF * len(inside))
 
@@ -105,7 +105,9 @@ def _counted(loop: HotLoop, mark: LoopMark) -> HotLoop:
 
 
 def operations(instruction: Instruction, isa: InstructionSet) -> int:
-    """Floating-point operations of an instruction, of doubles or floats; a fused one is two."""
+    """The floating-point operations of an instruction on doubles or floats; a fused multiply-add
+    counts two.
+    """
     return _of_x86(instruction) if isa.name == "x86_64" else _of_a64(instruction)
 
 

@@ -1,1 +1,1 @@
-"""OSACA in worker processes behind pipes, and its answers about instruction forms."""
+"""Runs OSACA in worker processes behind pipes, and stores its answers about instruction forms."""

@@ -1,7 +1,7 @@
-"""Instructions of equal cost, to replace one that a table lacks.
+"""Instructions of equal cost, which replace an instruction that a table lacks.
 
-On the cores in question subtraction, minimum and maximum run on the adders, all signs of a fused
-multiply-add on the same units, and the halves of an interleave on the same shuffle units.
+On these cores subtraction, minimum and maximum run on the adders, fused multiply-adds of all signs
+on the same units, and both halves of an interleave on the same shuffle units.
 """
 
 import re
@@ -34,7 +34,7 @@ _RULES: dict[Isa, tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]] = {
 
 
 def equivalents_of(mnemonic: str, isa: Isa) -> Sequence[str]:
-    """Names of instructions of equal cost to look up instead, best first.
+    """The names of instructions of equal cost to look up instead, best first.
 
     >>> equivalents_of("vsubpd", "x86_64")
     ['vaddpd', 'vmaxpd']

@@ -1,7 +1,7 @@
 """Instruction forms: instructions with standard register names, and their properties.
 
-A table's answer depends on the form only, so an unrolled loop of hundreds of instructions needs
-some twenty answers, and a loop of forms already answered needs none.
+A table's entry depends on the form only. So an unrolled loop of hundreds of instructions needs some
+twenty look-ups, and a loop whose forms were all looked up before needs none.
 """
 
 import re
@@ -26,7 +26,7 @@ _ARM_GENERAL, _ARM_VECTOR = "xw", "vqdshbz"
 
 @dataclass(frozen=True, slots=True)
 class InstructionForm:
-    """The text of a form, and the instruction's registers by their names in the form."""
+    """The text of a form, and the registers of the instruction by their names in the form."""
 
     text: str
     registers: Mapping[str, str]
@@ -34,7 +34,7 @@ class InstructionForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormProperties:
-    """The properties of a form by a table; registers by their names in the form."""
+    """The properties of a form in a table; registers have their names in the form."""
 
     uops: tuple[Uop, ...]
     latency: float
@@ -65,7 +65,9 @@ def _form(text: str, isa: Isa) -> InstructionForm:
 
 @lru_cache(maxsize=1 << 10)
 def whole(register: str, isa: Isa) -> str:
-    """The register that contains a named one: ``rax`` for ``%eax``, ``v3`` for ``xmm3``."""
+    """The full register that contains a named register: ``rax`` for ``%eax``, ``v3``
+    for ``xmm3``.
+    """
     bare = register.lstrip("%")
     if isa == "x86_64":
         if re.fullmatch(r"[xyz]mm\d+", bare):
@@ -119,7 +121,7 @@ def _aarch64(text: str) -> InstructionForm:
 
 
 def facts(answer: Mapping[str, object]) -> FormProperties:
-    """The properties in a worker's answer; raises ValueError where some are missing."""
+    """The properties of a form in a worker's answer; ValueError where some are missing."""
     uops, latency, load = answer.get("uops"), answer.get("latency"), answer.get("load")
     name = answer.get("taken_as")
     if (

@@ -1,9 +1,9 @@
-"""Properties of OSACA's architectures that its tables lack: data ports, issue width.
+"""Properties of OSACA's architectures that its tables lack: data ports and issue width.
 
 OSACA names ports by number; ``2D`` is the data part of port 2 (its number alone is the address
-generation), ``0DV`` the divider behind port 0. The data ports listed here are those that only loads
-and stores use: their time is T_nOL. Address generation stays in T_OL where it has ports of its own,
-as in kerncraft's machine files (Hammer et al. 2017).
+generation), ``0DV`` the divider behind port 0. The data ports listed here are used by loads and
+stores only: their time is T_nOL. Address generation counts in T_OL where it has separate ports, as
+in kerncraft's machine files (Hammer et al. 2017).
 """
 
 from collections.abc import Mapping
@@ -77,5 +77,5 @@ ARCHITECTURES: Mapping[str, OsacaArchitecture] = {a.name: a for a in _ALL}
 
 
 def find(name: str | None) -> OsacaArchitecture | None:
-    """The architecture of a name, in either case; None where OSACA does not know it."""
+    """The architecture of a name, in upper or lower case; None where OSACA does not know it."""
     return ARCHITECTURES.get(name.upper()) if name else None

@@ -26,14 +26,14 @@ _PATIENCE = 3
 
 
 class OsacaWorkerFailed(Exception):
-    """A worker gave no answer; the message says why, in its words if possible."""
+    """A worker gave no answer; the message states the reason, in the worker's words if possible."""
 
 
 class OsacaWorker:
     """An OSACA worker process, started at the first request.
 
-    A request that kills or hangs the worker is retried once with a new one. ``limit`` is in seconds
-    for one answer, the start included.
+    A request that kills or hangs the worker is retried once with a new worker. ``limit`` is in
+    seconds for one answer, including the start.
     """
 
     def __init__(self, command: Sequence[str] = WORKER, limit: Seconds = _LIMIT) -> None:
@@ -118,7 +118,7 @@ class OsacaWorker:
         return self._process
 
     def _reply(self, process: subprocess.Popen[bytes], identity: int, end: float) -> Reply:
-        """The answer with this number; earlier ones are dropped."""
+        """The answer with this number; answers that arrive before it are dropped."""
         assert process.stdout is not None
         with selectors.DefaultSelector() as ready:
             ready.register(process.stdout, selectors.EVENT_READ)
@@ -139,7 +139,9 @@ class OsacaWorker:
                 self._pending += data
 
     def _reason(self, fault: Exception) -> str:
-        """A description of the fault with the worker's last line on standard error."""
+        """A description of the fault, with the last line that the worker wrote to
+        standard error.
+        """
         last = ""
         if self._errors is not None:
             self._errors.seek(0)

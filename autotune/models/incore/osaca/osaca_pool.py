@@ -1,7 +1,7 @@
-"""OSACA's answers about many instruction forms: from memory, disk, or worker processes.
+"""OSACA's answers about many instruction forms: from memory, from disk, or from worker processes.
 
-Unknown forms are asked in one batch. A worker needs half a second (with large tables seconds) to
-start, so a second one starts only for batches that keep both busy for longer.
+Unknown forms are looked up in one batch. A worker needs half a second (with large tables seconds)
+to start, so a second one starts only for batches that keep both busy for longer.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +23,9 @@ _ATONCE = 200
 
 
 class OsacaPool:
-    """Worker processes for one architecture, and all answers so far.
+    """The worker processes for one architecture, and all answers so far.
 
-    Workers start at the first unknown form, in the calling thread, and end with it.
+    Workers start at the first unknown form, in the calling thread, and end with this thread.
     """
 
     def __init__(self, workers: Sequence[OsacaWorker], architecture: OsacaArchitecture) -> None:
@@ -39,7 +39,8 @@ class OsacaPool:
     def facts(
         self, forms: Iterable[tuple[InstructionForm, Instruction]]
     ) -> Mapping[str, FormProperties]:
-        """Properties by the text of the form: all known ones, including the wanted ones.
+        """The properties of all forms looked up so far, including the requested ones, by the text
+        of the form.
 
         Raises ``OsacaWorkerFailed`` where the workers give no answer.
         """
@@ -61,7 +62,7 @@ class OsacaPool:
             worker.close()
 
     def _take(self, text: str, answer: Answer) -> bool:
-        """Keep an answer; False if it makes no sense."""
+        """Store an answer; False if it is not valid."""
         try:
             self._facts[text] = instruction_forms.facts(answer)
         except (TypeError, ValueError):

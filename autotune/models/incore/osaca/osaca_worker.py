@@ -56,7 +56,7 @@ def semantics(arch: str) -> ArchSemantics:
 
 
 def described(arch: str, text: str, equivalents: list[str]) -> dict[str, object]:
-    """OSACA's properties of one instruction."""
+    """OSACA's properties of one instruction, as data for the answer."""
     meaning = semantics(arch)
     (form,) = meaning.parser.parse_file(f"\t{text}\n")
     if form.mnemonic is None:
@@ -89,9 +89,10 @@ def _registers(operands: list[object]) -> list[str]:
 
 
 def _look_up(form: "InstructionForm", meaning: ArchSemantics, equivalents: list[str]) -> str | None:
-    """Look an unknown instruction up without its AT&T suffix, or as one of equal cost.
+    """Look an unknown instruction up without its AT&T suffix, or as an instruction of equal cost.
 
-    Returns the name that helped; None where its own name without a suffix did, or none.
+    Returns the name under which it was found. None where its own name without a suffix was found,
+    or nothing.
     """
     mnemonic: str = form.mnemonic
     suffixed = mnemonic[-1] in "bwlq" and meaning.parser.isa() == "x86"
@@ -108,7 +109,7 @@ def _look_up(form: "InstructionForm", meaning: ArchSemantics, equivalents: list[
 
 
 def _uops(form: "InstructionForm", model: MachineModel) -> list[tuple[float, list[str]]]:
-    """Cycles and ports of an instruction; of several possible assignments, the shortest."""
+    """The cycles and ports of an instruction; of several possible assignments, the shortest."""
     port_uops = form.port_uops
     if isinstance(port_uops, dict):
         port_uops = min(port_uops.values(), key=lambda uops: sum(u[0] for u in uops))
@@ -141,7 +142,7 @@ def answer(line: str) -> dict[str, object]:
 
 
 def _safely(arch: str, text: str, equivalents: list[str]) -> dict[str, object]:
-    """The properties of a form; if OSACA fails on it, it is unknown, with the reason."""
+    """The properties of a form; a form on which OSACA fails counts as unknown, with the reason."""
     try:
         return described(arch, text, equivalents)
     except Exception as fault:  # one odd instruction must not take the others with it

@@ -1,1 +1,1 @@
-"""Data traffic of sweeps over grids, block by block."""
+"""The data traffic of blocked sweeps over grids."""

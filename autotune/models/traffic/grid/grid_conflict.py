@@ -34,7 +34,7 @@ _SHIFT_LINES = 24
 
 @dataclass(frozen=True, slots=True)
 class GridConflicts:
-    """The rows of one sweep in memory, and their set conflicts."""
+    """Finds set conflicts between the rows of one sweep over a grid."""
 
     shape: GridShape
     places: Mapping[str, int]
@@ -71,7 +71,7 @@ class GridConflicts:
         return conflicts
 
     def _starts(self, rows: Sequence[int]) -> npt.NDArray[np.int64]:
-        """First elements of the row streams of a point, for rows j of a block."""
+        """The first elements of the row streams of a point, for rows j of a block."""
         *outer, _ = strides(self.extents, self.shape.radius, self.pad_lines)
         plane, line = (outer[0], 0) if self.shape.planar else (outer[0], outer[1])
         page = PAGE // DOUBLE
@@ -111,11 +111,11 @@ class GridConflicts:
         return (round(most), lost) if lost else None
 
     def _windows(self) -> tuple[int, int]:
-        """Numbers of rows of a block back to which reuse along j and along k reaches."""
+        """The numbers of rows of a block that reuse along j, and along k, reaches back."""
         return 1, self.shape.blocks[1]
 
     def _sets(self, cache: CacheLevel, starts: npt.NDArray[np.int64], width: int) -> Floats:
-        """Number of lines in each set, for rows that begin at given elements."""
+        """The number of lines in each set, for rows that begin at the given elements."""
         first = np.unique(starts // (cache.line // DOUBLE))
         lines = np.unique(first[:, None] + np.arange(width))
         return np.bincount((lines % cache.sets).ravel(), minlength=cache.sets).astype(np.float64)

@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class GridReuse:
-    """The touches of one array in one sweep, with distances of the repeated ones."""
+    """The touches of one array in one sweep, with the reuse distances of the repeated touches."""
 
     parameter: str
     events: LineTouches
@@ -59,7 +59,7 @@ class _Field:
     line: int
 
     def distance(self, before: RowVisits, again: RowVisits) -> Floats:
-        """Bytes touched between pairs of visits of one sweep."""
+        """Bytes touched between the two visits of each pair, within one sweep."""
         same = (before.kb == again.kb) & (before.jb == again.jb) & (before.ib == again.ib)
         result = np.empty(len(same))
         result[same] = self._within(before.at(same), again.at(same))
@@ -67,13 +67,13 @@ class _Field:
         return result
 
     def _within(self, before: RowVisits, again: RowVisits) -> Floats:
-        """Bytes touched between visits within one block."""
+        """Bytes touched between two visits in the same block."""
         k0, j0 = self._inside(before)
         k1, j1 = self._inside(again)
         return self._steps(StepWindows(self._nj(again.jb), k0, j0, k1, j1), again.ib)
 
     def _across(self, before: RowVisits, again: RowVisits) -> Floats:
-        """Bytes touched between visits in different blocks."""
+        """Bytes touched between two visits in different blocks."""
         if not len(before.k):
             return np.zeros(0)
         k0, j0 = self._inside(before)
@@ -85,7 +85,7 @@ class _Field:
         return left + done + self._between(before, again)
 
     def _between(self, before: RowVisits, again: RowVisits) -> Floats:
-        """Bytes of the whole blocks between two blocks."""
+        """Bytes of the whole blocks that lie between two blocks."""
         J, (bk, bj, _) = self.shape.extents[1], self.shape.blocks
         NI = counts(self.shape)[2]
         zero, end = np.zeros_like(before.k), np.full_like(before.k, NI)
@@ -115,7 +115,7 @@ class _Field:
         return result
 
     def _steps(self, windows: StepWindows, ib: Whole) -> Floats:
-        """Bytes touched in windows of visits within blocks."""
+        """Bytes touched in windows of steps within blocks."""
         return self._bytes(windows, ib, ib + 1)
 
     def _bytes(self, windows: StepWindows, first: Whole, end: Whole) -> Floats:

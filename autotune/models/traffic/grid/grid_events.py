@@ -1,4 +1,4 @@
-"""The order in which a blocked sweep touches each line of an array.
+"""The order in which a blocked sweep touches each cache line of an array.
 
 A line of a grid array lies in a row (xk, xj). It is touched at the steps (xk - dk, xj - dj) of the
 blocks that reach it, one event for each row offset (dk, dj). Blocks of the unit-stride dimension
@@ -26,7 +26,9 @@ _NOWHERE = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class RowVisits:
-    """Row visits of a blocked sweep: the block (kb, jb, ib) and the plane and row of the grid."""
+    """Visits of rows by a blocked sweep: the block (kb, jb, ib), and the plane and row
+    in the grid.
+    """
 
     kb: Whole
     jb: Whole
@@ -43,7 +45,7 @@ class RowVisits:
 
 @dataclass(frozen=True, slots=True)
 class LineTouches:
-    """Touches of the lines of one array within one sweep."""
+    """The touches of the lines of one array within one sweep."""
 
     first: float
     """Number of lines of the array that the sweep touches at all."""
@@ -58,13 +60,13 @@ class LineTouches:
 
 
 def counts(shape: GridShape) -> tuple[int, int, int]:
-    """Numbers of blocks in k, j and i."""
+    """The numbers of blocks in k, j and i."""
     k, j, i = (-(-n // b) for n, b in zip(shape.extents, shape.blocks, strict=True))
     return k, j, i
 
 
 def events(shape: GridShape, access: GridAccess, per_line: int) -> LineTouches:
-    """The touches of one array; ``per_line`` doubles are a cache line."""
+    """The touches of one array; a cache line has ``per_line`` doubles."""
     (K, J, _), (bk, bj, _) = shape.extents, shape.blocks
     rows = np.array(access.rows, dtype=np.int64)
     xk, many_k = _classes(K, bk, rows[:, 0])
@@ -111,7 +113,9 @@ def _decoded(time: Whole, shape: GridShape) -> RowVisits:
 
 
 def _classes(extent: int, block: int, offsets: Whole) -> tuple[Whole, Whole]:
-    """One position for each pattern of steps that touch it, and the number of its positions."""
+    """One position for each pattern of steps that touch it, and the number of positions with this
+    pattern.
+    """
     distinct = np.unique(offsets)
     positions = np.arange(distinct[0], extent + distinct[-1])
     step = positions[:, None] - distinct
@@ -124,7 +128,7 @@ def _classes(extent: int, block: int, offsets: Whole) -> tuple[Whole, Whole]:
 
 
 def _representatives(positions: Whole, pattern: Whole) -> tuple[Whole, Whole]:
-    """The middle position of each pattern, and the number of its positions."""
+    """The middle position of each pattern, and the number of positions with this pattern."""
     _, group, many = np.unique(pattern, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(group.reshape(-1), kind="stable")
     middle = np.cumsum(many) - many + many // 2

@@ -1,4 +1,5 @@
-"""The shape of one sweep over a grid: its blocks, and per array the rows around a point.
+"""The shape of one sweep over a grid: its blocks, and for each array the rows accessed around a
+point.
 
 Arrays of a grid are stored row by row along the dimension with unit stride. Two dimensions are
 treated as three, the middle one with a single row:
@@ -37,7 +38,7 @@ class GridAccess(NamedTuple):
 
     @property
     def widest(self) -> tuple[int, int]:
-        """Smallest and largest offset along any row."""
+        """The smallest and the largest offset along any row."""
         return min(low for low, _ in self.spans), max(high for _, high in self.spans)
 
 
@@ -55,19 +56,23 @@ class GridShape:
 
     @property
     def points(self) -> int:
-        """Number of points that the thread computes."""
+        """The number of points that the thread computes."""
         return math.prod(self.extents)
 
     @property
     def run(self) -> float:
-        """Points computed one after another before the sweep jumps to another part of memory."""
+        """The number of points computed one after another before the sweep jumps to another part of
+        memory.
+        """
         _, J, width = self.extents
         _, bj, bi = self.blocks
         return float(bi if bi < width else width * bj if bj < J else self.points)
 
 
 def accesses(reads: Mapping[str, Sequence[tuple[int, ...]]], target: str) -> tuple[GridAccess, ...]:
-    """The accesses of a sweep that reads at offsets, slowest dimension first, writes a point."""
+    """The accesses of a sweep that reads at ``reads``, offsets with the slowest dimension first,
+    and writes a point.
+    """
     offsets: dict[str, dict[tuple[int, int], list[int]]] = {}
     for name, steps in {**reads, target: (*reads.get(target, ()), (0, 0, 0))}.items():
         for step in steps:
@@ -137,10 +142,10 @@ def _span(along: list[int]) -> tuple[int, int]:
 def shape(
     sweep: GridSweep, tiles: Mapping[str, int], extents: tuple[int, ...], planes: int
 ) -> GridShape:
-    """The shape of a sweep on ``planes`` of the slowest dimension.
+    """The shape of a sweep on ``planes`` planes of the slowest dimension.
 
-    ``tiles`` has the blocked dimensions with their sizes, ``extents`` all interior points, slowest
-    first. A block of the slowest dimension with nothing blocked inside is no block at all.
+    ``tiles``: the blocked dimensions with their sizes. ``extents``: all interior points, slowest
+    dimension first. A block of the slowest dimension without blocking inside it is ignored.
     """
     if not 2 <= len(sweep.dimensions) <= 3:
         raise ValueError(f"a grid of {len(sweep.dimensions)} dimensions: two and three are known")

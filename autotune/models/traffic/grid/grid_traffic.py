@@ -1,9 +1,11 @@
-"""Traffic of programs that sweep over grids: streams with reuse distances, as for other programs.
+"""The traffic of programs that sweep over grids: streams with reuse distances, as for other
+programs.
 
-Across sweeps and time steps an array is one object, and the distances of first touches are those
-of ``distance``. Within a sweep every line is touched again by other rows of the stencil and by
-neighbouring blocks, at the distances of ``grid_distance``. Lines are counted whole, halos of
-blocks each time they are loaded, so lines per iteration are those that really move.
+Across sweeps and time steps an array is one object, and the distances of first touches are those of
+the module ``reuse_distance``. Within a sweep every line is touched again by other rows of the
+stencil and by neighbouring blocks, at the distances of ``grid_distance``. Whole lines are counted,
+and lines in the halos of blocks count each time they are loaded. So lines per iteration are the
+lines that move.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,8 +50,8 @@ class GridAnalyser:
     ) -> StepTraffic:
         """The traffic of one steady-state time step on ``threads`` threads.
 
-        They own contiguous parts of the slowest dimension. Raises ValueError where several sweeps
-        share a block or a sweep is not over the grid.
+        Each thread has a contiguous part of the slowest dimension. Raises ValueError where several
+        sweeps share a block or a sweep is not over the grid.
         """
         plan, tiles = self._plan(program)
         key = (id(plan), problem.extents, threads, nodes)
@@ -129,7 +131,7 @@ class GridAnalyser:
 
 @dataclass(frozen=True)
 class GridTraffic(StepTraffic):
-    """Traffic of a program over a grid; its conflicts depend on rows, planes and blocks."""
+    """The traffic of a program over a grid; its set conflicts depend on rows, planes and blocks."""
 
     grids: tuple[GridShape, ...] = ()
     """The shape of each sweep for a thread with the most planes."""
@@ -138,7 +140,9 @@ class GridTraffic(StepTraffic):
     def conflicts(
         self, call: int, pad_lines: int, machine: Machine, iterations: float
     ) -> list[SetConflict]:
-        """Set conflicts of a call for a loop of ``iterations`` per pass, rows padded so."""
+        """The set conflicts of a call for a loop of ``iterations`` per pass, with rows padded by
+        ``pad_lines``.
+        """
         sweep_call = self.schedule.steps[-1].calls[call]
         item = self.grids[sweep_call.sweep]
         mine = self.threads[0]
@@ -177,7 +181,9 @@ def _blocked(
 
 
 def _parts(planes: int, threads: int) -> list[tuple[int, bool, bool, int]]:
-    """(planes, another thread before, another behind, threads alike) of parts that differ."""
+    """The distinct parts of threads: (planes, thread before it, thread behind it, number of equal
+    threads).
+    """
     cuts = [planes * part // threads for part in range(threads + 1)]
     counts: dict[tuple[int, bool, bool], int] = {}
     for first, end in pairwise(cuts):
@@ -209,7 +215,9 @@ def _expanded(
     reuses: Sequence[Sequence[GridReuse]],
     shared: tuple[bool, bool],
 ) -> ThreadStreams:
-    """The streams with first touches across sweeps and, after each, repeated touches within."""
+    """The streams of all arrays: first touches from across sweeps and, after each, the repeated
+    touches within the sweep.
+    """
     entries: list[tuple[int, float, Floats, Floats, bool]] = []
     counts_of = dict.fromkeys(range(len(across.passes)), 0)
     for index, owner in enumerate(across.owner.tolist()):
@@ -241,9 +249,9 @@ def _expanded(
 
 
 def _merged(reuse: GridReuse) -> list[tuple[float, float]]:
-    """Lines and mean distance of repeated touches at about the same distance.
+    """The lines and the mean distance of repeated touches at similar distances.
 
-    Distances of few lines are counted with the next farther ones.
+    Distances with few lines are merged with the next larger ones.
     """
     lines, distance = reuse.events.lines, reuse.distance
     if not len(lines):

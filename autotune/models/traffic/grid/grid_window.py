@@ -32,7 +32,7 @@ class StepWindows:
     j1: Whole
 
     def distinct(self) -> tuple["StepWindows", Whole]:
-        """The distinct windows, and the position of each window among them."""
+        """The distinct windows, and for each window its position among them."""
         fields = np.stack([self.nj, self.k1 - self.k0, self.j0, self.j1])
         order = np.lexsort(fields)
         ordered = fields[:, order]
@@ -50,7 +50,7 @@ def whole(nk: Whole, nj: Whole) -> StepWindows:
 
 
 def rows_touched(windows: StepWindows, rows: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
-    """Number of distinct rows of an array, read at offsets ``rows``, in each window."""
+    """The number of distinct rows of an array, read at offsets ``rows``, in each window."""
     if not len(windows.nj):
         return np.zeros(0)
     if len(rows) == 1:

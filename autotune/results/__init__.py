@@ -1,1 +1,1 @@
-"""Judging and showing: evaluation, reports, exports."""
+"""Judging and showing results: evaluation, reports, exports."""

@@ -1,4 +1,4 @@
-"""The document of a study: what was measured, problem by problem."""
+"""The document of a study: its measurements and statistics, problem by problem."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ StudySchema = Literal["autotune.tune/1", "autotune.compare/1"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredRow:
-    """A candidate that was measured, or failed to be."""
+    """A candidate that was measured, or whose measurement failed."""
 
     candidate: str
     """Id."""
@@ -55,7 +55,7 @@ class MeasuredRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontRow:
-    """A candidate that no other one beats in all objectives."""
+    """A candidate on the Pareto front: no other is better in all objectives."""
 
     candidate: str
     objectives: Mapping[str, float]
@@ -64,7 +64,7 @@ class FrontRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemRow:
-    """What a study says about one problem."""
+    """The results of a study for one problem."""
 
     problem: str
     best: str | None
@@ -115,7 +115,7 @@ class StudyDocument:
 
 
 def study(result: StudyEvaluation, schema: StudySchema, store: str) -> StudyDocument:
-    """What a study says, problem by problem."""
+    """The document of an evaluated study, problem by problem."""
     runs = result.study.runs
     return StudyDocument(
         schema=schema,
@@ -128,7 +128,7 @@ def study(result: StudyEvaluation, schema: StudySchema, store: str) -> StudyDocu
 
 
 def problem_row(problem: ProblemEvaluation) -> ProblemRow:
-    """What a study says about one problem."""
+    """The part of a study's document for one problem."""
     speedup = problem.speedup
     rows = tuple(_measured(row) for row in problem.evaluated)
     return ProblemRow(

@@ -1,9 +1,10 @@
-"""What one run of a study can compare: candidates of one problem, from rounds that they share.
+"""The candidates of one problem that can be compared within one run, from rounds they share.
 
-Where all were measured alike, all rounds count. Where a search measured some more often than
-others, the finalists, who were measured again together, are compared by those rounds alone, which
-chose nobody; the others by their level (``measure.levels``), which is as good as the rounds they
-share with the rest.
+If all candidates were measured in the same rounds, all rounds count. A search measures some
+candidates more often than others. Then the finalists, which are measured again together, are
+compared by those final rounds only, because these rounds had no influence on which candidates
+became finalists. The other candidates are compared by their level (``measure.levels``), which is as
+reliable as the rounds that they share with the rest.
 """
 
 import math
@@ -24,7 +25,7 @@ Table = Mapping[str, Rounds]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparableRun:
-    """The candidates of one problem that compare within one run."""
+    """The candidates of one problem whose times can be compared within one run."""
 
     run: str
     rounds: Table
@@ -39,14 +40,14 @@ class ComparableRun:
 
     @property
     def fastest(self) -> str:
-        """The fastest of the candidates that may be chosen."""
+        """The fastest of the candidates that may become the winner."""
         return min(self.rounds, key=lambda name: (self.times[name], name))
 
 
 def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | None:
-    """What a run can compare of some candidates; None where it measured none of them.
+    """The comparable times of candidates in a run; None if the run measured none of them.
 
-    A candidate with less than half of the most samples cannot be chosen.
+    A candidate with less than half of the largest number of samples cannot become the winner.
     """
     measured = {
         m.candidate: timed_rounds
@@ -77,7 +78,11 @@ def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | 
 
 
 def _with_finals(run: str, measured: Table, final: Table) -> ComparableRun:
-    """The finalists by the finals, the others by how they stood to them before."""
+    """Comparable times of a run with finals.
+
+    Finalists are compared by the final rounds. The others keep their ratio to the finalists from
+    the earlier rounds.
+    """
     level = levels(measured, at=sorted({r for rounds in final.values() for r in rounds}))
     chosen = _locations(final)
     offset = float(np.median([math.log(chosen[name] / level.times[name]) for name in chosen]))
@@ -110,7 +115,7 @@ def _intervals(table: Table, times: Mapping[str, float]) -> dict[str, Interval |
 
 
 def _locations(table: Table) -> dict[str, float]:
-    """The location of the times of each candidate, from equally many samples of each."""
+    """The location estimate of each candidate's times, from equally many samples of each."""
     return estimators.locations(
         {name: [t for times in rounds.values() for t in times] for name, rounds in table.items()}
     )
@@ -123,7 +128,7 @@ def _enough(table: Table) -> Table:
 
 
 def _only(table: Table, numbers: Collection[int]) -> dict[str, dict[int, Sequence[float]]]:
-    """Some rounds of a table, and those who took part in them."""
+    """The table reduced to some rounds, without candidates that took no part in them."""
     cut = {
         name: {number: times for number, times in rounds.items() if number in numbers}
         for name, rounds in table.items()
@@ -132,7 +137,7 @@ def _only(table: Table, numbers: Collection[int]) -> dict[str, dict[int, Sequenc
 
 
 def _stages(measurements: Sequence[Measurement], names: Collection[str]) -> dict[int, str]:
-    """Round to its stage; empty where all were measured alike."""
+    """The stage of each round; empty if all candidates were measured in the same rounds."""
     return {
         sample.round: sample.stage
         for measurement in measurements
@@ -149,7 +154,7 @@ def _earliest(stages: Mapping[int, str]) -> set[int]:
 
 
 def _rounds(measurement: Measurement) -> Rounds:
-    """Accepted times by round; empty when the conditions changed under them."""
+    """Accepted times by round; empty if the measuring conditions changed within the samples."""
     try:
         return estimators.by_round(measurement.samples)
     except ValueError:
@@ -159,7 +164,8 @@ def _rounds(measurement: Measurement) -> Rounds:
 def champion(runs: Sequence[ComparableRun]) -> tuple[str | None, ComparableRun | None]:
     """The winner over all runs and the run that it won.
 
-    A run without the winner so far replaces it only if it compared more candidates.
+    The winner so far can lose in every later run that measured it. A run without it replaces it
+    only if that run compared more candidates.
     """
     best: str | None = None
     won: ComparableRun | None = None
@@ -170,7 +176,11 @@ def champion(runs: Sequence[ComparableRun]) -> tuple[str | None, ComparableRun |
 
 
 def crossed_ratios(run: ComparableRun, reference: str) -> list[float]:
-    """Reference over winner in each round, the winner being the best of all the other rounds."""
+    """Time of the reference over time of the winner, for each round.
+
+    The winner of a round is the fastest candidate in all the other rounds, so that luck in a round
+    does not count.
+    """
     ratios = []
     for number in sorted(run.rounds[reference]):
         others = {

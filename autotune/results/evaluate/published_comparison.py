@@ -1,7 +1,7 @@
-"""Predicted here, predicted by others, measured by others: a published table, row by row.
+"""A published table row by row: predicted here, predicted by its authors, measured by them.
 
-The measured column is the truth. A row that fed a fitted curve of the machine is shown but takes no
-part in any figure over several groups: a curve must not be scored on what it was fitted to.
+The measured column is the truth. A row that a cost curve of the machine was fitted to is shown, but
+counts in no score over several groups: a curve must not be scored on the data it was fitted to.
 """
 
 import statistics
@@ -25,7 +25,7 @@ TOPS = (1, 3)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowPrediction:
-    """One published row and what is predicted here. Seconds per time step."""
+    """One published row and the prediction made here. Seconds per time step."""
 
     published: PublishedRow
     candidate: Candidate | None
@@ -37,7 +37,7 @@ class RowPrediction:
 
     @property
     def predicted(self) -> float | None:
-        """Seconds per time step that are predicted here; None without a prediction."""
+        """Seconds per time step as predicted here; None without a prediction."""
         return self.prediction.seconds if self.prediction else None
 
     @property
@@ -50,7 +50,7 @@ class RowPrediction:
 
     @property
     def application(self) -> float | None:
-        """The predicted time of a node: all but the communication between ranks."""
+        """The predicted time of a node: all of it but the communication between ranks."""
         if self.predicted is None or self.communication is None:
             return None
         return self.predicted - self.communication
@@ -62,18 +62,18 @@ class RowPrediction:
 
     @property
     def published_deviation(self) -> float:
-        """Of the time that was predicted there from the measured one, from the printed times."""
+        """Relative deviation of the authors' prediction from their measurement, as printed."""
         return estimators.deviation(self.published.predicted.value, self.published.measured.value)
 
     @property
     def apart(self) -> float | None:
-        """Of the time predicted here from the one that was predicted there."""
+        """Relative deviation of the time predicted here from the authors' prediction."""
         return _deviation(self.predicted, self.published.predicted.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnScore:
-    """How well one column of predictions orders and hits the measured times."""
+    """Scores of one column of predictions: how well it orders and hits the measured times."""
 
     deviation: float | None
     """Median of abs((predicted - measured) / measured)."""
@@ -85,7 +85,7 @@ class ColumnScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantDifference:
-    """How much longer a variant takes than the variant of the constant rule."""
+    """How much longer a variant takes than the variant that the constant rule chooses."""
 
     variant: str
     predicted: float | None
@@ -97,9 +97,9 @@ class VariantDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommunicationGroup:
-    """The rows of one communication, and what they say over the rows that no curve was fitted to.
+    """The rows with one way of communication, and scores over rows without a fitted curve.
 
-    Where every row is fitted, the figures are over all of them and ``fitted`` is true.
+    If a curve was fitted to every row, the scores are over all rows and ``fitted`` is true.
     """
 
     published: PublishedGroup
@@ -121,7 +121,7 @@ class CommunicationGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedComparison:
-    """A published table beside predictions made here."""
+    """A published table compared with predictions made here."""
 
     reference: Reference
     engine: str
@@ -135,12 +135,12 @@ class PublishedComparison:
 
     @property
     def headline(self) -> tuple[CommunicationGroup, ...]:
-        """The groups that no curve was fitted to."""
+        """The groups of rows that no cost curve was fitted to."""
         return tuple(group for group in self.groups if not group.fitted)
 
 
 def require_reference(setup: Setup) -> Reference:
-    """The published table of a study; InputError for a study without one."""
+    """The published table of a setup; InputError for a setup without one."""
     if setup.reference is None:
         raise InputError(
             Fault(
@@ -156,9 +156,9 @@ def require_reference(setup: Setup) -> Reference:
 def compare(
     setup: Setup, machine: Machine, rankings: Sequence[Ranking]
 ) -> list[PublishedComparison]:
-    """The published table of a study beside its predictions, once for each engine.
+    """The published table of a study compared with its predictions, once for each engine.
 
-    Raises InputError for a study without one, and where a row stands for several candidates.
+    Raises InputError for a study without such a table, and if a row stands for several candidates.
     """
     published = require_reference(setup)
     about = [ranking for ranking in rankings if published.about(ranking.problem)]
@@ -188,7 +188,7 @@ def _compare(
 def overall(
     parts: Sequence[tuple[ColumnScore | None, Sequence[float | None]]],
 ) -> ColumnScore | None:
-    """One score of several groups: means of tau and losses, the median over all rows."""
+    """One score over several groups: means of tau and losses, the median deviation of all rows."""
     scores = [score for score, _ in parts if score is not None]
     if not scores:
         return None
@@ -235,7 +235,7 @@ def _group(
 
 
 def _scored(rows: Sequence[RowPrediction]) -> tuple[RowPrediction, ...]:
-    """The rows with a time that no curve was fitted to, else all with a time, else all."""
+    """The rows to score: predicted rows without a fitted curve, else all predicted, else all."""
     predicted = tuple(row for row in rows if row.predicted is not None) or tuple(rows)
     return tuple(row for row in predicted if not row.fitted) or predicted
 
@@ -290,13 +290,16 @@ def _stands_for(
 
 
 def _fed(network: Network | None) -> dict[str, str]:
-    """Published rows and groups to the curve that was fitted to them."""
+    """For a published row or group by its name, the cost curve that was fitted to it."""
     curves = network.curves if network else ()
     return {key: curve.operation for curve in curves for key in curve.fitted_to}
 
 
 def _score(predicted: Sequence[float], measured: Sequence[float]) -> ColumnScore:
-    """Equal predictions count as ordered the wrong way round: the slower of them is chosen."""
+    """Scores of predicted times against measured times of the same rows.
+
+    Equal predictions count as wrongly ordered: the slower one is taken as the choice.
+    """
     pairs = sorted(zip(predicted, measured, strict=True), key=lambda pair: -pair[1])
     a, b = [p for p, _ in pairs], [m for _, m in pairs]
     alone = len(pairs) < 2

@@ -1,8 +1,8 @@
-"""Predicted against measured: what a study says, problem by problem.
+"""Predicted against measured times of a study, problem by problem.
 
-Two runs never enter one statistic. Every figure of a problem comes from one run; the winner is the
-one that was best in the last run that it could have lost: a run without the winner so far replaces
-it only if it compared more candidates.
+No statistic mixes two runs: every figure of a problem comes from one run. The winner so far can
+lose in every later run that measured it; a run without it replaces it only if that run compared
+more candidates.
 """
 
 import math
@@ -36,7 +36,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatedCandidate:
-    """One candidate: predicted, measured, and what became of it. Seconds per time step."""
+    """One candidate: predicted, measured, and its status. Seconds per time step."""
 
     candidate: CandidateRecord
     rank: int | None
@@ -68,13 +68,13 @@ class EvaluatedCandidate:
 
     @property
     def objectives(self) -> dict[str, float]:
-        """What is known of it that is better when it is smaller."""
+        """The known values of time, energy and memory; smaller is better."""
         values_by_name = {"time": self.measured, "energy": self.energy, "memory": self.memory}
         return {name: value for name, value in values_by_name.items() if value}
 
     @property
     def deviation(self) -> float | None:
-        """(predicted - measured) / measured."""
+        """Relative deviation of the prediction: (predicted - measured) / measured."""
         if self.predicted is None or self.measured is None:
             return None
         return estimators.deviation(self.predicted, self.measured)
@@ -84,7 +84,8 @@ class EvaluatedCandidate:
 class TopLoss:
     """Loss of the best of the predicted top ``k``, among the measured candidates.
 
-    None where not all of the ``k`` were measured well enough to compare, but for those that failed.
+    None if one of the ``k`` was not measured well enough to be compared; failed candidates are
+    ignored.
     """
 
     k: int
@@ -95,8 +96,8 @@ class TopLoss:
 class Speedup:
     """Time of the baseline over time of the winner, within rounds of one run.
 
-    Chosen and scored on different rounds: each round is scored with the candidate that was best
-    in the other rounds, so that luck in a round does not count as speed.
+    Each round is scored with the candidate that was best in the other rounds, so that luck in a
+    round does not count as speed.
     """
 
     value: float
@@ -108,7 +109,7 @@ class Speedup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemEvaluation:
-    """What a study says about one problem."""
+    """The results of a study for one problem."""
 
     problem: ProblemFacts
     label: str
@@ -135,16 +136,21 @@ class ProblemEvaluation:
 
     @property
     def objectives(self) -> tuple[str, ...]:
-        """What the front is over: what was asked for, else what was read for all; time first."""
+        """The objectives of the Pareto front, time first.
+
+        They are those that the search was for; without such, those that were read for all
+        candidates.
+        """
         values = [row.objectives for row in self.rows if row.compared]
         read = (k for k in OBJECTIVES if values and all(k in value for value in values))
         return self.asked or tuple(read)
 
     @property
     def front(self) -> tuple[EvaluatedCandidate, ...]:
-        """The compared candidates that no other one beats in all objectives together.
+        """The compared candidates on the Pareto front.
 
-        Those that lack one take no part; empty where there is nothing but the time.
+        Candidates without a value for one of the objectives are left out. Empty if time is the only
+        objective.
         """
         kinds = self.objectives
         if len(kinds) < 2:
@@ -155,7 +161,7 @@ class ProblemEvaluation:
 
     @property
     def residuals(self) -> tuple[Residual, ...]:
-        """log(measured / predicted) of the compared candidates by the value of each parameter."""
+        """log(measured / predicted) of the compared candidates, by the value of each parameter."""
         return residual_scales.by_parameter(
             [
                 Observed(parameters=varied(row.candidate), residual=-math.log1p(row.deviation))
@@ -171,7 +177,7 @@ class ProblemEvaluation:
 
     @property
     def evaluated(self) -> tuple[EvaluatedCandidate, ...]:
-        """The candidates that were measured or failed to be, fastest first, failures last."""
+        """The candidates that were tried, fastest first, failures last."""
         tried = [row for row in self.rows if row.measurement]
         return tuple(
             sorted(
@@ -188,17 +194,17 @@ class ProblemEvaluation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyEvaluation:
-    """What a study says, problem by problem in the order of its candidates."""
+    """The results of a study, problem by problem in the order of its candidates."""
 
     study: StudyRecord
     problems: tuple[ProblemEvaluation, ...]
 
 
 def evaluate(study: StudyRecord, engine: str | None = None) -> StudyEvaluation:
-    """Compare the predictions of one engine (the first by name, when none is given) with the times.
+    """Compare the predictions of one engine (the first by name if none is given) with the times.
 
-    Pure: the same record gives the same result. Times of other machines than that of the last run
-    take no part in the statistics.
+    The function is pure: the same record gives the same result. Times from other machines than that
+    of the last run take no part in the statistics.
     """
     groups: dict[str, list[CandidateRecord]] = {}
     for candidate in study.candidates:
@@ -253,7 +259,7 @@ def _problem(
 
 
 def _asked(study: StudyRecord, comparable: ComparableRun | None) -> tuple[str, ...]:
-    """The objectives that a run was searched for; empty where that was the time alone."""
+    """The objectives that a run searched for; empty if that was the time alone."""
     run = next((run for run in study.runs if comparable and run.id == comparable.run), None)
     words = str(run.conditions.get(ASKED, "")).split(", ") if run else []
     return tuple(name for name in OBJECTIVES if name in words)
@@ -290,10 +296,10 @@ def _top_loss(
     before: Collection[str],
     k: int,
 ) -> float | None:
-    """The loss of the true predicted top k; ranks are those among all candidates.
+    """The loss of the top k by prediction among all candidates.
 
-    Where finalists were measured again, those of the top k stand for it: the best of it so far is
-    always among them, also where the others were compared in runs ``before``.
+    If finalists were measured again, the finalists among the top k represent it. The best of the
+    top k is always a finalist, also if the others were compared in the runs ``before``.
     """
     top = [row for row in rows if row.rank is not None and row.rank <= k]
     if comparable is None:
@@ -323,7 +329,7 @@ def _row(
     rank: int | None,
     comparable: ComparableRun | None,
 ) -> EvaluatedCandidate:
-    """A candidate as measured in the run of the statistics, else in the last run that tried it."""
+    """A candidate with its measurement in the run of the statistics, else in its last run."""
     identity = candidate.identity
     tried = [(run, m) for run in study.runs if (m := run.measurement(identity))]
     whys = [c.reason for run in study.runs for c in run.choices if c.candidate == identity]
@@ -352,13 +358,13 @@ def _row(
 
 
 def _read(measurement: Measurement | None, name: str) -> list[float]:
-    """A condition of the accepted samples, where it was read: a positive number."""
+    """The positive readings of one condition in the accepted samples."""
     readings = [s.conditions.get(name) for s in measurement.accepted] if measurement else []
     return [float(v) for v in readings if isinstance(v, int | float) and 0 < v < math.inf]
 
 
 def varied(candidate: CandidateRecord) -> dict[str, Value]:
-    """Everything that candidates of a problem may differ in, by name."""
+    """Every setting in which candidates of a problem may differ, by name."""
     return {
         **candidate.parameters,
         "compiler": candidate.compiler,
@@ -392,7 +398,7 @@ def _speedup(
     best: EvaluatedCandidate | None,
     baseline: EvaluatedCandidate | None,
 ) -> Speedup | None:
-    """From the last run that compared both; None where none did."""
+    """The speed-up from the last run that compared winner and baseline; None without one."""
     if best is None or baseline is None:
         return None
     winner, reference = best.candidate.identity, baseline.candidate.identity

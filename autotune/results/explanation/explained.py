@@ -1,4 +1,4 @@
-"""What is told of a candidate: its prediction, its compiled loops, the reasons."""
+"""The contents of an explanation: the candidate's prediction, its compiled loops, the reasons."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class ExplainedCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingExplanation:
-    """A candidate, perhaps beside another, with the reasons in words."""
+    """A candidate, optionally compared with another, with the reasons in words."""
 
     chosen: Ranked
     other: Ranked | None

@@ -1,4 +1,4 @@
-"""Compiled loops in words: what binds them, what is unusual, what differs between two."""
+"""Compiled loops in words: their bottleneck, their peculiarities, the differences of two."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ LINE = 8
 
 
 def main_loop(candidate: ExplainedCandidate, role: Role) -> CompiledSweep | None:
-    """The sweep of a kernel that takes most of the time."""
+    """The compiled sweep of a kernel that takes the largest part of the predicted time."""
     seconds: dict[str, float] = {}
     for part in candidate.prediction.parts:
         if part.kind == "sweep":
@@ -21,13 +21,13 @@ def main_loop(candidate: ExplainedCandidate, role: Role) -> CompiledSweep | None
 
 
 def _plays(loop: CompiledSweep, role: Role) -> bool:
-    """Whether a loop computes what is compared; ``rhs_first`` is a form of ``rhs``."""
+    """Whether a loop belongs to the kernels compared; ``rhs_first`` counts as ``rhs``."""
     names = loop.kernel.upper().split("+")
     return all(name in role.kernels or name.partition("_")[0] in role.kernels for name in names)
 
 
 def in_words(loop: CompiledSweep) -> str:
-    """A compiled loop in a few words: cycles per line, what is busiest, and what is unusual."""
+    """A compiled loop in a few words: cycles per line, busiest resource, peculiarities."""
     result = loop.result
     cycles = max(result.T_OL, result.T_nOL) * LINE
     text = f"its loop needs {cycles:.3g} cycles a line, bound by {bottleneck(loop)}"
@@ -62,7 +62,10 @@ def unusual(loop: CompiledSweep) -> Iterator[str]:
 
 
 def executed(candidate: ExplainedCandidate, other: ExplainedCandidate, role: Role) -> list[str]:
-    """Components gone through, loads and stores of all loops of a kernel, as ratios."""
+    """The work of two candidates in one kernel as ratios: components, loads and stores.
+
+    Empty if the ratios are near one.
+    """
     first, second = _work(candidate, role), _work(other, role)
     if first is None or second is None:
         return []
@@ -76,7 +79,10 @@ def executed(candidate: ExplainedCandidate, other: ExplainedCandidate, role: Rol
 
 
 def _work(candidate: ExplainedCandidate, role: Role) -> tuple[float, float, float] | None:
-    """Seconds over cycles of each loop count its components, but for the clock."""
+    """Components, loads and stores that the loops of one kernel execute, up to a factor.
+
+    The count of components is the predicted seconds of a loop over its cycles.
+    """
     busy: dict[str, float] = {}
     for part in candidate.prediction.parts:
         if part.kind == "T_OL":
@@ -97,7 +103,7 @@ def _work(candidate: ExplainedCandidate, role: Role) -> tuple[float, float, floa
 
 
 def compared(first: CompiledSweep | None, second: CompiledSweep | None) -> list[str]:
-    """What differs between two compiled loops of one kernel."""
+    """The differences between two compiled loops of one kernel, in words."""
     if first is None or second is None:
         return []
     differences = []

@@ -1,8 +1,8 @@
 """Why a candidate takes as long as predicted, and why longer than another: in words.
 
-Sweeps are compared by what they compute (LC, RHS, APPROX ...), not by their names, so that orders
-with different sweeps compare. Where one candidate fuses kernels that the other keeps apart, they
-are compared together: ``APPROX+UPDATE``.
+Sweeps are matched by the kernels that they compute (LC, RHS, APPROX ...), not by their names, so
+that variants with different sweeps can be compared. If one candidate fuses kernels that the other
+keeps separate, these kernels are compared together: ``APPROX+UPDATE``.
 """
 
 import math
@@ -50,9 +50,10 @@ _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 
 
 def alone(candidate: ExplainedCandidate) -> list[str]:
-    """Why a candidate takes as long as predicted: a sentence each.
+    """Why a candidate takes as long as predicted, as sentences.
 
-    The kernels that take most of the step, what bounds each, and where the doubt comes from.
+    They name the kernels that take most of the step, the bottleneck of each, and the sources of
+    uncertainty.
     """
     prediction = candidate.prediction
     if prediction.seconds is None:
@@ -71,7 +72,7 @@ def alone(candidate: ExplainedCandidate) -> list[str]:
 
 
 def _bound(candidate: ExplainedCandidate, role: Role) -> str:
-    """What bounds a kernel, in words."""
+    """The bottleneck of a kernel, in words."""
     kinds = {d.kind: d for d in role.parts if d.kind not in WHOLE}
     if not kinds:
         return "nothing is known of its parts"
@@ -89,7 +90,7 @@ def _bound(candidate: ExplainedCandidate, role: Role) -> str:
 
 
 def _carried(kind: str, rows: float) -> str:
-    """The subject of a time: ``work in the core takes``, ``8 rows from L2 take``."""
+    """Subject and verb for a part of a time: ``8 rows from L2 take``."""
     if kind == "T_OL":
         return "arithmetic in the core takes"
     if kind == "T_nOL":
@@ -121,7 +122,7 @@ def _rest(candidate: ExplainedCandidate, kernels: Sequence[Role]) -> list[str]:
 
 
 def _doubts(candidate: ExplainedCandidate) -> list[str]:
-    """The interval, and which class of figures makes it wide."""
+    """The interval in words, and the kinds of figures that contribute most to its width."""
     prediction = candidate.prediction
     if prediction.interval is None:
         return ["The engine states no interval."]
@@ -176,7 +177,7 @@ _DOUBTS = {
 
 
 def against(candidate: ExplainedCandidate, other: ExplainedCandidate) -> list[str]:
-    """What makes the difference between two candidates, the largest first; a sentence each."""
+    """The causes of the difference between two candidates, the largest first, as sentences."""
     a, b = candidate.prediction.seconds, other.prediction.seconds
     if a is None or b is None:
         return [
@@ -213,7 +214,7 @@ def _more(seconds: float) -> str:
 
 
 def _difference(candidate: ExplainedCandidate, other: ExplainedCandidate, role: Role) -> str:
-    """One kernel of two candidates: both times, and the parts that make the difference."""
+    """One kernel of two candidates in words: both times and the parts that differ."""
     gap = role.first - role.second
     causes = [
         d
@@ -272,7 +273,7 @@ def _other(
 
 
 def _remarks(candidate: ExplainedCandidate, other: ExplainedCandidate) -> list[str]:
-    """What was remarked of one candidate and not of the other: set conflicts, rough routes."""
+    """The remarks that apply to only one of two candidates: set conflicts, rough estimates."""
     sentences = []
     for ours, theirs in ((candidate, other), (other, candidate)):
         remarks = [note for note in ours.prediction.notes if note not in theirs.prediction.notes]
@@ -282,7 +283,7 @@ def _remarks(candidate: ExplainedCandidate, other: ExplainedCandidate) -> list[s
 
 
 def _told_apart(candidate: ExplainedCandidate, other: ExplainedCandidate) -> str:
-    """How sure it is that they differ: what is wrong for both alike does not count."""
+    """How sure it is that two candidates differ; errors common to both do not count."""
     first, second = candidate.prediction, other.prediction
     likely = odds(first, second)
     if likely is None or first.uncertainty is None or second.uncertainty is None:
@@ -298,14 +299,14 @@ def _told_apart(candidate: ExplainedCandidate, other: ExplainedCandidate) -> str
 
 
 def _between(first: Uncertainty, second: Uncertainty) -> float:
-    """Relative standard deviation of the ratio of two times: what is common cancels."""
+    """Relative standard deviation of the ratio of two times; common errors cancel."""
     names = first.shared.keys() | second.shared.keys()
     apart = (first.shared.get(name, 0.0) - second.shared.get(name, 0.0) for name in names)
     return math.hypot(first.own, second.own, *apart)
 
 
 def _by_intervals(first: Prediction, second: Prediction) -> str:
-    """By the intervals alone: whether each holds the other's time."""
+    """Whether two candidates differ, judged by whether each interval holds the other's time."""
     if first.interval is None or second.interval is None:
         return "Without intervals it is not known whether they can be told apart."
     assert first.seconds is not None

@@ -18,7 +18,7 @@ _SMALL = 1e-3
 
 
 def explained(explanation: RankingExplanation, *, assembly: bool = False) -> str:
-    """The reasons in words, then the numbers; with ``assembly`` the annotated loops too."""
+    """An explanation as text: reasons, then numbers; with ``assembly`` the annotated loops."""
     chosen, other = explanation.chosen, explanation.other
     head = chosen.candidate.id + (f" against {other.candidate.id}" if other else "")
     lines = [f"{head}, engine {chosen.prediction.engine}"]

@@ -1,1 +1,1 @@
-"""Out into the application: what was chosen as C header, wisdom file, T4, CSV, Parquet."""
+"""Export of choices and results: C header, wisdom file, T4, CSV, Parquet."""

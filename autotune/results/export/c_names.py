@@ -1,4 +1,4 @@
-"""Names, texts and values as C has them: identifiers, literals, comments, fields of a struct."""
+"""C syntax for names, texts and values: identifiers, literals, comments, fields of a struct."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,13 +24,13 @@ _SMALL = 2**63
 
 
 class UniqueNames:
-    """Hands out C identifiers, none of them twice."""
+    """Gives out C identifiers, never the same one twice."""
 
     def __init__(self, taken: frozenset[str] = frozenset()) -> None:
         self._taken = {name.lower() for name in taken}
 
     def new(self, name: str) -> str:
-        """The name, or with a number behind it where it is taken, whatever the case."""
+        """The name itself; if it is taken, ignoring case, the name with a number appended."""
         number, unique = 2, name
         while unique.lower() in self._taken:
             unique, number = f"{name}_{number}", number + 1
@@ -54,10 +54,10 @@ def upper(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A text as a C string: bytes of UTF-8, all but plain characters as octal escapes.
+    r"""A text as a C string literal in UTF-8, with special characters as octal escapes.
 
     >>> literal('a"b')
-    '"a\\\\"b"'
+    '"a\\"b"'
     """
     plain = {34: '\\"', 92: "\\\\", 63: "\\?"}
     pieces = [
@@ -68,7 +68,7 @@ def literal(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """A text that can stand in a comment: one line that neither ends nor begins one."""
+    """A text that is safe inside a C comment: one line that neither ends nor begins a comment."""
     plain = "".join(c if c.isprintable() else " " for c in text)
     return plain.replace("*/", "* /").replace("/*", "/ *").replace("??/", "?? /")
 
@@ -78,11 +78,11 @@ Kind = Literal["flag", "whole", "number", "text"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A parameter as fields of a struct and as macros.
+    """A parameter as fields of a C struct and as macros.
 
-    A flag is ``int``, whole numbers are ``long long``, others ``double``; text is a string, and
-    beside it the number of its value, which has a macro so that ``switch`` and ``#if`` can tell. A
-    parameter that may be absent has a field ``NAME_set`` beside it.
+    A flag is ``int``, whole numbers are ``long long``, others ``double``. A text is a string with a
+    second field that holds the number of its value; a macro names that number for ``switch`` and
+    ``#if``. A parameter that may be absent has a further field ``NAME_set``.
     """
 
     parameter: str
@@ -96,7 +96,7 @@ class Field:
     numbered: tuple[str, ...]
 
     def numbers(self) -> Iterator[str]:
-        """Macros for the values of a text."""
+        """Macros that number the values of a text."""
         for number, name in enumerate(self.numbered, start=1):
             yield f"#define {name} {number}"
 
@@ -113,11 +113,11 @@ class Field:
             yield f"int {self.name}_set; /* 0: not applied */"
 
     def initialisers(self, value: Value) -> Iterator[str]:
-        """The C initialisers of the fields for the values of one entry."""
+        """The C initialisers of the fields, with the values of one entry."""
         yield from (text for _, text in self._all(value))
 
     def macros(self, value: Value) -> Iterator[tuple[str, str]]:
-        """The endings of the macros of a parameter, and the value of each."""
+        """The macros of a parameter: the endings of their names, and their values."""
         for suffix, text in self._all(value):
             yield f"{self.name.upper()}{suffix}", text
 
@@ -139,7 +139,7 @@ class Field:
 
 
 def fields(prefix: str, domains: Mapping[str, Sequence[Value]]) -> list[Field]:
-    """The fields for parameters with these values, each value once."""
+    """The C fields for parameters, given the different values of each."""
     members, macros = UniqueNames(_FIXED.union(_KEYWORDS.split())), UniqueNames()
     c_fields = []
     for parameter, values in domains.items():

@@ -1,8 +1,8 @@
-"""From an evaluated study to entries: the winner of each problem at each number of threads.
+"""From an evaluated study to entries: the winner of each problem for each number of threads.
 
-The winner of a problem is that of ``evaluate``. For every other number of threads (and of ranks) it
-is the one that the same rules find among the candidates of that number alone. Where the study has a
-decision map, which weighs all of its measurements, the cells of the map come first.
+The winner of a problem is that of ``evaluate``. For every other number of threads and of ranks it
+is the winner that ``evaluate`` finds among the candidates of that number alone. If the study has a
+decision map, which weighs all of its measurements, the cells of the map take precedence.
 """
 
 import dataclasses
@@ -39,11 +39,11 @@ part of what is chosen."""
 def choices(
     result: StudyEvaluation, problem: str = "", candidates: Sequence[CandidateRecord] = ()
 ) -> Choices:
-    """What to run of each problem, or of the one with this label.
+    """The candidate to run for each problem, or for the one problem with this label.
 
-    ``known``: the candidates of the study's decision maps, which need not be the study's own.
-    Raises InputError where nothing was measured, where no candidate ran, and for a label that is
-    not in the study.
+    ``candidates``: the candidates of the study's decision maps, which may be missing in the study
+    itself. Raises InputError if nothing was measured, if no candidate ran, and for an unknown
+    label.
     """
     records = {
         entry_or_record.identity: entry_or_record
@@ -80,7 +80,7 @@ def choices(
 
 
 def _circumstances(study: StudyRecord, used: Collection[str]) -> list[str]:
-    """What whoever follows the choices has to know of the runs that they come from."""
+    """Notes on the runs behind the choices: warnings, and times imported from elsewhere."""
     notes: dict[str, None] = {}
     for run in study.runs:
         if run.id in used and "imported" in run.conditions:
@@ -95,7 +95,8 @@ def selected(
 ) -> tuple[ProblemEvaluation, ...]:
     """The problems of a measured study, or the one with this label; InputError as ``choices``.
 
-    ``also``: labels that the study need not have, and the empty one where it need not have any.
+    ``also``: labels that are accepted although the study has no such problem; an empty label among
+    them allows a study without any.
     """
     where = f"study {result.study.name}"
     if not any(run.measurements for run in result.study.runs):
@@ -125,7 +126,7 @@ def selected(
 def _of_problem(
     study: StudyRecord, result: ProblemEvaluation
 ) -> tuple[list[tuple[SectionKey, ExportEntry]], list[SkippedProblem]]:
-    """Entries of one problem by layout, and the layouts without any."""
+    """The entries of one problem by layout, and the layouts without an entry."""
     groups: dict[Layout, list[CandidateRecord]] = {}
     for row in result.rows:
         groups.setdefault(_layout(row.candidate), []).append(row.candidate)
@@ -150,7 +151,7 @@ def _layout(candidate: CandidateRecord) -> Layout:
 
 
 def _reason(rows: Sequence[EvaluatedCandidate]) -> str:
-    """Why there is no choice among these."""
+    """Why none of the candidates can be chosen, in words."""
     tried = [row for row in rows if row.measurement is not None]
     if not tried:
         return "none of its candidates was measured"
@@ -178,10 +179,10 @@ def _entry(
 
 
 def ties(result: ProblemEvaluation, best: EvaluatedCandidate) -> list[EvaluatedCandidate]:
-    """The candidates of the same layout that noise does not tell from the choice, fastest first.
+    """The candidates of the same layout within the noise of the choice, fastest first.
 
-    Those whose 90 % interval overlaps its own; where one of them has none, those within the mean
-    noise floor of the run.
+    These are candidates whose 90 % interval overlaps that of the choice. If an interval is missing,
+    they are those within the mean noise floor of the run.
     """
     if best.measured is None:
         return []

@@ -1,7 +1,6 @@
-"""What the writers of headers and wisdom files are given: choices with where they come from.
+"""The input of the writers of headers and wisdom files: choices and their origins.
 
-Whoever knows what to run at a size and a number of threads (an evaluated study, a decision map)
-makes entries; a writer need not know who did.
+Entries come from evaluated studies or decision maps. A writer does not depend on which.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ class EntryMachine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSubject:
-    """What is computed, whatever its size."""
+    """The computation that a section is about, whatever its size."""
 
     id: str
     """Readable and unique: ``heat2d radau-iia-7 m6 h0.1``, ``star3d-7pt``, ``matmul``."""
@@ -44,7 +43,7 @@ class ExportSubject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionKey:
-    """One section: a machine, a problem, a number of ranks."""
+    """The key of a section: a machine, a problem, a number of ranks."""
 
     place: EntryMachine
     subject: ExportSubject
@@ -58,7 +57,7 @@ class SectionKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryOrigin:
-    """Where an entry comes from."""
+    """The run that an entry comes from."""
 
     study: str
     run: str
@@ -72,7 +71,7 @@ class EntryOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportEntry:
-    """What to run at one size and number of threads, and what is known of it."""
+    """The candidate to run at one size and number of threads, with its time and status."""
 
     size: int
     """Components, points, or the argument that counts as size."""
@@ -128,7 +127,7 @@ class ExportSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedProblem:
-    """A problem (at a number of threads) without a choice, and why."""
+    """A problem, or a number of threads of it, without a choice, and the reason."""
 
     problem: str
     threads: int | None
@@ -138,7 +137,7 @@ class SkippedProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Everything that a study says about what to run."""
+    """All choices of a study, by section, with the skipped problems."""
 
     study: str
     sections: tuple[ExportSection, ...]
@@ -147,7 +146,7 @@ class Choices:
 
     @property
     def entries(self) -> int:
-        """How many entries there are."""
+        """The number of entries in all sections."""
         return sum(len(section.entries) for section in self.sections)
 
 
@@ -158,9 +157,10 @@ Domains = Mapping[str, tuple[Value, ...]]
 def sections(
     pairs: Sequence[tuple[SectionKey, ExportEntry]], domains: Mapping[Identity, Domains]
 ) -> tuple[tuple[ExportSection, ...], list[str]]:
-    """Entries by section, and a note for each that gave way to another of the same place.
+    """Entries grouped by section, and a note for each entry that another one displaced.
 
-    Those of a map, which weighs all that was measured, come before others; else the first is kept.
+    Two entries with the same size and threads exclude each other. An entry of a map takes
+    precedence, because a map weighs all measurements; otherwise the first one is kept.
     """
     groups: dict[Identity, tuple[SectionKey, dict[tuple[int, int], ExportEntry]]] = {}
     notes = []
@@ -184,7 +184,7 @@ def sections(
 
 
 def merged(several: Sequence[Domains]) -> dict[str, tuple[Value, ...]]:
-    """Each parameter with all its values: none first, then truth values and numbers, then text."""
+    """All values of each parameter: none first, then truth values and numbers, then text."""
     names = dict.fromkeys(name for domains in several for name in domains)
     values = {name: [v for d in several for v in d.get(name, ())] for name in names}
     return {
@@ -197,7 +197,7 @@ def _own(entry: ExportEntry) -> Domains:
 
 
 def _distinct(values: Sequence[Value]) -> list[Value]:
-    """The different values in their order; 1 and true count as two values."""
+    """The different values in their order; 1 and true are different."""
     return list({(type(value), value): value for value in values}.values())
 
 

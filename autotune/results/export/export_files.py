@@ -1,7 +1,7 @@
-"""Writing an exported file: whole or not at all, and over nothing of another kind.
+"""Writing exported files atomically, and never over a file of another kind.
 
-A file is written beside its place and moved there. While it is, the folder is locked against other
-exports, so that two that add to one wisdom file lose nothing.
+A file is written under a temporary name and then moved. During this time the folder is locked
+against other exports, so that two exports into one wisdom file lose nothing.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from autotune.errors import Fault, InputError
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made if need be."""
+    """Hold the lock of a folder, which is created if it does not exist."""
     with _told(folder):
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
@@ -30,7 +30,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Replace a file at once; InputError where it cannot be written."""
+    """Replace a file atomically; InputError if it cannot be written."""
     with _told(path):
         target = path.resolve()  # through a link: the link stays
         if target.exists() and not target.is_file():
@@ -50,7 +50,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def refuse_other(path: Path, kind: str, is_own: Callable[[], bool]) -> None:
-    """InputError where something else than a file of this kind lies there."""
+    """InputError if the path holds something else than a file of this kind."""
     if not path.exists():
         return
     if path.is_file() and (path.stat().st_size == 0 or is_own()):
@@ -67,7 +67,7 @@ def refuse_other(path: Path, kind: str, is_own: Callable[[], bool]) -> None:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file; empty where there is none; InputError where it cannot be read."""
+    """The text of a file; empty if there is no file; InputError if it cannot be read."""
     with _told(path):
         data = path.read_bytes() if path.exists() else b""
     return data.decode("utf-8", "replace")

@@ -67,7 +67,7 @@ class ExportTable:
 
 
 def table(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> ExportTable:
-    """The candidates of these problems, each problem fastest first, those without a time last."""
+    """The candidates of problems as a table, each problem fastest first, without a time last."""
     machines = {run.id: run.machine_identity for run in result.study.runs}
     everyone = [(problem, row) for problem in problems for row in _ordered(problem)]
     names = list(dict.fromkeys(n for _, row in everyone for n in row.candidate.parameters))
@@ -86,7 +86,7 @@ def table(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> Exp
 
 
 def is_table(columns: Sequence[str]) -> bool:
-    """Whether the names of columns are those of an exported study."""
+    """Whether column names are those of an exported study."""
     fixed = [name for name in columns if not name.startswith(PARAMETER)]
     return fixed == [*BEFORE, *AFTER]
 

@@ -1,9 +1,9 @@
-r"""A C header that chooses the variant per size and number of threads: C99 and C++11.
+"""A C header that chooses the variant by size and number of threads: C99 and C++11.
 
-For each section a struct with the parameters as fields, a ``static inline`` function that looks
-one up at run time, and the same values as macros for a size and a number of threads that are
-fixed at compile time. The rule is that of the wisdom files; it is worked out here into borders
-between neighbouring sizes and numbers of threads, so the header compares whole numbers only.
+Each section has a struct with the parameters as fields, a ``static inline`` function that looks up
+an entry at run time, and macros with the same values for a size and a number of threads that are
+fixed at compile time. The rule is that of the wisdom files. It is converted here to borders between
+neighbouring sizes and numbers of threads, so that the header compares only whole numbers.
 """
 
 import dataclasses
@@ -65,7 +65,9 @@ def _comment(lines: Sequence[str]) -> list[str]:
 
 
 def borders(values: Sequence[int]) -> list[tuple[int | None, int]]:
-    """(last number for which a value is the nearest, the value), ascending; None: no last one.
+    """Ascending pairs (largest number for which a value is the nearest, the value).
+
+    The last pair has None: it has no upper limit.
 
     >>> borders([2, 8])
     [(4, 2), (None, 8)]
@@ -86,7 +88,7 @@ def borders(values: Sequence[int]) -> list[tuple[int | None, int]]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DecisionNode:
-    """A decision: borders of one quantity, each leading to a decision or an entry's index."""
+    """A node of a decision tree: borders of one quantity, each with a node or an entry's index."""
 
     quantity: str
     """``threads`` or ``size``."""
@@ -94,7 +96,7 @@ class DecisionNode:
 
 
 def decision(entries: Sequence[ExportEntry]) -> DecisionNode:
-    """Which entry is taken for a size and a number of threads; 0 threads are any number."""
+    """The decision tree over size and number of threads; 0 threads means any number."""
     keys = [(entry.size, entry.threads, entry.seconds) for entry in entries]
     free = borders([key[0] for key in keys])
     any_number = DecisionNode("size", tuple((last, choose(keys, size, 0)) for last, size in free))
@@ -242,7 +244,7 @@ class _SectionText:
 
 
 def _branches(node: DecisionNode, indent: str) -> Iterator[str]:
-    """Nested comparisons; the last branch needs none."""
+    """Nested C comparisons of a decision tree; the last branch needs none."""
     for last, then in node.branches:
         test = "" if last is None else f"if ({node.quantity} <= {last}LL) "
         if isinstance(then, int):
@@ -256,7 +258,7 @@ def _branches(node: DecisionNode, indent: str) -> Iterator[str]:
 
 
 def _told(entry: ExportEntry, per: str) -> list[str]:
-    """An entry in words; its time is that of a step or of a run."""
+    """An entry as lines of a comment; its time is per step or per run."""
     origin = entry.origin
     time = "not measured" if entry.seconds is None else f"{entry.seconds:.4g} s per {per}"
     if entry.interval:

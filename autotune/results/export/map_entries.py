@@ -1,4 +1,4 @@
-"""From a decision map to entries: what is run in each of its cells, and what that may cost."""
+"""From a decision map to entries: the candidate of each cell, and what choosing it may cost."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from autotune.results.export.entries import ExportEntry, SectionKey
 def of_map(
     study: StudyRecord, chart: DecisionMap, records: Mapping[str, CandidateRecord]
 ) -> list[tuple[SectionKey, ExportEntry]]:
-    """An entry for each cell: one of the few contenders that the map merges its winners to.
+    """An entry for each cell: one of the few contenders to which the map reduces its winners.
 
-    ``known``: identity to candidate; a cell whose candidate is not among them gives none, nor does
-    a study without a run.
+    ``records``: candidates by identity. A cell whose candidate is not among them has no entry;
+    neither has a study without a run.
     """
     entries = []
     for cell in chart.entries():
@@ -37,6 +37,6 @@ def of_map(
 
 
 def _run_of(study: StudyRecord, identity: str) -> RunRecord:
-    """The last run that measured a candidate, else the last of all."""
+    """The last run that measured a candidate; without one, the last run of the study."""
     tried = [run for run in study.runs if run.measurement(identity) is not None]
     return (tried or list(study.runs))[-1]

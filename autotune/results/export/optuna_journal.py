@@ -1,7 +1,7 @@
-"""A study of the store as a journal file of Optuna, for its dashboard and whatever else reads it.
+"""A study of the store as an Optuna journal file, for optuna-dashboard and similar tools.
 
-The store is the truth: the journal is written anew from it at any time, and nothing reads it back.
-Imports Optuna, which is heavy.
+The store is the truth: the journal can be rewritten from it at any time, and it is never read back.
+This module imports Optuna, which is heavy.
 """
 
 import datetime
@@ -31,9 +31,10 @@ from autotune.tuning.search.points import Setting
 def write(result: StudyEvaluation, path: Path, objectives: Sequence[Objective] = ("time",)) -> int:
     """Write the journal, one Optuna study ``NAME/LABEL`` for each problem; the number of trials.
 
-    A trial is a candidate that was measured, or failed to be; its values are ``objectives`` in
-    their order, and one that lacks any of them is a failed trial. A journal that is there is
-    replaced as a whole. Raises InputError where the file cannot be written, or is no journal.
+    A trial is a candidate that was measured, or whose measurement failed. Its values are
+    ``objectives`` in their order; a candidate without one of them becomes a failed trial. An
+    existing journal is replaced as a whole. Raises InputError if the file cannot be written, or is
+    not a journal.
     """
     _require_journal(path)
     try:
@@ -55,7 +56,7 @@ def write(result: StudyEvaluation, path: Path, objectives: Sequence[Objective] =
 
 
 def _require_journal(path: Path) -> None:
-    """Raise InputError for a file that is no Optuna journal: it is not replaced."""
+    """Raise InputError if the file is not an Optuna journal, so that it is not replaced."""
     try:
         with path.open(encoding="utf-8") as file:
             first = file.readline()
@@ -136,7 +137,7 @@ def _attributes(row: EvaluatedCandidate) -> dict[str, str | float]:
 
 
 def _moments(row: EvaluatedCandidate) -> tuple[datetime.datetime, datetime.datetime]:
-    """When its first and its last sample were taken, as Optuna has it: local time, no zone."""
+    """The times of the first and the last sample in Optuna's form: local time without a zone."""
     samples = row.measurement.samples if row.measurement else ()
     taken = [datetime.datetime.fromisoformat(sample.taken) for sample in samples]
     if not taken:

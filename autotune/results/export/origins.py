@@ -1,4 +1,4 @@
-"""What a stored candidate computes, where it ran, and with what it was built."""
+"""The computation, machine and build of a stored candidate, as exports state them."""
 
 from autotune.domain.variant import Build, ExecutionLayout
 from autotune.files.store.records import CandidateRecord, RunRecord, StudyRecord
@@ -12,7 +12,7 @@ from autotune.results.export.entries import (
 
 
 def subject(candidate: CandidateRecord) -> ExportSubject:
-    """What a candidate computes, whatever its size."""
+    """The computation of a candidate, whatever its size."""
     problem = candidate.problem
     return ExportSubject(
         id=problem.id,
@@ -26,14 +26,14 @@ def subject(candidate: CandidateRecord) -> ExportSubject:
 
 
 def place(run: RunRecord) -> EntryMachine:
-    """The machine of a run."""
+    """The machine of a run, as an export states it."""
     return EntryMachine(
         identity=run.machine_identity, name=run.machine.name, title=run.machine.title
     )
 
 
 def origin(study: StudyRecord, run: RunRecord, identity: str) -> EntryOrigin:
-    """Where the times of a candidate in a run come from."""
+    """The run that the times of a candidate come from, as an export states it."""
     build = run.build(identity)
     provenance = build.provenance if build else {}
     return EntryOrigin(
@@ -48,7 +48,7 @@ def origin(study: StudyRecord, run: RunRecord, identity: str) -> EntryOrigin:
 def entry(
     study: StudyRecord, run: RunRecord, record: CandidateRecord, seconds: float | None
 ) -> tuple[SectionKey, ExportEntry]:
-    """A candidate at its own size and threads, with what a run found out about it."""
+    """The entry of a candidate at its own size and threads, with its measurement in a run."""
     measurement = run.measurement(record.identity)
     export_entry = ExportEntry(
         size=record.problem.components,

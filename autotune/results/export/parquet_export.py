@@ -1,7 +1,7 @@
-"""The table of a study as Parquet: typed columns, what it is in the metadata of the file.
+"""The table of a study as Parquet: typed columns, a description in the metadata of the file.
 
-Columns of parameters are truth values, integers, doubles or text, whichever holds all their values;
-absent ones are null. ``samples_s`` is a list of doubles.
+Columns of parameters are truth values, integers, doubles or text, whichever type holds all values;
+absent values are null. ``samples_s`` is a list of doubles.
 """
 
 import io
@@ -22,7 +22,7 @@ _FLAGS = frozenset({"best", "baseline", "compared", "verified"})
 
 
 def write(table: ExportTable) -> bytes:
-    """The content of the file; MissingTool where pyarrow is not installed."""
+    """The content of a Parquet file of a table; MissingTool if pyarrow is not installed."""
     pyarrow, engine = _pyarrow()
     arrays = [
         pyarrow.array(_cells(name, table.column(name)), type=_type(pyarrow, name, table))
@@ -36,7 +36,7 @@ def write(table: ExportTable) -> bytes:
 
 
 def is_table_file(path: Path) -> bool:
-    """It is such a file; MissingTool where pyarrow is not installed."""
+    """Whether a file is Parquet with an exported study; MissingTool without pyarrow."""
     pyarrow, engine = _pyarrow()
     try:
         metadata = engine.read_schema(path).metadata or {}
@@ -78,7 +78,7 @@ def _type(pyarrow: "ModuleType", name: str, table: ExportTable) -> object:
 
 
 def _kind(cells: Sequence[Cell]) -> str:
-    """What holds all values of a parameter: bool, int, float or text."""
+    """The type that holds all values of a parameter: bool, int, float or text."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds == {bool}:
         return "bool"

@@ -31,10 +31,10 @@ _FAILED: dict[Status, str] = {
 
 
 def write(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> tuple[str, list[str]]:
-    """The text of the file, and notes on what is not in it.
+    """The text of a T4 file of a study, and notes on what it leaves out.
 
-    Candidates without a time because other programs disturbed them are left out: that says nothing
-    about the candidate.
+    Candidates that have no time because other programs disturbed them are left out, for that tells
+    nothing about the candidate.
     """
     skipped, results = 0, []
     for problem in problems:
@@ -66,7 +66,7 @@ def write(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> tup
 
 
 def is_own(text: str) -> bool:
-    """Whether a file is a T4 file that autotune wrote."""
+    """Whether a file is a T4 file written by autotune."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -94,7 +94,7 @@ def _result(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, ob
 
 
 def _configuration(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, Value]:
-    """What was set; a name that a parameter has too gets ``autotune_`` in front."""
+    """The settings of a candidate; if a parameter has the same name, ``autotune_`` is prefixed."""
     candidate = row.candidate
     ours: dict[str, Value] = {
         "problem": problem.label,

@@ -41,7 +41,7 @@ SectionId = tuple[str, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The text of a wisdom file, and what became of entries that were in it."""
+    """The text of a wisdom file, and the numbers of entries added, replaced and kept."""
 
     text: str
     added: int
@@ -52,10 +52,10 @@ class Written:
 
 
 def write(choices: Choices, before: str = "") -> Written:
-    """The wisdom file of choices, merged into the text of one that is there.
+    """The wisdom file of choices, merged into the text of an existing file.
 
-    An entry of the same machine, problem, ranks, size and threads is replaced. Raises InputError
-    for a text that is no wisdom file of this version.
+    An entry with the same machine, problem, ranks, size and threads is replaced. Raises InputError
+    if the existing text is not a wisdom file of this version.
     """
     old = _read(before) if before else {"sections": [], "notes": []}
     sections: dict[SectionId, Item] = {}
@@ -92,7 +92,7 @@ _SAME = "same"
 
 
 def _put(entries: list[Item], new: Item) -> str:
-    """Enter one; a note where another one of its size and threads gives way."""
+    """Insert an entry; a note if it replaces another one of the same size and threads."""
     place = (new["threads"], new["size"])
     for i, old in enumerate(entries):
         if (old["threads"], old["size"]) == place:

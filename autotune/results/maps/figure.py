@@ -1,4 +1,4 @@
-"""A decision map as SVG. Imports matplotlib: import it only to draw."""
+"""A decision map as SVG. This module imports matplotlib, so import it only to draw."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -28,10 +28,11 @@ _Colours = dict[int, tuple[str, tuple[float, float, float]]]
 
 
 def svg(chart: DecisionMap, caption: str) -> str:
-    """Winners, few candidates (where they differ) over sizes x threads, and the loss below.
+    """Winners and the few chosen candidates (if different) over sizes x threads, and the loss.
 
-    Hatched: the winner is the fastest with less than 90 %. A dot: measured there. Each cell reaches
-    to where the next size is nearer. Letters name the candidates where colours do not suffice.
+    Hatched: the winner is the fastest with less than 90 % probability. A dot: measured in this
+    cell. The border between two cells is where the next size becomes the nearer one. Letters name
+    the candidates if there are not enough colours.
     """
     rows = len(chart.threads)
     panels = 1 if chart.same else 2
@@ -64,7 +65,7 @@ def svg(chart: DecisionMap, caption: str) -> str:
 
 
 def _gap(heights: Sequence[float]) -> float:
-    """The space between the panels, of their mean height: room for a title."""
+    """The space between panels, relative to their mean height, with room for a title."""
     return 0.36 / (sum(heights) / len(heights))
 
 
@@ -174,7 +175,7 @@ def _legend(figure: Figure, chart: DecisionMap, colours: _Colours) -> None:
 
 
 def _edges(sizes: Sequence[int]) -> list[float]:
-    """Between which sizes each one is the nearest, by ratio."""
+    """The borders between neighbouring sizes: their geometric means."""
     if len(sizes) == 1:
         return [sizes[0] / 1.5, sizes[0] * 1.5]
     inner = [(a * b) ** 0.5 for a, b in itertools.pairwise(sizes)]
@@ -182,7 +183,7 @@ def _edges(sizes: Sequence[int]) -> list[float]:
 
 
 def _runs(names: Sequence[int]) -> list[tuple[int, int]]:
-    """The first and the last place of each stretch of equal names."""
+    """The first and the last index of each stretch of equal names."""
     runs: list[tuple[int, int]] = []
     for k, name in enumerate(names):
         if runs and names[runs[-1][1]] == name:
@@ -193,9 +194,9 @@ def _runs(names: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _colours(chart: DecisionMap) -> _Colours:
-    """Letters and colours of those that are drawn: the few first, then by cells won.
+    """The letter and colour of each drawn contender: the chosen few first, then by cells won.
 
-    After eight colours lighter ones of these, then darker ones; the letters tell them apart.
+    After eight colours follow lighter ones of these, then darker ones; the letters stay distinct.
     """
     drawn = list(dict.fromkeys((*chart.kept, *chart.winners)))
     colours: _Colours = {}
@@ -209,6 +210,6 @@ def _colours(chart: DecisionMap) -> _Colours:
 
 
 def _readable(colour: tuple[float, float, float]) -> str:
-    """Black or white, whichever stands out (ITU-R BT.709 weights)."""
+    """Black or white, whichever contrasts more with a colour (ITU-R BT.709 weights)."""
     red, green, blue = colour
     return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.45 else "white"

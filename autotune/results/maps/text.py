@@ -1,4 +1,4 @@
-"""A decision map as text: who wins where, what few contenders cost, what is not sure."""
+"""A decision map as text: who wins where, what choosing few contenders costs, what is unsure."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ MARK = "?"
 
 
 def text(maps: Sequence[DecisionMap], study: str, *, store: str = "") -> str:
-    """All maps of a study, one below the other."""
+    """All maps of a study as text, one below the other."""
     place = f" --store {store}" if store else ""
     last = f"autotune report {study}{place} draws it; autotune export {study}{place} uses it."
     return "\n\n".join([*(_one(decision_map) for decision_map in maps), last])
@@ -29,7 +29,7 @@ def _one(chart: DecisionMap) -> str:
 
 
 def summary(chart: DecisionMap) -> list[str]:
-    """The map in sentences."""
+    """One map in sentences."""
     level = percent(chart.level)
     few = not chart.same
     between = (
@@ -65,7 +65,7 @@ def summary(chart: DecisionMap) -> list[str]:
 
 
 def _shipping(chart: DecisionMap, level: str) -> list[str]:
-    """What fewer candidates cost; nothing where the winners are shipped."""
+    """What shipping fewer candidates than winners costs, in words; empty without such a cost."""
     if chart.same:
         return []
     kept = ", ".join(chart.contenders[k].label for k in chart.kept)
@@ -112,7 +112,7 @@ def _row(chart: DecisionMap, cell: MapCell) -> list[str]:
 
 
 def percent(value: float) -> str:
-    """A share in words of two figures: 0.34 %, 4.1 %, 87 %."""
+    """A share as text with two digits: 0.34 %, 4.1 %, 87 %."""
     value *= 100
     if value < 0.005:
         return "0 %"

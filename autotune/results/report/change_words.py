@@ -14,14 +14,17 @@ def shown(value: Value) -> str:
 
 
 def trend(name: str, values: list[Value], size: float) -> str:
-    """Of a number, from the smallest to the largest and for each doubling."""
+    """The change of the time from the smallest to the largest value of a number, in words.
+
+    Also for each doubling, if the values are positive.
+    """
     low, high = float(values[0]), float(values[-1])
     text = f"{name} from {low:g} to {high:g}: {change(size)}"
     return f"{text}, {change(size / float(np.log2(high / low)))} a doubling" if low > 0 else text
 
 
 def change(size: float) -> str:
-    """Of a change of the logarithm of the time, base 2.
+    """A change of the time as words, from its logarithm to base 2.
 
     >>> change(-1.0), change(0.5), change(1.5), change(0.001)
     ('50 % less time', '41 % more time', '2.8 times the time', 'no change')
@@ -35,7 +38,7 @@ def change(size: float) -> str:
 
 
 def listed(slower: dict[str, list[str]]) -> str:
-    """Changes of the time, the smallest first, with the values that have them.
+    """Changes of the time, smallest first, each with the values that cause it.
 
     >>> listed({"4 % more time": ["8", "16"], "2.1 times the time": ["none"]})
     '8 and 16 take 4 % more time, none takes 2.1 times the time'
@@ -50,7 +53,7 @@ def listed(slower: dict[str, list[str]]) -> str:
 
 
 def few(texts: list[str], word: str) -> str:
-    """Joined by commas, the last by the word; of many the first.
+    """A list in words, the last joined by ``word``; a long list is cut.
 
     >>> few(["a", "b", "c"], "or"), few(list("abcdefgh"), "or")
     ('a, b or c', 'a, b, c, d or 4 others')

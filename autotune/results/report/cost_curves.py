@@ -1,4 +1,4 @@
-"""The numbers of the figures of cost curves, apart from their drawing: bytes and seconds."""
+"""The numbers of the figures of cost curves, without their drawing: bytes and seconds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One curve: points, lines, where its pieces change."""
+    """The content of the figure of one curve: points, lines, breakpoints between its pieces."""
 
     title: str
     points: tuple[tuple[float, float], ...]

@@ -1,4 +1,4 @@
-"""The numbers of the figures, apart from their drawing.
+"""The numbers of the figures, without their drawing.
 
 Times are in seconds per time step, sizes in bytes, bandwidths in bytes per second.
 """
@@ -25,7 +25,7 @@ COMBINED = ("sweep", "barrier", "communication")
 
 @dataclass(frozen=True, slots=True)
 class BarSegment:
-    """One contribution to the predicted time that a bar shows."""
+    """One contribution to the predicted time, as a segment of a bar."""
 
     name: str
     seconds: float
@@ -59,7 +59,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class ScatterPoint:
-    """Predicted against measured of one candidate."""
+    """Predicted and measured time of one candidate, as a point of a figure."""
 
     label: str
     role: Role
@@ -71,14 +71,14 @@ class ScatterPoint:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Predicted against measured; only candidates of the run of the statistics."""
+    """Predicted against measured times; only candidates of the run of the statistics."""
 
     points: tuple[ScatterPoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """The samples of one candidate in the order in which they were taken."""
+    """The samples of one candidate in measuring order."""
 
     label: str
     role: Role
@@ -96,7 +96,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Bandwidth of one thread over its working set, with ``threads`` of them running."""
+    """Load bandwidth of one thread over its working set, while ``threads`` threads run."""
 
     threads: int
     working_set: tuple[float, ...]
@@ -114,7 +114,7 @@ class Bandwidths:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One figure of the machine, and where it comes from."""
+    """One figure of the machine, and its source."""
 
     name: str
     value: float
@@ -123,7 +123,7 @@ class Fact:
 
 
 def role(row: EvaluatedCandidate, result: ProblemEvaluation) -> Role:
-    """What a candidate is to its problem; the winner first."""
+    """The role of a candidate in its problem: winner, baseline, measured or predicted only."""
     if result.best and row.candidate.identity == result.best.candidate.identity:
         return "winner"
     if row.candidate.baseline:
@@ -132,7 +132,7 @@ def role(row: EvaluatedCandidate, result: ProblemEvaluation) -> Role:
 
 
 def stack(result: ProblemEvaluation, top: int = 8) -> Stack:
-    """Contributions of the predicted top, and of the winner and the baseline wherever they are."""
+    """Contributions to the times of the predicted top, of the winner and of the baseline."""
     shown = [
         row
         for row in result.rows
@@ -156,7 +156,7 @@ def _bar(row: EvaluatedCandidate, result: ProblemEvaluation) -> Bar:
 
 
 def contributions(prediction: Prediction) -> tuple[BarSegment, ...]:
-    """The parts that add up to the prediction, in their order, equal names joined."""
+    """The parts that add up to the prediction, in their order, with equal names merged."""
     joined: dict[str, BarSegment] = {}
     for part in prediction.parts:
         if part.kind in COMBINED:
@@ -172,7 +172,7 @@ def _unsure(prediction: Prediction, sweep: str) -> bool:
 
 
 def breakdown(prediction: Prediction) -> tuple[tuple[str, ...], dict[str, dict[str, float]]]:
-    """What explains each sweep: the kinds in their order, and sweep to kind to seconds."""
+    """The kinds of parts in their order, and the seconds of each sweep by kind."""
     kinds: dict[str, None] = {}
     table: dict[str, dict[str, float]] = {}
     for part in prediction.parts:
@@ -238,8 +238,10 @@ def bandwidths(machine: Machine) -> Bandwidths:
 
 
 def facts(machine: Machine) -> tuple[Fact, ...]:
-    """The figures of the machine that predictions use; what was measured wins over what is
-    documented, and the source says which it was."""
+    """The figures of the machine that predictions use, each with its source.
+
+    A measured figure takes precedence over a documented one.
+    """
     calibration = machine.calibration
     clock = _MEASURED if calibration else _source(machine, "clock")
     rows = [
@@ -268,7 +270,7 @@ _MEASURED = "measured"
 
 
 def _source(machine: Machine, *keys: str) -> str:
-    """Where a figure comes from, by the most specific key that the machine file has."""
+    """The source of a figure, by the most specific key that the machine file has."""
     sources = (machine.sources[key] for key in keys if key in machine.sources)
     return next(sources, "machine file")
 

@@ -1,10 +1,11 @@
-"""What values of a parameter change in measured times, among candidates alike in all else.
+"""The effect of a parameter's values on measured times, among candidates otherwise alike.
 
-Candidates that agree in all other parameters are a block. Values are compared within blocks, those
-that never meet in one by way of values that both meet (intra-block analysis of incomplete block
-designs, Yates 1936). Where two values are not linked at all, blocks are of what agrees in the other
-parameters that are known to matter; and where they still are not, of all candidates: then the
-difference is that of the geometric means, which shows a direction and proves nothing.
+Candidates that agree in all other parameters form a block. Values are compared within blocks. Two
+values that never occur in one block are compared through values that occur with both (intra-block
+analysis of incomplete block designs, Yates 1936). If two values are not linked in this way, blocks
+agree only in the other parameters that are known to matter. If they are still not linked, one block
+holds all candidates. Then the difference is that of the geometric means, which shows a direction
+and proves nothing.
 """
 
 import math
@@ -28,13 +29,14 @@ _LINKED = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDifference:
-    """A difference of mean log2 times and half of its 99 % interval, inf of too few candidates.
+    """A difference of mean log2 times, and half of its 99 % interval.
 
-    ``balanced``: among candidates alike in what matters. Otherwise it may be the doing of another
-    parameter, and is never more than chance.
+    The interval is infinite for too few candidates. ``balanced``: the difference is among
+    candidates alike in what matters. Otherwise another parameter may cause it, and it never counts
+    as more than chance.
 
-    >>> change = GroupDifference(mean=1.0, half=0.5)
-    >>> change.clear, change.holds(1.6)
+    >>> difference = GroupDifference(mean=1.0, half=0.5)
+    >>> difference.clear, difference.holds(1.6)
     (True, False)
     """
 
@@ -44,17 +46,17 @@ class GroupDifference:
 
     @property
     def clear(self) -> bool:
-        """Whether the difference is larger than its interval."""
+        """Whether the difference is larger than half of its interval, so not just chance."""
         return self.balanced and abs(self.mean) > self.half
 
     def holds(self, change: float) -> bool:
-        """Whether a change is within the interval."""
+        """Whether a change lies within the interval of the difference."""
         return abs(change - self.mean) <= self.half
 
 
 @dataclass(frozen=True)
 class _Blocks:
-    """Times in blocks; ``effects``: of each value within blocks, up to what is not linked."""
+    """Log times grouped in blocks, for the effect of each value within the blocks."""
 
     logs: Floats
     codes: NDArray[np.intp]
@@ -70,7 +72,7 @@ class _Blocks:
 
     @cached_property
     def _information(self) -> Floats:
-        """(values, values) of the intra-block normal equations."""
+        """(values, values) the matrix of the intra-block normal equations."""
         of_block = self._counts.sum(axis=1)
         spread = np.diag(self._counts.sum(axis=0))
         return np.asarray(spread - self._counts.T @ (self._counts / of_block[:, None]))
@@ -81,7 +83,7 @@ class _Blocks:
 
     @cached_property
     def _within(self) -> Floats:
-        """(n,) the times less the mean of their block."""
+        """(n,) the log times minus the mean of their block."""
         return self._centred(self.logs)
 
     def _centred(self, numbers: Floats) -> Floats:
@@ -91,7 +93,7 @@ class _Blocks:
 
     @cached_property
     def _solved(self) -> tuple[Floats, float, int]:
-        """Effects, the residual sum of squares and its degrees of freedom."""
+        """The effects of the values, the residual sum of squares, its degrees of freedom."""
         blocks, values = self._counts.shape
         within = self._within
         totals = np.bincount(self.codes, within, values)
@@ -101,7 +103,7 @@ class _Blocks:
         return effects, rest, len(self.logs) - blocks - rank
 
     def change(self, start: int, to: int) -> GroupDifference | None:
-        """Of the mean from one value to another; None where they are not linked."""
+        """The difference of mean log times between two values; None if they are not linked."""
         contrast = np.zeros(self._counts.shape[1])
         contrast[[start, to]] = -1.0, 1.0
         solved = self._inverse @ contrast
@@ -115,7 +117,7 @@ class _Blocks:
         return GroupDifference(mean=float(contrast @ effects), half=half, balanced=self.balanced)
 
     def trend(self, numbers: Floats) -> GroupDifference | None:
-        """Of the least-squares line over numbers, (n,), from 0 to 1; None where they are alike."""
+        """Rise of the least-squares line over numbers, (n,), from 0 to 1; None if all are equal."""
         at = self._centred(numbers)
         weight = float(at @ at)
         freedom = len(at) - len(self._counts) - 1
@@ -129,7 +131,7 @@ class _Blocks:
 
 @dataclass(frozen=True, slots=True)
 class GroupMeans:
-    """The measured times of a parameter's values, balanced by the others as far as they allow."""
+    """Mean times for the values of a parameter, balanced over the other parameters."""
 
     values: dict[Value, int]
     tiers: tuple[_Blocks, ...]
@@ -142,9 +144,10 @@ class GroupMeans:
         matters: Collection[str],
         where: tuple[str, Value] | None = None,
     ) -> "GroupMeans":
-        """Of a table, or of its rows where another parameter has a value.
+        """The group means of a table, or of its rows where another parameter has a value.
 
-        ``matters``: the parameters that blocks agree in where agreeing in all links nothing.
+        ``matters``: the parameters that blocks agree in if agreement in all parameters links no
+        values.
         """
         names = table.inputs.names
         place, rows = table.inputs.place(name), list(enumerate(table.inputs.rows))
@@ -167,10 +170,11 @@ class GroupMeans:
         return cls(values, tuple(tiers))
 
     def change(self, start: Value, to: Value) -> GroupDifference | None:
-        """From one value to another, of the strictest blocks that link them; None of others.
+        """The difference from one value to another, in the strictest blocks that link them.
 
-        Those of too few candidates for an interval stand back behind those with one. Between the
-        ends of a range of numbers without repetition it is that of the line through all.
+        None if no blocks link them. A difference with a finite interval takes precedence over one
+        with too few candidates. Between the ends of a range of numbers without repetition it is the
+        rise of the line through all values.
         """
         if start not in self.values or to not in self.values:
             return None
@@ -193,7 +197,7 @@ class GroupMeans:
         return next((line for line in lines if line is not None), None)
 
     def fastest(self) -> Value:
-        """The value with the least mean time, by its mean advance over each of the others."""
+        """The value with the least mean time, by its mean difference from each other value."""
         return min(self.values, key=self._behind)
 
     def _behind(self, value: Value) -> float:

@@ -1,20 +1,21 @@
-"""What makes candidates fast, in words: a performance-influence model of those that were measured.
+"""What makes candidates fast, in words: a performance-influence model of measured candidates.
 
-The model has a factor for each value, for each doubling of a number, and for pairs of these. What
-is said of a parameter is what the model makes of all the candidates when it alone is changed
-(partial dependence, Friedman 2001), as a geometric mean; of a pair of parameters, by how much more
-one of them changes the time at one value of the other than at another.
+The model has a factor for each value, for each doubling of a number, and for pairs of these. The
+effect of a parameter is its change of the geometric mean of the predicted times of all candidates
+when it alone is changed (partial dependence, Friedman 2001). The effect of a pair is how much more
+one parameter changes the time at one value of the other than at another value.
 
-Its error is that on candidates it had not seen (five folds). Where that is not clearly smaller than
-the error of saying the same time of all, nothing is said. An effect is said where the
-model and the measured times of candidates alike in all else (see ``groupmeans``) agree in its
-direction, and it is more than chance with 99 % by one of them: of the model by how it changes as
-each fold is left out (delete-a-group jackknife, Kott 2001). The size is the model's where it is
-within the interval of the times, else theirs. Of a pair of parameters both must tell it.
+The error of the model is its error on unseen candidates (five folds). If it is not clearly smaller
+than the error of one constant time, there are no sentences. An effect is reported if the model and
+the measured times of candidates alike in everything else (``group_means``) agree in its direction,
+and if it is more than chance with 99 % by one of them. For the model, chance is judged by its
+change as each fold is left out (delete-a-group jackknife, Kott 2001). The reported size is the
+model's if it lies within the interval of the measured times, else that of the times. A pair is
+reported only if both show its effect.
 
-Values that neither tells from the one of the least times are named so; a value that the times tell
-apart and the model does not is left out. Only what the times find faster than every other value,
-each by more than chance, and the model too, is called the fastest.
+Values that neither method distinguishes from the fastest one are named as equal to it. A value that
+only the measured times distinguish is left out. A value is called the fastest only if both methods
+find it faster than every other value, and the times by more than chance.
 """
 
 import itertools
@@ -52,7 +53,7 @@ _WORTH, _APART = float(np.log2(1.02)), float(np.log2(1.05))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Influences:
-    """Sentences, the most influential first, and how far to believe them."""
+    """Sentences about the effects of parameters, most influential first, and their reliability."""
 
     words: tuple[str, ...]
     formula: str
@@ -64,7 +65,7 @@ class Influences:
 
     @property
     def note(self) -> str:
-        """How far to believe the sentences, in a sentence or two."""
+        """How reliable the sentences are, in a sentence or two."""
         return (
             f"A performance-influence model of the {self.candidates} compared candidates. On"
             f" candidates that it had not seen it is off by {100 * self.error:.2g} % on average;"
@@ -76,7 +77,10 @@ class Influences:
 
 
 def influences(result: ProblemEvaluation) -> Influences | None:
-    """Of the compared candidates of a problem; None where they are too few or say nothing."""
+    """The influences among the compared candidates of a problem.
+
+    None if there are too few candidates, or if the model is not better than a constant time.
+    """
     rows = [row for row in result.rows if row.compared and row.measured]
     if len(rows) < LEAST:
         return None
@@ -101,7 +105,7 @@ def influences(result: ProblemEvaluation) -> Influences | None:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A sentence about one parameter or two; ``size``: of its effect, log2 of the time."""
+    """A sentence about one or two parameters; ``size``: the effect in log2 of the time."""
 
     size: float
     names: tuple[str, ...]
@@ -115,7 +119,7 @@ class _Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Fitted:
-    """The model of all candidates, those of the folds, and what these said of what they lacked."""
+    """The model of all candidates, the models without one fold, and their held-out predictions."""
 
     table: MeasurementTable
     whole: InfluencePredictor
@@ -143,7 +147,7 @@ class _Fitted:
         )
 
     def words(self) -> tuple[str, ...]:
-        """Of parameters, then of pairs of them, the largest effects first."""
+        """Sentences about single parameters, then about pairs, the largest effects first."""
         named = [parameters(term) for term in self.whole.terms]
         used = self._used
         single = [said for p in used if (said := self._single(p))]
@@ -187,7 +191,9 @@ class _Fitted:
     def _ordered(
         self, parameter: Parameter, effects: dict[Value, Floats], measured: GroupMeans
     ) -> "_Said | None":
-        """Of categories, how much slower they are than the one of the least measured times."""
+        """A sentence on a categorical parameter: how much slower than the fastest its values
+        are.
+        """
         first = measured.fastest()
         behind: dict[Value, float] = {}
         alike: list[str] = []
@@ -224,7 +230,11 @@ class _Fitted:
         return _Said(size, (name,), text)
 
     def _pair(self, left: Parameter, other: Parameter) -> "_Said | None":
-        """The change of one parameter that differs most between two values of the other."""
+        """A sentence on two parameters: how one's effect depends on the value of the other.
+
+        It names the change and the two values of the other parameter between which that effect
+        differs most.
+        """
         if other.numeric and not left.numeric:
             left, other = other, left
         first, second = _values(self.table, left), _values(self.table, other)
@@ -254,14 +264,17 @@ class _Fitted:
         return _Said(abs(here - there), (left.name, other.name), text, here * there < 0)
 
     def _present(self, parameter: Parameter, other: Parameter) -> NDArray[np.bool_]:
-        """(values of one, of the other) which of them were measured together."""
+        """(values of one, values of the other) which combinations were measured."""
         first, second = self.table.inputs.place(parameter.name), self.table.inputs.place(other.name)
         combinations = {(row[first], row[second]) for row in self.table.inputs.rows}
         values = _values(self.table, parameter), _values(self.table, other)
         return np.array([[(a, b) in combinations for b in values[1]] for a in values[0]])
 
     def _effects(self, settings: list[dict[str, Value]]) -> Floats:
-        """(1 + folds, settings) mean log2 of the time where some parameters are set alike."""
+        """(1 + folds, settings) mean log2 time of all candidates with some parameters set.
+
+        The first row is that of the model of all candidates.
+        """
         rows: list[tuple[Value, ...]] = []
         for setting in settings:
             rows += [
@@ -276,7 +289,10 @@ class _Fitted:
 
 
 def _clear(effects: Floats, worth: float) -> float | None:
-    """The size of an effect, that of the whole first; None where it is chance or below worth."""
+    """The size of an effect in the whole model; None if it may be chance or is below ``worth``.
+
+    ``effects``: that of the whole model, then those of the models without one fold.
+    """
     size, parts = abs(float(effects[0])), effects[1:]
     error = np.sqrt((len(parts) - 1) / len(parts) * ((parts - parts.mean()) ** 2).sum())
     return size if size > max(worth, _STUDENT * float(error)) else None
@@ -285,9 +301,10 @@ def _clear(effects: Floats, worth: float) -> float | None:
 def _most_apart(
     effects: Floats, present: NDArray[np.bool_], ends: bool
 ) -> tuple[int, int, int, int]:
-    """The change, to and from a value, that differs most between two values of the other.
+    """Indices of the change whose size differs most between two values of another parameter.
 
-    Of (values, values of the other), those measured. ``ends``: from the smallest to the largest.
+    Given as (to, from, one value of the other, its second value). Only measured combinations count.
+    ``ends``: only changes from the smallest to the largest value.
     """
     changes = effects[:, None, :] - effects[None, :, :]
     shared = present[:, None, :] & present[None, :, :]
@@ -304,8 +321,10 @@ def _most_apart(
 
 
 def _agreed(effects: Floats, measured: GroupDifference | None) -> float | None:
-    """The change that model and times agree in, of the whole model first; None where they do not,
-    or where it is chance by both."""
+    """The change on which model and measured times agree; None if they contradict each other.
+
+    None also if the change may be chance by both. ``effects``: the whole model first.
+    """
     effect = float(effects[0])
     if measured is None or effect * measured.mean <= 0:
         return None
@@ -319,7 +338,10 @@ def _agreed(effects: Floats, measured: GroupDifference | None) -> float | None:
 
 
 def _same(effect: float, measured: GroupDifference | None) -> tuple[float, GroupDifference] | None:
-    """The change that both say, which may be none, and the measured one; None: contradicted."""
+    """The change that model and times agree on, possibly zero, with the measured one.
+
+    None if they contradict each other.
+    """
     if measured is None:
         return None
     if effect * measured.mean <= 0 and max(abs(effect), abs(measured.mean)) > _WORTH:
@@ -328,7 +350,7 @@ def _same(effect: float, measured: GroupDifference | None) -> tuple[float, Group
 
 
 def _differ(effect: tuple[float, GroupDifference], other: tuple[float, GroupDifference]) -> bool:
-    """Whether two changes differ as the times do, and these by more than chance."""
+    """Whether two changes differ in the same direction as the measured ones, beyond chance."""
     predicted, measured = effect[0] - other[0], effect[1].mean - other[1].mean
     chance = math.hypot(effect[1].half, other[1].half)
     return predicted * measured > 0 and abs(predicted) > _APART and abs(measured) > chance
@@ -345,7 +367,7 @@ def _values(table: MeasurementTable, parameter: Parameter) -> list[Value]:
 
 
 def _option(values: list[Value]) -> bool:
-    """Whether it is on or off; such are categories, so that they are factors."""
+    """Whether the values are off and on; such a parameter is treated as a category."""
     return values == ["0", "1"]
 
 
@@ -369,27 +391,27 @@ def _table(rows: list[EvaluatedCandidate], label: str) -> MeasurementTable:
 
 
 def _setting(value: Value | None, option: bool) -> Value:
-    """What is off or on as the text 0 or 1; nothing as the text none."""
+    """A value for the model: off or on as the text 0 or 1, a missing value as ``none``."""
     if value is None:
         return "none"
     return str(int(value)) if option else value
 
 
 def _middle(table: MeasurementTable) -> Floats:
-    """(n,) the geometric mean of the other responses."""
+    """(n,) the geometric mean of the other rows' responses, as a constant prediction."""
     logs = np.log(table.response)
     others: Floats = np.exp((logs.sum() - logs) / (len(logs) - 1))
     return others
 
 
 def _errors(predicted: Floats, response: Floats) -> Floats:
-    """(n,) relative errors; a row of which nothing was said counts as wrong by all of it."""
+    """(n,) relative errors; a missing prediction counts as an error of 100 %."""
     off = np.abs(predicted / response - 1.0)
     return np.where(np.isfinite(off), off, 1.0)
 
 
 def _better(predicted: Floats, same: Floats, response: Floats) -> bool:
-    """Whether the errors are smaller by more than chance, row by row."""
+    """Whether the errors are smaller than those of a constant time by more than chance."""
     gained = _errors(same, response) - _errors(predicted, response)
     error = float(gained.std(ddof=1)) / math.sqrt(len(gained))
     return float(gained.mean()) > _NORMAL * error

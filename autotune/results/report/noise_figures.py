@@ -1,4 +1,4 @@
-"""The numbers of the figures about noise: how samples scatter, what was rejected, what drifts.
+"""The numbers of the noise figures: scatter of samples, rejected samples, drift.
 
 Moments are in seconds since the run began.
 """
@@ -22,7 +22,7 @@ _MOST_SPREADS = 40
 
 @dataclass(frozen=True, slots=True)
 class SampleScatter:
-    """How far the samples of one candidate scatter."""
+    """The scatter of the samples of one candidate."""
 
     label: str
     identity: str
@@ -38,7 +38,7 @@ class SampleScatter:
 
 @dataclass(frozen=True, slots=True)
 class CandidateDrift:
-    """A candidate over the run: moments, and its time in that launch over that of all of them."""
+    """Times of a candidate over the run: moments, and the ratio to its overall time."""
 
     label: str
     role: Role
@@ -48,7 +48,7 @@ class CandidateDrift:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFigures:
-    """What the scatter of the samples says about the noise of the host."""
+    """The noise of the host as the scatter of the samples shows it."""
 
     spreads: tuple[SampleScatter, ...]
     drifts: tuple[CandidateDrift, ...]
@@ -57,7 +57,7 @@ class NoiseFigures:
 
 
 def noise(result: ProblemEvaluation, study: StudyRecord) -> NoiseFigures:
-    """Spread of each candidate, samples that were rejected, drift of the winner and baseline."""
+    """The scatter of each candidate, the rejected samples, the drift of winner and baseline."""
     rows = [row for row in result.evaluated if row.compared and row.measurement]
     run = run_of(result, study)
     timed = [s for r in rows if r.measurement for s in r.measurement.samples if not s.warm_up]
@@ -118,11 +118,14 @@ def run_of(result: ProblemEvaluation, study: StudyRecord) -> RunRecord | None:
 
 
 def begun_at(run: RunRecord) -> float:
-    """When it began; samples that another host took by an earlier clock begin with themselves."""
+    """The start of a run, in seconds since the epoch; not later than its first sample.
+
+    The clock of another host may be behind.
+    """
     first = (moment(m.samples[0].taken) for m in run.measurements if m.samples)
     return min([moment(run.started), *first])
 
 
 def moment(text: str) -> float:
-    """Seconds since the epoch of a time of day."""
+    """An ISO date and time as seconds since the epoch."""
     return datetime.datetime.fromisoformat(text).timestamp()

@@ -1,6 +1,6 @@
-"""One self-contained HTML page of a study: no request leaves it, and it needs no script.
+"""A self-contained HTML page of a study: it loads nothing from elsewhere and needs no script.
 
-Everything that comes from outside (names, compiler text, paths) is escaped by the template.
+The template escapes everything that comes from outside (names, compiler text, paths).
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ _TEXT = 4000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemFigures:
-    """The figures of one problem as SVG text; empty where there is nothing to draw."""
+    """The figures of one problem as SVG text; empty if there is nothing to draw."""
 
     stack: str
     scatter: str
@@ -65,7 +65,7 @@ class ProblemFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinnerUsage:
-    """How to use a winner: each line as it is typed or set; empty ones are left out."""
+    """How to use a winner: lines to type or set; empty lines are left out."""
 
     command: str
     build: str
@@ -75,7 +75,7 @@ class WinnerUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemSection:
-    """One problem as the page shows it."""
+    """The section of the page about one problem."""
 
     anchor: str
     result: ProblemEvaluation
@@ -115,9 +115,9 @@ class _Tools:
 
 
 def write(result: StudyEvaluation, path: Path, dissections: Sequence[Dissection] = ()) -> Path:
-    """Write the page, as ``pagefile.write`` does; returns its path.
+    """Write the page, replacing an earlier one atomically; returns its path.
 
-    ``dissections``: of candidates of the study. Raises InputError where the file cannot be written.
+    ``dissections``: of candidates of the study. Raises InputError if the file cannot be written.
     """
     page_file.check(path)
     page_file.write(render(result, dissections), path)
@@ -125,7 +125,7 @@ def write(result: StudyEvaluation, path: Path, dissections: Sequence[Dissection]
 
 
 def render(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> str:
-    """The page as text; a study without a single time gives a page that says so.
+    """The page as text; a study without any time gives a page that says so.
 
     Raises MissingTool when matplotlib or jinja2 is not installed.
     """
@@ -191,7 +191,7 @@ def _section(
     share: float,
     tools: _Tools,
 ) -> ProblemSection:
-    """``share``: of the usual length, of tables and drawings."""
+    """The section of one problem; ``share``: length of its tables relative to the usual one."""
     prediction = result.best.prediction if result.best else None
     kinds, table = figure_records.breakdown(prediction) if prediction else ((), {})
     noise, front = noise_of(result, study), search_records.front(result)
@@ -230,7 +230,7 @@ def _some(
 
 
 def _text(row: EvaluatedCandidate) -> str:
-    """What a failure says, its middle left out where it is long."""
+    """The text of a failure; if it is long, its middle is left out."""
     text = row.measurement.detail if row.measurement else ""
     if len(text) <= _TEXT:
         return text or "no output"
@@ -239,7 +239,7 @@ def _text(row: EvaluatedCandidate) -> str:
 
 
 def _reasons(result: ProblemEvaluation) -> list[str]:
-    """The winner against the baseline in words, as far as the stored predictions tell."""
+    """Why the winner is faster than the baseline, in words, from the stored predictions."""
     explained = [
         ExplainedCandidate(name=words.name(row.candidate, result), prediction=row.prediction)
         for row in (result.best, result.baseline)
@@ -283,7 +283,7 @@ def _figures(
 
 
 def _maps(study: StudyRecord) -> list[tuple[DecisionMap, str, list[str]]]:
-    """The decision maps of a study, each with its figure and what it says in sentences."""
+    """The decision maps of a study, each with its figure and its summary in sentences."""
     if not study.maps:
         return []
     from autotune.results.maps import figure as maps_figure  # noqa: PLC0415 - heavy
@@ -336,7 +336,7 @@ def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
 
 
 def fact_text(fact: Fact) -> str:
-    """A figure of the machine with its unit."""
+    """A figure of the machine with its unit, as text."""
     if fact.unit == "count":
         return f"{fact.value:g}"
     if fact.unit == "share":
@@ -345,19 +345,19 @@ def fact_text(fact: Fact) -> str:
 
 
 def moment(text: str | None) -> str:
-    """A time of day to the second, readable."""
+    """An ISO date and time as readable text, to the second."""
     return text[:19].replace("T", " ") + " UTC" if text else words.NONE
 
 
 def _counts(run: RunRecord) -> tuple[int, int, int]:
-    """Accepted samples, rejected samples, candidates of a run."""
+    """The numbers of accepted samples, rejected samples and candidates of a run."""
     timed = [s for m in run.measurements for s in m.samples if not s.warm_up]
     accepted = sum(s.accepted for s in timed)
     return accepted, len(timed) - accepted, len(run.measurements)
 
 
 def _compilers(runs: tuple[RunRecord, ...]) -> list[dict[str, str]]:
-    """What the builds were made with, each kind once."""
+    """The compilers of the builds, each once."""
     kinds: dict[tuple[tuple[str, str], ...], None] = {}
     for run in runs:
         for build in run.builds:

@@ -1,4 +1,4 @@
-"""Files of HTML pages: replaced as a whole, and never in place of anything else."""
+"""Files of HTML pages: replaced as a whole, and never over a file of another kind."""
 
 import os
 import tempfile
@@ -10,7 +10,7 @@ _BEGIN = b"<!DOCTYPE HTML"
 
 
 def check(path: Path) -> None:
-    """InputError where something else than a page lies, which writing would destroy."""
+    """InputError if the path holds something else than a page, which would be lost."""
     try:
         begin = path.read_bytes()[: len(_BEGIN)] if path.exists() else b""
     except OSError as error:
@@ -21,9 +21,9 @@ def check(path: Path) -> None:
 
 
 def write(text: str, path: Path) -> None:
-    """Write a page; one that is there is replaced at once, never left half-written.
+    """Write a page; an existing page is replaced atomically.
 
-    Raises InputError where the file cannot be written.
+    Raises InputError if the file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The numbers of the figures about a search: how it came to its result, and what it learned.
+"""The numbers of the figures about a search: its course and its result.
 
 Times are in seconds per time step, moments in seconds since the run began.
 """
@@ -27,7 +27,7 @@ _MOST_PLACES = 20
 
 @dataclass(frozen=True, slots=True)
 class SearchStep:
-    """One candidate that was tried."""
+    """One candidate tried in a search."""
 
     evaluation: int
     """From 1."""
@@ -42,7 +42,7 @@ class SearchStep:
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """The best so far over the candidates tried, in the order in which they were."""
+    """The best time so far over the candidates tried, in the order of the search."""
 
     steps: tuple[SearchStep, ...]
     predicted: tuple[float, ...]
@@ -52,7 +52,7 @@ class Convergence:
 
 @dataclass(frozen=True, slots=True)
 class ResidualFigures:
-    """Where the model is wrong: worst values first."""
+    """Where the predictions are wrong: residuals by parameter value, worst first."""
 
     shares: tuple[ResidualFactor, ...]
     overall: float
@@ -63,7 +63,7 @@ class ResidualFigures:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A candidate's place by prediction and by measurement, among those compared."""
+    """Rank of a candidate by prediction and by measurement, among the compared candidates."""
 
     label: str
     role: Role
@@ -73,7 +73,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """The places of candidates by prediction and by measurement, best measured first."""
+    """Ranks of candidates by prediction and by measurement, best measured first."""
 
     moves: tuple[Move, ...]
     of: int
@@ -82,7 +82,7 @@ class Moves:
 
 @dataclass(frozen=True, slots=True)
 class FrontPoint:
-    """One compared candidate in the space of the objectives."""
+    """The objectives of one compared candidate."""
 
     label: str
     identity: str
@@ -93,7 +93,7 @@ class FrontPoint:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The compared candidates by objective; the front is sorted by the first of them."""
+    """The compared candidates by objective; the front is sorted by the first objective."""
 
     objectives: tuple[str, ...]
     places: tuple[FrontPoint, ...]
@@ -101,7 +101,7 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
-    """The failures of one status: how many, and the first lines of their reasons."""
+    """The failures of one status: their number, and the first lines of their reasons."""
 
     status: Status
     count: int
@@ -110,7 +110,7 @@ class FailureGroup:
 
 
 def convergence(result: ProblemEvaluation, study: StudyRecord) -> Convergence:
-    """Best so far over evaluations and seconds; of the run that the statistics come from."""
+    """Best time so far over evaluations and seconds, in the run of the statistics."""
     run = run_of(result, study)
     if run is None:
         return Convergence((), (), None)
@@ -140,7 +140,7 @@ def convergence(result: ProblemEvaluation, study: StudyRecord) -> Convergence:
 
 
 def residuals(result: ProblemEvaluation) -> ResidualFigures:
-    """Measured over predicted by parameter value, the furthest from the rest first."""
+    """Measured over predicted by parameter value, largest differences first."""
     ordered = sorted(result.residuals, key=lambda r: (not r.clear, -abs(r.excess)))
     off = [row.deviation for row in result.rows if row.compared]
     logarithms = [-math.log1p(ratio) for ratio in off if ratio is not None]
@@ -150,7 +150,7 @@ def residuals(result: ProblemEvaluation) -> ResidualFigures:
 
 
 def moves(result: ProblemEvaluation) -> Moves:
-    """Places among the candidates that were both predicted and compared."""
+    """Ranks among the candidates that have both a prediction and a compared time."""
     both = [r for r in result.rows if r.compared and r.rank is not None and r.measured is not None]
     after = sorted(both, key=lambda row: (row.measured or 0.0, row.candidate.identity))
     before = {row.candidate.identity: place for place, row in enumerate(both, start=1)}
@@ -170,7 +170,7 @@ def moves(result: ProblemEvaluation) -> Moves:
 
 
 def front(result: ProblemEvaluation) -> Front:
-    """The compared candidates in time, energy and memory; nothing where only time is known."""
+    """The compared candidates in time, energy and memory; empty if only the time is known."""
     best = {row.candidate.identity: place for place, row in enumerate(result.front)}
     if not best:
         return Front((), ())

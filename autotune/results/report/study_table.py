@@ -1,4 +1,4 @@
-"""A study as text for the terminal, as a value: predicted, measured, deviation, status, summary."""
+"""The text of a study for the terminal: predicted, measured, deviation, status, summary."""
 
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
@@ -20,7 +20,7 @@ _DROPPED = (
 
 
 def study(result: StudyEvaluation, *, store: str = "") -> str:
-    """What a study says: a table and the summary of each problem, and where the samples are."""
+    """A study as text: a table and a summary of each problem, and the place of the samples."""
     if not result.problems:
         return f"study {result.study.name} has no candidates yet"
     blocks = [problem(problem_result) for problem_result in result.problems]
@@ -30,7 +30,7 @@ def study(result: StudyEvaluation, *, store: str = "") -> str:
 
 
 def problem(evaluation: ProblemEvaluation) -> str:
-    """The candidates that were tried, fastest first, failures last; then what follows from them."""
+    """A table of the tried candidates, fastest first, failures last; then a summary."""
     if not evaluation.evaluated:
         return "\n".join(words.sentences_of(evaluation))
     rows = [_HEAD, *(_cells(row, evaluation) for row in evaluation.evaluated)]
@@ -59,7 +59,7 @@ def _cells(row: EvaluatedCandidate, evaluation: ProblemEvaluation) -> tuple[str,
 
 
 def _influences(evaluation: ProblemEvaluation) -> list[str]:
-    """What makes candidates fast, where the model of it holds on those that it had not seen."""
+    """Lines on what makes candidates fast, if a model predicts unseen candidates well enough."""
     influence = influences(evaluation)
     if influence is None:
         return []
@@ -72,7 +72,7 @@ def _influences(evaluation: ProblemEvaluation) -> list[str]:
 
 
 def _failures(evaluation: ProblemEvaluation) -> list[str]:
-    """One line for each way to fail: a candidate, how many more, the line that tells most."""
+    """One line for each kind of failure: a candidate, how many more, the reason."""
     alike: dict[str, list[str]] = {}
     for row in evaluation.failures:
         reason = words.first_words(row.measurement.detail if row.measurement else "")

@@ -1,4 +1,4 @@
-"""SVG text in a third of its length: what a page has several dozens of should not weigh it down."""
+"""Shortens SVG text to a third of its length, as a page holds several dozen figures."""
 
 import re
 
@@ -12,12 +12,12 @@ _ALONE = re.compile(r"<g>(<(?:use|path)[^>]*/>|<text[^>]*>[^<]*</text>)</g>")
 
 
 def compact(text: str, prefix: str = "i") -> str:
-    """The same picture: coordinates to a hundredth of a point, no ids that nothing refers to.
+    r"""SVG that draws the same with coordinates to a hundredth of a point and without unused ids.
 
-    ``text``: elements of matplotlib's SVG, text kept as text; its content is left as it is, and
-    takes its font from where the picture stands. The ids that are left begin with ``prefix``.
+    ``text``: elements of matplotlib's SVG with text kept as text; that content is left unchanged,
+    and its font is inherited from the page. The remaining ids begin with ``prefix``.
 
-    >>> compact('<g id="a">\\n <path id="b" d="M 0.12345 1 \\nL 2 3 \\n"/>\\n</g>')
+    >>> compact('<g id="a">\n <path id="b" d="M 0.12345 1 \nL 2 3 \n"/>\n</g>')
     '<path d="M 0.12 1 L 2 3"/>'
     """
     referred = dict.fromkeys(_REFERENCE.findall(text))

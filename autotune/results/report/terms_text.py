@@ -1,4 +1,4 @@
-"""The terms of the model, predicted beside measured: lines of a table, then the table as text."""
+"""The terms of the model, predicted and measured: as lines of a table, then as text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _APART = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermLine:
-    """A term as it is shown; times are cycles per iteration."""
+    """One term of the model as a line of a table; times are cycles per iteration."""
 
     name: str
     what: str
@@ -37,7 +37,7 @@ class TermLine:
 
 
 def lines(sweep: SweepTerms) -> list[TermLine]:
-    """The terms of a sweep in their order."""
+    """The lines of all terms of a sweep."""
     core = sweep.term("core")
     return [_line(term, core) for term in sweep.terms]
 
@@ -70,7 +70,7 @@ def _beyond(term: Term, core: Term | None) -> str:
 
 
 def cycles(value: float | None) -> str:
-    """Cycles with three digits.
+    """Cycles as text with three digits.
 
     >>> cycles(0.6252)
     '0.625'
@@ -90,9 +90,9 @@ def title(sweep: SweepTerms) -> str:
 
 
 def furthest(sweep: SweepTerms) -> str:
-    """In words, which term the model has most wrong; empty where none is far off.
+    """In words, the term with the largest error; empty if no error is large.
 
-    A term of the core that is wrong makes every level wrong, so the terms inside come first.
+    Terms of the core take precedence, because an error in them appears at every cache level too.
     """
     far = [t for t in sweep.terms if t.deviation is not None and abs(t.deviation) > _APART]
     inner = [t for t in far if t.kind in ("T_OL", "T_nOL", "core")]
@@ -107,7 +107,7 @@ def furthest(sweep: SweepTerms) -> str:
 
 
 def kernels(dissection: Dissection) -> list[tuple[str, str, str, str]]:
-    """Kernels of the real step: name, predicted, measured, deviation."""
+    """Rows for the kernels of the real step: name, predicted, measured, deviation."""
     rows = []
     for kernel in dissection.kernels:
         both = kernel.predicted is not None and bool(kernel.measured)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 
 def columns(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
-    """Rows as aligned columns, two blanks between; columns in ``right`` are right-aligned.
+    """Rows as aligned columns with two blanks between; columns in ``right`` are right-aligned.
 
     The last column is not padded, so that long text wraps where the terminal wraps it.
     """

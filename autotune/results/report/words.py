@@ -33,7 +33,7 @@ OBJECTIVE_WORDS = {
 
 
 def seconds(value: float | None) -> str:
-    """A time with a readable prefix, four digits.
+    """A time as text with a readable unit and four digits.
 
     >>> seconds(0.00188)
     '1.880 ms'
@@ -47,7 +47,7 @@ def seconds(value: float | None) -> str:
 
 
 def span(interval: Interval | None) -> str:
-    """An interval of times in one unit.
+    """An interval of times as text in one unit.
 
     >>> span((0.00098, 0.00112))
     '0.980 to 1.12 ms'
@@ -60,7 +60,7 @@ def span(interval: Interval | None) -> str:
 
 
 def interval(times: Interval | None) -> str:
-    """An interval of times in brackets, each end with its unit; empty where there is none.
+    """An interval of times in brackets, each end with its unit; empty for None.
 
     >>> interval((0.00098, 0.00112))
     '[980.0 us, 1.120 ms]'
@@ -69,12 +69,12 @@ def interval(times: Interval | None) -> str:
 
 
 def name(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
-    """The variant of a candidate, and its layout where those of its problem differ."""
+    """The variant of a candidate; also its layout if layouts differ within the problem."""
     return candidate.variant + (f", {candidate.layout}" if result.layouts > 1 else "")
 
 
 def built(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
-    """A candidate as users name it, and its build where those of its problem differ."""
+    """The id of a candidate; also its build if builds differ within the problem."""
     if result.builds == 1:
         return candidate.id
     return f"{candidate.id} [{' '.join([candidate.compiler, *candidate.flags])}]"
@@ -104,7 +104,7 @@ def percent(share: float | None) -> str:
 
 
 def status(row: EvaluatedCandidate) -> str:
-    """What became of a candidate, in words; empty when it was not measured."""
+    """The outcome of a candidate in words; empty if it was not measured."""
     return STATUS_WORDS[row.status] if row.status else ""
 
 
@@ -123,7 +123,7 @@ def objective(kind: str, value: float | None) -> str:
 
 
 def unit_of(kind: str, value: float) -> tuple[str, float]:
-    """A readable unit for values of an objective up to this one, and what it is in SI units."""
+    """A readable unit for values of an objective up to ``value``, and its size in SI units."""
     if kind == "memory":
         sizes = (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10))
         return next(((unit, factor) for unit, factor in sizes if value >= factor / 2), ("B", 1.0))
@@ -137,15 +137,16 @@ def value_of(residual: Residual | ResidualFactor) -> str:
 
 
 def plain(value: Value) -> str:
-    """The value of a parameter as it stands in a file."""
+    """The value of a parameter as it is written in a file."""
     if value is None:
         return "none"
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def first_words(detail: str, length: int = 160) -> str:
-    r"""The line of a failure's text that tells most: an error, else how the program ended and the
-    last that it printed; empty where nothing is known.
+    r"""The most informative line of a failure's text; empty without text.
+
+    That is a line with an error, else how the program ended and the last line that it printed.
 
     >>> first_words("exit code 2\nprog: out of memory: 3 GiB refused")
     'exit code 2: prog: out of memory: 3 GiB refused'
@@ -160,7 +161,7 @@ def first_words(detail: str, length: int = 160) -> str:
 
 
 def speedup(result: ProblemEvaluation) -> str:
-    """The speed-up over the baseline with its interval, or why there is none."""
+    """The speed-up over the baseline with its interval, or why there is none, in words."""
     if result.best is None:
         return "no candidate has a time"
     if result.baseline is None:
@@ -177,7 +178,7 @@ def speedup(result: ProblemEvaluation) -> str:
 
 
 def caution(result: ProblemEvaluation) -> str:
-    """A warning where the winner was not held against the baseline, or cannot be told from it."""
+    """A warning if the winner was not compared with the baseline, or is not clearly faster."""
     if result.best is not None and result.baseline and result.baseline.status not in (None, "ok"):
         return (
             "the winner was compared with no baseline, so nothing says that it is a gain:"
@@ -194,7 +195,7 @@ def caution(result: ProblemEvaluation) -> str:
 
 
 def losses(result: ProblemEvaluation) -> str:
-    """The losses of the predicted top k among the measured, with the noise floor beside them."""
+    """The losses of the predicted top k among the measured candidates, with the noise floor."""
     if not result.losses:
         return "no loss: nothing was both predicted and measured"
     parts = ", ".join(f"top {top.k} {percent(top.loss)}" for top in result.losses)
@@ -212,7 +213,7 @@ def floor(result: ProblemEvaluation) -> str:
 
 
 def errors(result: ProblemEvaluation, count: int = 3) -> str:
-    """The parameter values whose times the model gets most wrong, in a sentence; empty: none."""
+    """A sentence on the parameter values with the largest prediction errors; empty if none."""
     residuals = worst(result.residuals, count)
     if not residuals:
         return "" if result.compared < 2 else "No value stands out."
@@ -225,7 +226,7 @@ def errors(result: ProblemEvaluation, count: int = 3) -> str:
 
 
 def choice(result: ProblemEvaluation, most: int = 4) -> str:
-    """The front in words: what each of its candidates takes."""
+    """The Pareto front in words: the objectives of each of its candidates."""
     front, kinds = result.front, result.objectives
     if not front:
         return f"No candidate has all of {listed(kinds)}"
@@ -248,13 +249,13 @@ def listed(words: Sequence[str]) -> str:
 
 
 def convergence(result: ProblemEvaluation) -> str:
-    """How many candidates were tried and how many of them failed, in a sentence."""
+    """A sentence with the number of candidates tried and of those that failed."""
     tried = len(result.evaluated)
     return f"{tried} of {len(result.rows)} candidates were tried, {len(result.failures)} failed."
 
 
 def sentences_of(problem: ProblemEvaluation) -> list[str]:
-    """The result of one problem: the winner, its speed-up, the losses, the failures."""
+    """The result of one problem in sentences: winner, speed-up, losses, failures."""
     best = problem.best
     if best is None:
         tried = len(problem.evaluated)

@@ -52,28 +52,28 @@ class UnreadableWisdom(WisdomError):
 
 
 class Malformed(WisdomError):
-    """The file is not JSON, or a field is missing or of another kind than it must be."""
+    """The file is not JSON, or a field is missing or of a wrong type."""
 
 
 class OtherVersion(WisdomError):
-    """The file is no wisdom file, or one of another version."""
+    """The file is not a wisdom file, or is one of another version."""
 
 
 class NoSection(WisdomError):
-    """No section is of this machine, problem and number of ranks."""
+    """No section matches the machine, problem and number of ranks."""
 
 
 class SeveralSections(WisdomError):
-    """Several sections fit: more must be said to ``select``."""
+    """Several sections match; ``select`` needs more arguments."""
 
 
 class OutOfRange(WisdomError):
-    """A size below 1 or above 2**53, or a negative number of threads, was asked for."""
+    """A size is below 1 or above 2**53, or a number of threads is negative."""
 
 
 @dataclass(frozen=True)
 class WisdomChoice:
-    """What to run: one entry of a wisdom file, tuned at ``size`` and ``threads``."""
+    """One entry of a wisdom file: the variant to run, tuned at ``size`` and ``threads``."""
 
     size: int
     threads: int
@@ -102,7 +102,7 @@ class Section:
     entries: Sequence[WisdomChoice]
 
     def lookup(self, size: int, threads: int = 0) -> WisdomChoice:
-        """The entry for a size and a number of threads, by the rule above.
+        """The entry for a size and a number of threads, by the rule of this module.
 
         Raises OutOfRange for a size below 1 or above 2**53, and for threads below 0.
         """
@@ -119,10 +119,10 @@ class Wisdom:
     def select(
         self, machine: str | None = None, problem: str | None = None, ranks: int = 0
     ) -> Section:
-        """The one section that fits; None and 0 fit everything.
+        """The one section that matches; None and 0 match everything.
 
         ``machine`` is an identity, name or title, ``problem`` an id, name or definition. Raises
-        NoSection where none fits, SeveralSections where more than one does.
+        NoSection if none matches, SeveralSections if more than one does.
         """
         fitting = [
             section
@@ -139,7 +139,10 @@ class Wisdom:
         return fitting[0]
 
     def lookup(self, size: int, threads: int = 0) -> WisdomChoice:
-        """``lookup`` of the only section; raises as ``select`` and ``Section.lookup``."""
+        """The entry for a size and threads in the only section of the file.
+
+        Raises as ``select`` and ``Section.lookup``.
+        """
         return self.select().lookup(size, threads)
 
 
@@ -154,9 +157,9 @@ def nearest(values: Iterable[int], wanted: int) -> int:
 
 
 def choose(keys: Sequence[tuple[int, int, float | None]], size: int, threads: int) -> int:
-    """Index of the entry that the rule takes among (size, threads, seconds); at least one.
+    """The index of the entry that the rule selects from a list of (size, threads, seconds).
 
-    Raises OutOfRange as ``Section.lookup``.
+    The list must not be empty. Raises OutOfRange as ``Section.lookup``.
     """
     if not 1 <= size <= LARGEST:
         raise OutOfRange(f"a size is from 1 to 2**53, not {size}")

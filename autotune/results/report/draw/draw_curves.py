@@ -1,4 +1,4 @@
-"""Cost curves as SVG, and as a page of their own. Imports matplotlib: import it only to draw."""
+"""Cost curves as SVG, and as a page of their own. Import it only to draw: it loads matplotlib."""
 
 import html
 from collections.abc import Sequence
@@ -109,7 +109,7 @@ def _size_axis(axes: Axes) -> None:
 
 
 def page(title: str, figure: str, table: str) -> str:
-    """A page that stands alone: the figure, and the table below it."""
+    """A complete HTML page with the figure and a table below it."""
     name, text = html.escape(title), html.escape(table)
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
@@ -121,7 +121,7 @@ def page(title: str, figure: str, table: str) -> str:
 
 
 def alone(figure: str) -> str:
-    """The figure as an SVG file of its own, on a white background."""
+    """The figure as a separate SVG file, on a white background."""
     head, rest = figure.split(">", 1)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}>{_background(head)}{rest}\n'
 

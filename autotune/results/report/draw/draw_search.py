@@ -1,4 +1,4 @@
-"""Figures about a search: convergence, places, residuals, drift, front. Imports matplotlib."""
+"""Figures about a search: convergence, ranks, residuals, drift, front. Imports matplotlib."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ _RED = PALETTE[5]
 
 
 def convergence(record: Convergence, caption: str) -> str:
-    """Best so far over evaluations and over seconds, with every candidate that was tried."""
+    """Best time so far over evaluations and over seconds, with every candidate tried."""
 
     def paint(figure: Figure) -> None:
         left, right = figure.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.06})
@@ -87,7 +87,7 @@ def convergence(record: Convergence, caption: str) -> str:
 
 
 def moves(record: Moves, caption: str) -> str:
-    """A line from the predicted to the measured place of each of the best."""
+    """A line from the predicted to the measured rank of each of the best candidates."""
 
     def paint(axes: Axes) -> None:
         deepest = max(max(m.before, m.after) for m in record.moves)
@@ -178,7 +178,7 @@ def _factors(low: float, high: float) -> list[float]:
 
 
 def drift(record: NoiseFigures, caption: str) -> str:
-    """Winner and baseline over the run, each against its own time."""
+    """Time of winner and baseline over the run, each relative to its overall time."""
 
     def paint(axes: Axes) -> None:
         for drift in record.drifts:
@@ -208,7 +208,7 @@ def _reach(drifts: tuple[CandidateDrift, ...]) -> tuple[float, float]:
 
 
 def front(record: Front, caption: str) -> str:
-    """Each further objective over the first, the front joined."""
+    """Each further objective over the first, with the points of the Pareto front joined."""
     first, *others = record.objectives
     units = {
         kind: words.unit_of(kind, max(place.values[kind] for place in record.places))

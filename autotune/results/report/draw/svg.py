@@ -1,7 +1,7 @@
-"""Figures as inline SVG: the records drawn with matplotlib, text kept as text.
+"""Figures as inline SVG: the figure records drawn with matplotlib, text kept as text.
 
-Colours are those of Okabe and Ito (2008), told apart with any colour vision; roles differ in shape
-as well. This module imports matplotlib, which is heavy: import it only to draw.
+The colours of Okabe and Ito (2008) can be distinguished with any colour vision; roles differ in
+shape as well. This module imports matplotlib, which is heavy: import it only to draw.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _MANY = 80
 def stack(record: Stack, caption: str) -> str:
     """Stacked contributions per sweep of each candidate, with the measured time beside the bar.
 
-    Hatched: rests on figures that were extrapolated or approximated.
+    Hatched: the contribution rests on extrapolated or approximated figures.
     """
 
     def paint(axes: Axes) -> None:
@@ -149,7 +149,7 @@ def _limits(record: Scatter) -> tuple[float, float]:
 
 
 def samples(record: Samples, caption: str) -> str:
-    """Every sample of each candidate as it was taken: how far apart the candidates really are."""
+    """Every sample of each candidate in measuring order, to show how well they are separated."""
 
     def paint(axes: Axes) -> None:
         disturbed = [place for place, strip in enumerate(record.strips) if strip.rejected]
@@ -224,7 +224,10 @@ def dots(
     size: float,
     label: str | None = None,
 ) -> None:
-    """Round dots of ``size`` points as one path: a sixth of the text of as many markers."""
+    """Round dots of ``size`` points, drawn as one path.
+
+    The SVG text is a sixth as long as with separate markers.
+    """
     ends = [[a, a, math.nan] for a in x], [[b, b, math.nan] for b in y]
     across, upright = ([value for end in end_point for value in end] for end_point in ends)
     axes.plot(across, upright, color=colour, linewidth=size, alpha=0.55, solid_capstyle="round")
@@ -237,7 +240,7 @@ def tagged(label: str, role: Role) -> str:
 
 
 def legend_above(axes: Axes, columns: int = 8) -> None:
-    """A legend that covers no data."""
+    """Put a legend above the axes, where it covers no data."""
     axes.legend(
         loc="lower left", bbox_to_anchor=(0, 1.01), ncols=columns, frameon=False, fontsize=9,
         handlelength=1.2, columnspacing=1.2, borderaxespad=0,
@@ -255,7 +258,7 @@ def time_ticks(axes: Axes, side: str, log: tuple[float, float] | None = None) ->
 
 
 def round_values(low: float, high: float) -> list[float]:
-    """1, 2, 5 (or only 1) times powers of ten between two limits; finer where few of them fit."""
+    """1, 2, 5 (or only 1) times powers of ten between two limits; finer if only few fit."""
     for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
         values = [s * 10.0**e for e in range(-10, 5) for s in steps if low <= s * 10.0**e <= high]
         if len(values) >= 4:
@@ -280,14 +283,14 @@ def _bandwidth_ticks(axes: Axes, record: Bandwidths) -> None:
 
 
 def svg(paint: Callable[[Axes], None], size: tuple[float, float], name: str, caption: str) -> str:
-    """An <svg> element for a page: it scales with the page, and names what it shows."""
+    """An <svg> element for a page: it scales with the page and has a caption."""
     return figure_svg(lambda figure: paint(figure.add_subplot()), size, name, caption)
 
 
 def figure_svg(
     paint: Callable[[Figure], None], size: tuple[float, float], name: str, caption: str
 ) -> str:
-    """As ``svg``, of a figure with axes of its own."""
+    """An <svg> element as ``svg`` makes, for a figure that creates its own axes."""
     style = mpl.rc_context(
         {
             "svg.fonttype": "none",
@@ -321,7 +324,7 @@ def _rendered(figure: Figure) -> str:
 
 
 def _inline(text: str, caption: str) -> str:
-    """The element alone: no prolog, no metadata, no style that would reach the whole page."""
+    """The bare <svg> element: no prolog, no metadata, no style that would affect the page."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)

@@ -1,1 +1,1 @@
-"""What things are: frozen, checked values that know neither YAML nor SQL nor a terminal."""
+"""The concepts of the field as frozen, checked values, independent of YAML, SQL and terminals."""

@@ -1,4 +1,4 @@
-"""Annotations of the fields of frozen classes: what a file says that the type alone does not.
+"""Annotations of fields of frozen classes: file-format details beyond the field's type.
 
 A frozen class of the domain is the schema of its YAML: its fields are the keys, their types the
 kinds of values. Quantities (``Bytes``, ``Hertz``, ``Seconds``, ...) are text with a unit. An
@@ -17,7 +17,7 @@ from typing import Annotated
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """The numbers that are allowed, or how many items of a list or mapping; None: no bound."""
+    """Limits of a number, or of the length of a list or mapping; None: no limit."""
 
     least: float | None = None
     above: float | None = None
@@ -25,7 +25,7 @@ class Bounds:
     below: float | None = None
 
     def words(self, value: float) -> str:
-        """The bound that a number exceeds, in words; empty where it exceeds none.
+        """The limit that a number violates, in words; empty if it violates none.
 
         >>> Bounds(least=1).words(0), Bounds(least=1).words(2)
         ('at least 1', '')
@@ -43,7 +43,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileKey:
-    """How a field is called in a file, and what it is for."""
+    """The key of a field in a file, and its description."""
 
     name: str = ""
     """The key; empty: the name of the field."""
@@ -80,7 +80,7 @@ class FileHalf:
 
 @dataclass(frozen=True, slots=True)
 class FileSection:
-    """A field that stands in a section of the file: ``rule: {variant: jli, source: ...}``."""
+    """A field that is written inside a section: ``rule: {variant: jli, source: ...}``."""
 
     section: str
     key: str = ""
@@ -89,14 +89,14 @@ class FileSection:
 
 @dataclass(frozen=True, slots=True)
 class FileKeys:
-    """A field that its reader makes of several keys, each with the type of what stands there."""
+    """A field that its reader composes from several keys, each with the type of its value."""
 
     kinds: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class OneKey:
-    """A field whose value stands under one of several keys, each with a class of its own."""
+    """A field whose value is written under one of several keys, each with a class of its own."""
 
     classes: Mapping[str, type]
     both: str
@@ -105,26 +105,26 @@ class OneKey:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The texts that are allowed."""
+    """The allowed texts of a field."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InNotation:
-    """A value in a notation of its own, by the name of the notation: ``coefficient``."""
+    """A value in a special notation, given by the notation's name: ``coefficient``."""
 
     notation: str
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A field without a key: the reader of the file works it out."""
+    """A field without a key: the reader of the file computes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """A quantity that may be negative or zero; any other is positive."""
+    """A quantity that may be negative or zero; all other quantities are positive."""
 
 
 Text = Annotated[str, Bounds(least=1)]

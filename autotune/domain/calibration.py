@@ -1,7 +1,7 @@
-"""What was measured on a host: bandwidth curves, physical constants with intervals, conditions.
+"""Measurements of a host: bandwidth curves, physical constants with intervals, conditions.
 
 Every figure is a property of the processor; none belongs to a kernel. ``CONSTANTS`` defines each
-constant: what it counts, and what a model adds it to.
+constant: what it counts, and to which part of a model it is added.
 """
 
 import math
@@ -85,7 +85,7 @@ threads, where more than one runs, after an at sign, ``outbound.L3@2``."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constant:
-    """A measured figure that is not negative, with the 80 % interval of its repeats."""
+    """A measured, non-negative figure with the 80 % interval of its repeats."""
 
     value: float
     low: float
@@ -111,7 +111,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refined:
-    """What a study made of a figure: before and after, with the 80 % interval of what is after."""
+    """A figure refined by a study: before and after, with the 80 % interval of the new value."""
 
     before: float
     """As it was measured."""
@@ -167,7 +167,7 @@ class BandwidthCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What was measured on a host, with its conditions."""
+    """The measurements of a host, with their conditions."""
 
     identity: Text
     """CPU model, cache topology and number of cores, as a hash."""
@@ -196,14 +196,14 @@ class Calibration:
 
     @property
     def loads(self) -> tuple[BandwidthCurve, ...]:
-        """The curves of one stream, by thread count."""
+        """The load bandwidth curves of one stream, by number of threads."""
         alone = (curve for curve in self.curves if curve.streams == 1)
         return tuple(sorted(alone, key=lambda curve: curve.threads))
 
     def curve(self, threads: int, streams: int = 1) -> BandwidthCurve:
         """The curve of the nearest measured thread count, then of the nearest stream count.
 
-        Raises ValueError where there is none.
+        Raises ValueError if there is no curve.
         """
         if not self.curves:
             raise ValueError("the calibration has no bandwidth curve")
@@ -214,8 +214,8 @@ class Calibration:
     def stream_factor(self, threads: int, streams: float, working_set: float) -> float:
         """Bandwidth of several streams over that of one, at the same working set.
 
-        Interpolated over working sets where both were measured, and over the logarithm of the
-        number of streams; flat beyond, 1 where only one stream was measured.
+        Interpolated over working sets with both measurements, and over the logarithm of the number
+        of streams; constant beyond; 1 if only one stream was measured.
         """
         measured_curve = self.curve(threads)
         factors: list[tuple[int, float]] = [(1, 1.0)]
@@ -229,7 +229,7 @@ class Calibration:
         return _along([n for n, _ in factors], [ratio for _, ratio in factors], streams)
 
     def constant(self, name: str, threads: int = 1) -> Constant | None:
-        """A constant by its name, at the nearest measured thread count; None: not measured."""
+        """A constant by its name, at the nearest measured thread count; None if not measured."""
         by_name = {
             int(count or 1): value
             for (base, _, count), value in (
@@ -255,7 +255,7 @@ class Calibration:
 
 
 def _along(places: Sequence[int], values: Sequence[float], at: float) -> float:
-    """Log-log interpolation over ascending places; flat outside."""
+    """Log-log interpolation between ascending points; constant outside their range."""
     if at <= places[0]:
         return values[0]
     for left, right, low, high in zip(places, places[1:], values, values[1:], strict=False):

@@ -1,4 +1,4 @@
-"""A finished map as plain values: stored, drawn, exported."""
+"""A finished decision map as plain values, to be stored, drawn and exported."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from autotune.domain.variant import Build, Value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What following one choice per cell costs, over all cells; shares of the least time."""
+    """The cost of one fixed choice per cell, over all cells, as shares of the least time."""
 
     mean: float
     """Expected loss, mean over the cells."""
@@ -21,7 +21,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """What an application can ship: a variant and a build."""
+    """A variant with a build, as an application can ship it."""
 
     label: str
     """Unique within its map."""
@@ -33,7 +33,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One contender in one cell, and what following it costs there."""
+    """The choice of one contender in one cell, and the loss that it may cost there."""
 
     contender: int
     candidate: str
@@ -50,7 +50,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapCell:
-    """One size with one number of threads."""
+    """One cell of a map: a size with a number of threads, its winner and its choices."""
 
     size: int
     n: int
@@ -72,13 +72,13 @@ class MapCell:
 
     @property
     def sure(self) -> bool:
-        """The winner is the fastest with 90 %."""
+        """Whether the winner is the fastest with at least 90 % probability."""
         return self.probability >= 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What to run at a size with so many threads: a line of a table to choose from."""
+    """The candidate to run at a size and number of threads: a row of a table of choices."""
 
     size: int
     n: int
@@ -96,10 +96,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionMap:
-    """Which contender wins where over size and threads, and what following that may cost.
+    """Which contender wins where over size and threads, and the possible loss of each choice.
 
-    Between the cells the nearest size counts, by the ratio of the sizes, at the same number of
-    threads; where that is not in the map, at the nearest number of threads.
+    A size between the cells belongs to the nearest size by ratio, at the same number of threads. A
+    number of threads that is not in the map belongs to the nearest number of threads.
     """
 
     label: str
@@ -144,41 +144,44 @@ class DecisionMap:
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """The contenders that win somewhere, by how many cells they win."""
+        """The contenders that win at least one cell, most wins first."""
         return _by_count([cell.winner.contender for cell in self.cells])
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The few contenders, by in how many cells they are run."""
+        """The few contenders that are chosen after merging, most cells first."""
         return _by_count([cell.merged.contender for cell in self.cells])
 
     @property
     def same(self) -> bool:
-        """The few are the winners: nothing was merged."""
+        """Whether every chosen contender is its cell's winner, so that nothing was merged."""
         return all(cell.winner.contender == cell.merged.contender for cell in self.cells)
 
     @property
     def between(self) -> tuple[float, float]:
-        """The largest bound of a cell and up to half way to the next: of the winners, the few."""
+        """The largest bound of the loss in any cell and half way to the next one.
+
+        Given twice: for the winners, and for the few chosen contenders.
+        """
         winners = max(max(c.winner.bound, c.winner.between) for c in self.cells)
         return winners, max(max(c.merged.bound, c.merged.between) for c in self.cells)
 
     def row(self, threads: int) -> tuple[MapCell, ...]:
-        """The cells of a number of threads, smallest size first."""
+        """The cells with a number of threads, smallest size first."""
         return tuple(cell for cell in self.cells if cell.threads == threads)
 
     def at(self, size: int, threads: int) -> MapCell:
-        """The cell whose rule holds at a size with so many threads.
+        """The cell that applies to a size and a number of threads.
 
-        The nearest number of threads first, then the nearest size, by ratio; of two that are
-        equally near the smaller.
+        The nearest number of threads is taken first, then the nearest size, by ratio. Of two that
+        are equally near, the smaller is taken.
         """
         team = _nearest(self.threads, threads)
         wanted = _nearest(self.sizes, size)
         return next(c for c in self.cells if c.size == wanted and c.threads == team)
 
     def entries(self, *, few: bool = True) -> list[Entry]:
-        """What to run in every cell: of the few contenders, or the winners."""
+        """An entry for every cell: with its chosen contender, or with its winner."""
         entries = []
         for cell in self.cells:
             choice = cell.merged if few else cell.winner
@@ -198,8 +201,7 @@ class DecisionMap:
         return entries
 
     def regions(self) -> list[tuple[int, int, int, int]]:
-        """(threads, first size, last size, contender) of each run of sizes with the same of the
-        few contenders."""
+        """(threads, first size, last size, contender) of each range of sizes with one choice."""
         regions: list[tuple[int, int, int, int]] = []
         for threads in self.threads:
             for cell in self.row(threads):

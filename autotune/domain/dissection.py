@@ -1,4 +1,4 @@
-"""What a dissection gives: the terms of the model of each sweep, predicted and measured.
+"""The result of a dissection: the terms of the model of each sweep, predicted and measured.
 
 All times are cycles of the core per source iteration (one component) of one sweep.
 """
@@ -11,7 +11,10 @@ Kind = Literal["T_OL", "T_nOL", "loads", "core", "level", "level loads"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One term of one sweep. ``measured`` is None where there is no probe; ``reason`` says why."""
+    """One term of one sweep.
+
+    ``measured`` is None if there is no probe for the term; ``reason`` says why.
+    """
 
     kind: Kind
     """``T_OL``: arithmetic on registers. ``T_nOL``: loads and stores without arithmetic, in L1.
@@ -38,14 +41,14 @@ class Term:
 
     @property
     def name(self) -> str:
-        """Short, unique within a sweep: ``T_OL``, ``core``, ``L2``, ``L2 loads``."""
+        """A short name, unique within a sweep: ``T_OL``, ``core``, ``L2``, ``L2 loads``."""
         if self.kind == "level":
             return self.level
         return f"{self.level} loads" if self.kind == "level loads" else self.kind
 
     @property
     def deviation(self) -> float | None:
-        """(predicted - measured) / measured."""
+        """The relative deviation of the prediction: (predicted - measured) / measured."""
         if self.predicted is None or self.measured is None:
             return None
         return (self.predicted - self.measured) / self.measured
@@ -71,13 +74,13 @@ class SweepTerms:
     """Why there are no terms, where there are none."""
 
     def term(self, name: str) -> Term | None:
-        """The term of a name."""
+        """The term with a given name."""
         return next((term for term in self.terms if term.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelTime:
-    """A kernel within the real time step: seconds per step."""
+    """The time of one kernel within the real time step, in seconds per step."""
 
     kernel: str
     predicted: float | None

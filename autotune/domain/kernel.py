@@ -13,7 +13,7 @@ from autotune.language.expression import Expr, Ref, references, show, symbols
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """The right-hand side f(time, argument), component by component."""
+    """The right-hand side f(time, argument), evaluated component by component."""
 
     argument: Ref
     """The vector that f reads, without its long index: ``Y[l]`` or ``y``."""
@@ -31,8 +31,8 @@ class Application:
 class Kernel:
     """``target = value`` for every point of ``loops``; sums over the dimension ``reduce``.
 
-    Without ``reduce``, ``value`` is assigned. With it, ``value`` is the term of the sum and
-    ``result`` (an expression of ``sum``) what is assigned. With ``evaluation``, the value is the
+    Without ``reduce``, ``value`` is assigned. With it, ``value`` is the term of the sum, and
+    ``result``, an expression of ``sum``, is assigned. With ``evaluation``, the value is the
     right-hand side of the problem, or its stencil.
     """
 
@@ -72,11 +72,11 @@ class Kernel:
 
     @property
     def on_grid(self) -> bool:
-        """It applies a stencil: its loop runs over the points of a grid."""
+        """Whether the kernel applies a stencil, so that its loop runs over the points of a grid."""
         return isinstance(self.evaluation, Application)
 
     @property
     def reads(self) -> tuple[Ref, ...]:
-        """Array elements read, without those of the right-hand side."""
+        """The array elements that the kernel reads, without those of the right-hand side."""
         parts = [e for e in (self.value, self.result) if e is not None]
         return tuple(ref for part in parts for ref in references(part))

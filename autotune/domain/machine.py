@@ -1,7 +1,7 @@
-"""The machine: facts of a node, with units and sources; measured facts of a host beside them.
+"""The machine: documented facts of a node with units and sources, and measured facts of a host.
 
-A machine file states what is documented; a calibration states what was measured. Where both speak,
-the calibration wins, and the prediction says so.
+A machine file states what is documented; a calibration states what was measured. If both give a
+figure, the calibration takes precedence, and the prediction says so.
 """
 
 import math
@@ -98,7 +98,10 @@ class CacheLevel:
 
     @property
     def outward(self) -> BytesPerCycle | None:
-        """What evicted lines take turns at; None where they hide behind lines in."""
+        """The bandwidth at which evicted lines take extra time.
+
+        None if their transfer overlaps with that of incoming lines.
+        """
         if self.duplex == "full":
             return None
         return self.outbound or (self.inbound if self.duplex == "half" else None)
@@ -106,7 +109,7 @@ class CacheLevel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streaming:
-    """Raw bandwidth of a streaming kernel: what it names, without the lines of write-allocates."""
+    """Raw bandwidth of a streaming kernel, counting only named arrays, not write-allocates."""
 
     saturated: Annotated[
         BytesPerSecond, FileKey(about="a bandwidth such as 29.3 GB/s, with all cores")
@@ -162,7 +165,10 @@ class Memory:
 
     @property
     def outward(self) -> BytesPerSecond | None:
-        """What evicted lines take turns at; None where they hide behind lines in."""
+        """The bandwidth at which evicted lines take extra time.
+
+        None if their transfer overlaps with that of incoming lines.
+        """
         if self.duplex == "full":
             return None
         return self.outbound or (self.saturated if self.duplex == "half" else None)
@@ -219,7 +225,7 @@ class PortTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InCore:
-    """How the in-core time of a loop is found on this machine."""
+    """The sources from which the in-core time of a loop on this machine is determined."""
 
     osaca: Text | None = None
     """OSACA's name of the architecture."""
@@ -234,7 +240,7 @@ class InCore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorePath:
-    """Where the stores of a write-through cache go: every byte stored, wherever its line lies."""
+    """The path of stores through a write-through cache, which carries every byte stored."""
 
     throughput: Annotated[BytesPerCycle, FileKey(about="a throughput such as 5.3 B/cy")]
     cores: Count = 1
@@ -247,7 +253,7 @@ class StorePath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """Which parts of a loop's time add up, as a rule by name."""
+    """The rule that says which parts of a loop's time add up, by its name."""
 
     rule: OverlapRule = "levels"
     store_path: StorePath | None = None
@@ -302,7 +308,7 @@ class Machine:
         self._check_overlap()
 
     def _check_overlap(self) -> None:
-        """The exposed share of every level is what the rule says."""
+        """Raise ValueError unless the exposed share of every level agrees with the overlap rule."""
         if self.overlap.rule == "levels":
             return
         inner, outer = exposed_by(self.overlap.rule)
@@ -323,16 +329,19 @@ class Machine:
 
     @property
     def unverified(self) -> frozenset[str]:
-        """The keys of figures that were never checked."""
+        """The keys of figures whose values were never checked."""
         return frozenset(key for key, text in self.sources.items() if text.endswith(UNVERIFIED))
 
     @property
     def frequency(self) -> Hertz:
-        """The measured clock, else the documented one."""
+        """The measured clock frequency, else the documented one."""
         return self.calibration.clock if self.calibration else self.clock
 
     def exposed(self, level: str) -> float:
-        """The exposed share of a level (``MEM`` for memory), measured where there is one."""
+        """The exposed share of a level (``MEM`` for memory), measured if possible.
+
+        That is the share of the level's transfer time that does not overlap with other work.
+        """
         if self.calibration and level in self.calibration.exposed:
             return self.calibration.exposed[level]
         for cache in self.caches:
@@ -342,5 +351,5 @@ class Machine:
 
 
 def exposed_by(rule: OverlapRule) -> tuple[float, float]:
-    """The exposed shares of the innermost cache and of every level beyond, by a rule."""
+    """The exposed shares of the innermost cache and of every further level, by an overlap rule."""
     return (1.0 if rule in ("levels", "serial") else 0.0), (0.0 if rule == "full" else 1.0)

@@ -1,4 +1,4 @@
-"""The network: what a communication costs, as curves over the size of a message.
+"""The network: the cost of communication, as curves over the size of a message.
 
     seconds = latency + bytes / bandwidth        per segment of sizes (Hockney 1994)
 
@@ -27,7 +27,7 @@ _RINGS = ("imb", "b_eff")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """Sizes from ``lower`` on, up to the next segment."""
+    """One line of a cost curve: sizes from ``lower`` on, up to the next segment."""
 
     lower: Annotated[Bytes, Bounds(least=0), FileKey(name="from")]
     latency: Annotated[Seconds, Signed()]
@@ -53,7 +53,7 @@ class Segment:
 
 
 class CurvePoint(NamedTuple):
-    """The median of the samples of one size."""
+    """The median of the samples of one message size."""
 
     size: Annotated[Bytes, Bounds(least=0)]
     time: Seconds
@@ -112,7 +112,7 @@ class CostCurve:
             raise ValueError("the curve falls to zero or below within its range")
 
     def segment(self, size: float) -> Segment:
-        """The segment that a size falls in."""
+        """The segment that contains a size."""
         return self.segments[bisect_right([s.lower for s in self.segments], size) - 1]
 
     def at(self, size: float) -> Seconds:
@@ -120,18 +120,18 @@ class CostCurve:
         return Seconds(max(self.segment(size).at(size), 0.0))
 
     def extrapolated(self, size: float) -> bool:
-        """The size lies outside the range that the curve was fitted to."""
+        """Whether a size lies outside the range that the curve was fitted to."""
         return not self.measured[0] <= size <= self.measured[1]
 
     @property
     def key(self) -> tuple[Operation, int, int]:
-        """Operation, nodes, ranks: a network holds one curve of each."""
+        """Operation, nodes and ranks; a network holds at most one curve for each key."""
         return self.operation, self.nodes, self.ranks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What one operation costs, and what that rests on."""
+    """The cost of one operation, with its interval and its sources."""
 
     seconds: Seconds
     interval: Interval
@@ -147,7 +147,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """The cost curves of a machine, in its file or measured beside it."""
+    """The cost curves of a machine, from its file or from measurements."""
 
     title: str = ""
     curves: Annotated[tuple[CostCurve, ...], FileKey(required=True)] = ()
@@ -164,7 +164,7 @@ class Network:
 
     @property
     def known(self) -> frozenset[tuple[Operation, int, int]]:
-        """Operation, nodes and ranks of each curve."""
+        """The keys of all curves: operation, nodes and ranks."""
         return frozenset(curve.key for curve in self.curves)
 
     def curve(self, operation: Operation, nodes: int, ranks: int) -> CostCurve | None:
@@ -183,12 +183,12 @@ class Network:
         return min(curves, key=distance, default=None)
 
     def cost(self, operation: Operation, size: float, nodes: int, ranks: int) -> Cost | None:
-        """The cost of one operation of ``ranks`` ranks on ``nodes`` nodes; None: nothing is known.
+        """The cost of one operation of ``ranks`` ranks on ``nodes`` nodes; None without any curve.
 
-        From the nearest curve of the operation. A curve of another number of ranks is scaled as
-        the operation's textbook formula is (see ``steps``); where there is only a ping-pong, or
-        only a ring of neighbours, the formula itself is used. Both count as extrapolated and say
-        so.
+        It comes from the nearest curve of the operation. A curve of another number of ranks is
+        scaled like the operation's textbook formula (see ``steps``). If there is only a ping-pong,
+        or only a ring of neighbours, the formula itself is used. Both cases count as extrapolated,
+        and a note says so.
         """
         if ranks == 1:
             return Cost(seconds=Seconds(0.0), interval=(0.0, 0.0))
@@ -204,7 +204,9 @@ class Network:
         return None
 
     def updated(self, curves: tuple[CostCurve, ...]) -> "Network":
-        """With these curves; each replaces one of the same operation, nodes and ranks."""
+        """The network with added curves; each replaces one of the same operation, nodes and
+        ranks.
+        """
         kept = {curve.key: curve for curve in (*self.curves, *curves)}
         order = sorted(kept, key=lambda k: (OPERATIONS.index(k[0]), k[1], k[2]))
         return replace(self, curves=tuple(kept[key] for key in order))
@@ -231,16 +233,17 @@ def steps(operation: Operation, ranks: int) -> int:
 
 
 def _steps_of(curve: CostCurve) -> int:
-    """Messages in a row of the operation that a curve was measured with."""
+    """The number of consecutive messages in the operation that a curve was measured with."""
     if curve.operation == "neighbour" and curve.benchmark in _RINGS:
         return 2
     return max(1, steps(curve.operation, curve.ranks))
 
 
 def _measured(curve: CostCurve, size: float, nodes: int, ranks: int) -> Cost:
-    """Scaled by messages in a row, but a sparse exchange: its size is that of all its messages.
+    """The cost from a curve of the same operation, scaled by the number of consecutive messages.
 
-    Two messages to two neighbours may also travel at once: the interval holds the curve itself.
+    A sparse exchange is not scaled, because its size is that of all its messages. Two messages to
+    two neighbours may also travel at once; therefore the interval contains the unscaled curve.
     """
     notes = []
     scale = 1.0
@@ -266,12 +269,12 @@ def _measured(curve: CostCurve, size: float, nodes: int, ranks: int) -> Cost:
 
 
 def _derived(basis: CostCurve, operation: Operation, size: float, nodes: int, ranks: int) -> Cost:
-    """From a ping-pong alone; the interval is that of other algorithms of the textbooks.
+    """The cost of an operation from a ping-pong curve; other textbook algorithms set the interval.
 
-    Barrier: up to twice as long, a tree up and down. Allgather: down to ceil(log2 p) latencies,
-    recursive doubling (Thakur et al. 2005, section 4.1). Exchanges: a message to each neighbour,
-    down to one where they travel at once, up to twice as many where messages that meet do not. The
-    size of a sparse exchange is that of all its messages: a second one adds a latency.
+    Barrier: up to twice as long (a tree up and down). Allgather: down to ceil(log2 p) latencies,
+    recursive doubling (Thakur et al. 2005, section 4.1). Exchanges: a message to each neighbour;
+    down to one if they travel at once, up to twice as many if opposite messages do not overlap. The
+    size of a sparse exchange is that of all its messages: a second message adds a latency.
     """
     count = steps(operation, ranks)
     alpha = basis.at(0)
@@ -300,10 +303,11 @@ def _derived(basis: CostCurve, operation: Operation, size: float, nodes: int, ra
 
 
 def _of_ring(basis: CostCurve, operation: Operation, size: float, nodes: int, ranks: int) -> Cost:
-    """From exchanges with neighbours alone, all ranks at once: messages under load.
+    """The cost of an operation from exchanges with neighbours, in which all ranks send at once.
 
-    A step of a ring is half of such an exchange if its two messages follow one another, all of it
-    if they share the way: the interval. Of two ranks in a chain it is that step itself.
+    A step of a ring takes half of such an exchange if the two messages of the exchange follow one
+    another, and all of it if they share the link; these are the ends of the interval. With two
+    ranks in a chain, the exchange is such a step itself.
     """
     step = basis.at(0 if operation == "barrier" else size)
     count = 1 if operation == "sparse" else steps(operation, ranks)

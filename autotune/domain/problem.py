@@ -1,4 +1,4 @@
-"""Methods and problems: IVPs, stencils or programs of the user's, one of them at a size."""
+"""Methods and problems: IVPs, stencils or a user's programs, each problem at one size."""
 
 import hashlib
 import math
@@ -100,7 +100,7 @@ class ButcherTableau:
         return 2 * self.stages
 
     def _order_by_assumptions(self) -> int | None:
-        """The order where the simplifying assumptions give it, else None.
+        """The order of the method if the simplifying assumptions determine it, else None.
 
         B(p), C(q), D(r) with p <= q + r + 1 and p <= 2q + 2 give order p (Butcher 1964; Hairer,
         Wanner, Solving ODEs II, theorem IV.5.1), and B(p + 1) is a condition of order p + 1.
@@ -140,7 +140,7 @@ class ButcherTableau:
         return p if 0 < p <= min(q + r + 1, 2 * q + 2) else None
 
     def _grow(self, order: int, trees: list["_Tree"]) -> Iterator[tuple[tuple[float, ...], int]]:
-        """(u, gamma) of every tree with ``order`` nodes, from all ``trees`` with fewer."""
+        """(u, gamma) of every rooted tree with ``order`` nodes, from all smaller ``trees``."""
         pending = [(order - 1, 0, (1.0,) * self.stages, order)]
         while pending:
             nodes, first, weights, gamma = pending.pop()
@@ -156,7 +156,7 @@ class ButcherTableau:
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """A rooted tree: its number of nodes, its gamma, and A u, what it adds as a branch."""
+    """A rooted tree: its number of nodes, its gamma, and its factor A u as a branch."""
 
     order: int
     gamma: int
@@ -165,10 +165,11 @@ class _Tree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """Where one body of a right-hand side (or of the initial values) holds.
+    """The components for which one body of a right-hand side (or of the initial values) holds.
 
-    The components j with ``lower <= j < upper``; with ``columns`` only those whose position in
-    their row (j % row length of the problem) lies in ``columns[0] <= position < columns[1]``.
+    These are the components j with ``lower <= j < upper``. With ``columns``, only those whose
+    position in their row (j % row length of the problem) lies in ``columns[0] <= position <
+    columns[1]``.
     """
 
     lower: Annotated[Expr, FileHalf("range", 0)]
@@ -233,7 +234,7 @@ class Ivp:
                 raise ValueError(f"the stability bound must be positive, at N = {size} it is not")
 
     def values(self, size: int) -> dict[str, float | int]:
-        """N, n and all constants at a size."""
+        """The values of N, n and all constants at a size."""
         values: dict[str, float | int] = {"N": size}
         values["n"] = int(number(self.dimension, values))
         for name, expression in self.constants.items():
@@ -241,7 +242,7 @@ class Ivp:
         return values
 
     def row_length(self, size: int) -> int | None:
-        """Components per row at a size."""
+        """The number of components per row at a size."""
         return None if self.row is None else int(number(self.row, self.values(size)))
 
     def distance(self, size: int) -> int:
@@ -249,7 +250,7 @@ class Ivp:
         return int(number(self.access_distance, self.values(size)))
 
     def bounds(self, region: Region, size: int) -> tuple[int, int, int, int]:
-        """(lower, upper, first column, end column) at a size; columns 0, 1 where there are none."""
+        """(lower, upper, first column, end column) at a size; columns are 0, 1 without rows."""
         values = self.values(size)
         columns = region.columns or (Num(0), Num(1))
         lower, upper, first, end = (
@@ -267,7 +268,7 @@ class Ivp:
         return [range(max(lower, r * row + first), min(upper, r * row + end)) for r in rows]
 
     def check_regions(self, size: int) -> None:
-        """Regions must cover 0..n-1 without gap or overlap; ValueError says where they do not."""
+        """Raise ValueError, with the component, unless the regions cover 0..n-1 exactly once."""
         n = int(self.values(size)["n"])
         for what, regions in (("regions", self.regions), ("initial regions", self.initial)):
             owner = bytearray(n)
@@ -288,7 +289,7 @@ class Ivp:
 
 
 def offset(ref: Ref, values: Mapping[str, float | int]) -> int:
-    """The offset d of a reference y[j + d] at given sizes; ValueError where it is not of that form.
+    """The offset d of a reference y[j + d] at given sizes; ValueError for any other reference.
 
     >>> from autotune.language.expression import parse
     >>> offset(parse("y[j - N]"), {"N": 8})
@@ -303,15 +304,17 @@ def offset(ref: Ref, values: Mapping[str, float | int]) -> int:
 
 
 class AnyProblem(Protocol):
-    """What a candidate computes, at one size: of an IVP, a stencil, a program, or of your own kind.
+    """What a candidate computes at one size: an IVP, a stencil, a program or another kind.
 
-    Equal problems have equal keys. A problem is frozen, and answers for itself whatever depends on
-    its kind.
+    Equal problems have equal keys. A problem is frozen. Whatever depends on its kind is one of its
+    own properties.
     """
 
     @property
     def family(self) -> str:
-        """The workload that it belongs to: ``ivp``, ``stencil``, ``program`` or another name."""
+        """The workload that the problem belongs to: ``ivp``, ``stencil``, ``program`` or
+        another.
+        """
 
     @property
     def name(self) -> str:
@@ -319,19 +322,19 @@ class AnyProblem(Protocol):
 
     @property
     def title(self) -> str:
-        """One line about what is computed."""
+        """A description of the problem in one line."""
 
     @property
     def label(self) -> str:
-        """Readable and unique within a study."""
+        """A readable name, unique within a study."""
 
     @property
     def key(self) -> str:
-        """Equal for problems that compute the same."""
+        """A text that is equal for problems that compute the same."""
 
     @property
     def definition(self) -> str:
-        """12 hexadecimal digits over what is computed, whatever its name and size."""
+        """A digest of what is computed, whatever its name and size: 12 hexadecimal digits."""
 
     @property
     def n(self) -> int:
@@ -339,52 +342,54 @@ class AnyProblem(Protocol):
 
     @property
     def size_text(self) -> str:
-        """The size as a program takes it."""
+        """The size in the form in which a program takes it."""
 
     @property
     def size_name(self) -> str:
-        """The size by its symbol."""
+        """The size with its symbol, as text."""
 
     @property
     def arguments(self) -> Mapping[str, Value]:
-        """What its candidates are run with, by name; empty where nothing has a name."""
+        """The arguments of the problem's program by name; empty if they have no names."""
 
     @property
     def state_bytes(self) -> int:
-        """Bytes of one array of the state; 0 where it is not known."""
+        """Bytes of one array of the state; 0 if unknown."""
 
     @property
     def h(self) -> float | None:
-        """Step size; None where a step has no size."""
+        """The step size; None if the problem has no steps of a size."""
 
     # --- one problem at several sizes -----------------------------------------------------------
 
     @property
     def method_key(self) -> tuple[object, ...]:
-        """Equal for problems that compute the same by the same method, at any size and shape."""
+        """A key that is equal for problems with the same computation and method, at any size."""
 
     @property
     def shape(self) -> tuple[float, ...]:
-        """Proportions of a grid: 1 for the dimension of the size; empty where there is no grid."""
+        """The proportions of a grid, 1 for the dimension of the size; empty without a grid."""
 
     @property
     def size_symbol(self) -> str:
-        """What a map calls the size; empty where it has none."""
+        """The name of the size on the axis of a map; empty without a size."""
 
     @property
     def map_size(self) -> int | None:
-        """The size as a map counts it; None where it has none."""
+        """The size on the axis of a map; None without a size."""
 
     def resized(self, size: int) -> Self:
-        """The same problem where ``map_size`` is ``size``; ValueError where it cannot be."""
+        """The same problem with ``map_size`` equal to ``size``; ValueError if that is
+        impossible.
+        """
 
     # --- what is kept ---------------------------------------------------------------------------
 
     def canonical(self) -> dict[str, object]:
-        """What of a candidate's identity is the problem's, in plain values."""
+        """The problem's part of a candidate's identity, in plain values."""
 
     def facts(self) -> ProblemFacts:
-        """What is stored of it."""
+        """The facts of the problem that the results store keeps."""
 
 
 NO_ARGUMENTS: Mapping[str, Value] = {}
@@ -448,46 +453,48 @@ class Problem:
 
     @property
     def method_key(self) -> tuple[object, ...]:
-        """Equal for problems that differ in the size alone: definition, correctors, step."""
+        """A key that is equal for problems that differ only in size: definition, correctors,
+        step.
+        """
         return self.definition, self.correctors, self.step_fraction
 
     @property
     def map_size(self) -> int:
-        """N."""
+        """The size on the axis of a map: N."""
         return self.size
 
     @property
     def h(self) -> float:
-        """Step size."""
+        """The step size."""
         return self.step_fraction / float(number(self.ivp.stability, self.ivp.values(self.size)))
 
     @property
     def key(self) -> str:
-        """Equal for problems that compute the same: definition, correctors, size, step."""
+        """A text equal for problems that compute the same: definition, correctors, size, step."""
         return f"{self.definition} m{self.correctors} N{self.size} h{self.step_fraction!r}"
 
     @property
     def label(self) -> str:
-        """Readable and unique within a study: ``heat2d-N256``."""
+        """A readable name, unique within a study: ``heat2d-N256``."""
         return f"{self.ivp.name}-N{self.size}"
 
     @property
     def title(self) -> str:
-        """One line about what is computed."""
+        """A description of the problem in one line."""
         return self.ivp.title
 
     @property
     def size_text(self) -> str:
-        """The size as a program takes it."""
+        """The size in the form in which a program takes it."""
         return str(self.size)
 
     @property
     def size_name(self) -> str:
-        """The size by its symbol."""
+        """The size with its symbol, as text."""
         return f"N = {self.size}"
 
     def canonical(self) -> dict[str, object]:
-        """What of a candidate's identity is the problem's, in plain values."""
+        """The problem's part of a candidate's identity, in plain values."""
         return {
             "method": self.method.name,
             "correctors": self.correctors,
@@ -498,7 +505,7 @@ class Problem:
         }
 
     def facts(self) -> ProblemFacts:
-        """What is stored of it."""
+        """The facts of the problem that the results store keeps."""
         return ProblemFacts(
             label=self.label,
             title=self.title,
@@ -527,7 +534,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StencilProblem:
-    """A stencil on a grid of so many interior points; a time step is one sweep."""
+    """A stencil on a grid with given extents; a time step is one sweep."""
 
     family: ClassVar[Literal["stencil"]] = "stencil"
     h: ClassVar[None] = None
@@ -566,32 +573,32 @@ class StencilProblem:
 
     @property
     def method_key(self) -> tuple[object, ...]:
-        """Equal for grids of one stencil: its definition."""
+        """A key that is equal for all grids of one stencil: its definition."""
         return (self.definition,)
 
     @property
     def shape(self) -> tuple[float, ...]:
-        """Extents over that of the dimension with unit stride."""
+        """The extents relative to that of the dimension with unit stride."""
         return tuple(extent / self.extents[-1] for extent in self.extents)
 
     @property
     def size_symbol(self) -> str:
-        """``N`` of a grid with equal sides, else the extent with unit stride."""
+        """The name of the size: ``N`` for equal sides, else the extent with unit stride."""
         return "N" if len(set(self.extents)) == 1 else self.stencil.extent_names[-1]
 
     @property
     def map_size(self) -> int:
-        """Points in the dimension with unit stride."""
+        """The number of points in the dimension with unit stride."""
         return self.extents[-1]
 
     @property
     def definition(self) -> str:
-        """12 hexadecimal digits over what the stencil computes, whatever its name."""
+        """A digest of what the stencil computes, whatever its name: 12 hexadecimal digits."""
         return self.stencil.definition
 
     @property
     def key(self) -> str:
-        """Equal for problems that compute the same: definition and extents."""
+        """A text that is equal for problems that compute the same: definition and extents."""
         return f"{self.definition} {self.size_text}"
 
     @property
@@ -605,7 +612,7 @@ class StencilProblem:
 
     @property
     def title(self) -> str:
-        """One line about what is computed."""
+        """A description of the problem in one line."""
         return self.stencil.title
 
     @property
@@ -615,11 +622,11 @@ class StencilProblem:
 
     @property
     def size_name(self) -> str:
-        """The extents by their symbols."""
+        """The extents with their symbols, as text."""
         return f"{' x '.join(self.stencil.extent_names)} = {' x '.join(map(str, self.extents))}"
 
     def canonical(self) -> dict[str, object]:
-        """What of a candidate's identity is the problem's, in plain values."""
+        """The problem's part of a candidate's identity, in plain values."""
         return {
             "stencil": self.stencil.name,
             "definition": self.definition,
@@ -627,7 +634,7 @@ class StencilProblem:
         }
 
     def facts(self) -> ProblemFacts:
-        """What is stored of it."""
+        """The facts of the problem that the results store keeps."""
         return ProblemFacts(
             label=self.label,
             title=self.title,
@@ -650,7 +657,7 @@ class StencilProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramProblem:
-    """A program of the user's with its arguments; a time step is what it says it took."""
+    """A user's program with its arguments; a time step is one run, in the time it reports."""
 
     family: ClassVar[Literal["program"]] = "program"
     h: ClassVar[None] = None
@@ -673,7 +680,7 @@ class ProgramProblem:
 
     @property
     def n(self) -> int:
-        """The argument that counts as size; 1 where none does."""
+        """The argument that counts as size; 1 if there is none."""
         size = self.arguments[self.program.size] if self.program.size else 1
         return int(size) if isinstance(size, int | float) else 1
 
@@ -684,52 +691,55 @@ class ProgramProblem:
 
     @property
     def method_key(self) -> tuple[object, ...]:
-        """Equal where the program is run with the same arguments, its size left out."""
+        """A key that is equal for all sizes of one program with the same other arguments."""
         rest = ((k, v) for k, v in self.arguments.items() if k != self.program.size)
         return (self.definition, *rest)
 
     @property
     def size_symbol(self) -> str:
-        """The argument that counts as size; empty where none does."""
+        """The name of the argument that counts as size; empty if there is none."""
         return self.program.size or ""
 
     @property
     def map_size(self) -> int | None:
-        """The argument that counts as size; None where none does."""
+        """The argument that counts as size; None if there is none."""
         return self.n if self.program.size else None
 
     @property
     def definition(self) -> str:
-        """12 hexadecimal digits over what is run and how it is read, whatever its name."""
+        """A digest of the program and how its output is read, whatever its name.
+
+        It has 12 hexadecimal digits.
+        """
         return self.program.definition
 
     @property
     def key(self) -> str:
-        """Equal for problems that compute the same: definition and arguments."""
+        """A text equal for problems that compute the same: definition and arguments."""
         return " ".join((self.definition, *self._pairs("=")))
 
     @property
     def label(self) -> str:
-        """Readable and unique within a study: ``matmul-n512``."""
+        """A readable name, unique within a study: ``matmul-n512``."""
         return re.sub(r"[^\w.+-]+", "_", "-".join((self.program.name, *self._pairs(""))))
 
     @property
     def title(self) -> str:
-        """One line about what is computed."""
+        """A description of the problem in one line."""
         return self.program.title
 
     @property
     def size_text(self) -> str:
-        """The arguments as a command line says them."""
+        """The arguments as they appear on a command line."""
         return " ".join(self._pairs("="))
 
     @property
     def size_name(self) -> str:
-        """The arguments with their names."""
+        """The arguments with their names, as text."""
         return ", ".join(self._pairs(" = ")) or "no arguments"
 
     def canonical(self) -> dict[str, object]:
-        """What of a candidate's identity is the problem's, in plain values."""
+        """The problem's part of a candidate's identity, in plain values."""
         return {
             "program": self.program.name,
             "definition": self.definition,
@@ -737,7 +747,7 @@ class ProgramProblem:
         }
 
     def facts(self) -> ProblemFacts:
-        """What is stored of it."""
+        """The facts of the problem that the results store keeps."""
         return ProblemFacts(
             label=self.label,
             title=self.title,
@@ -750,11 +760,11 @@ class ProgramProblem:
         )
 
     def at(self, arguments: Mapping[str, Value]) -> "ProgramProblem":
-        """The same program with some other arguments."""
+        """The same program with some arguments replaced."""
         return ProgramProblem(program=self.program, arguments={**self.arguments, **arguments})
 
     def resized(self, size: int) -> "ProgramProblem":
-        """The same program where the argument that counts as size is ``size``."""
+        """The same program with ``size`` as the argument that counts as size."""
         if self.program.size is None:
             raise ValueError(f"{self.program.name} does not say which argument is its size")
         return self.at({self.program.size: size})
@@ -771,7 +781,7 @@ GeneratedProblem = Problem | StencilProblem
 
 
 def generated(problem: AnyProblem) -> GeneratedProblem:
-    """The same problem, one of those whose code is generated; TypeError for any other."""
+    """The problem itself if its code is generated (IVP, stencil); TypeError for any other kind."""
     if not isinstance(problem, Problem | StencilProblem):
         raise TypeError(f"{problem.label} is a {problem.family}: no code is generated for it")
     return problem

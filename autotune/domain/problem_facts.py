@@ -1,4 +1,4 @@
-"""What a problem computes, in plain values: what is stored of it, and the words that follow."""
+"""The facts of a problem in plain values, as the store keeps them, and texts made from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from autotune.language.constraint import Value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemFacts:
-    """What a stored candidate computes, in plain values.
+    """The problem of a stored candidate in plain values.
 
     An IVP has a name ``ivp``, a stencil has a ``grid``. Any other problem is a ``program`` with
     ``arguments``, whatever its family is called.
@@ -40,7 +40,7 @@ class ProblemFacts:
 
     @property
     def name(self) -> str:
-        """The name of the IVP, the stencil or the program; the label where there is none."""
+        """The name of the IVP, the stencil or the program; without a name, the label."""
         return self.ivp or self.stencil or self.program or self.label
 
     @property
@@ -63,24 +63,24 @@ class ProblemFacts:
 
     @property
     def suffix(self) -> str:
-        """What tells it from another problem of the same label."""
+        """A suffix that distinguishes the problem from another one of the same label."""
         if self.ivp:
             return f"{self.method}-m{self.correctors}-h{self.step_fraction:g}"
         return self.key.split()[0]
 
     @property
     def stepped(self) -> bool:
-        """Whether it is computed in time steps, by C source that autotune writes."""
+        """Whether the problem is computed in time steps, by C source that autotune generates."""
         return bool(self.ivp or self.grid)
 
     @property
     def per(self) -> str:
-        """What its times are the times of, in words."""
+        """The unit of work that times refer to: ``time step`` or ``run``."""
         return "time step" if self.stepped else "run"
 
     @property
     def times(self) -> str:
-        """The same as a sentence."""
+        """A sentence that says what the times of the problem refer to."""
         if self.ivp:
             return "Times are for one time step."
         if self.grid:
@@ -89,7 +89,7 @@ class ProblemFacts:
 
     @property
     def size_words(self) -> str:
-        """What counts as its size, in words."""
+        """The quantity that counts as size, in words."""
         if self.ivp:
             return "n, the number of components"
         if self.grid:
@@ -98,7 +98,9 @@ class ProblemFacts:
 
     @property
     def id(self) -> str:
-        """Readable, and the same at all sizes: ``heat2d radau-iia-7 m6 h0.1``, ``star3d-7pt``."""
+        """A readable name that is the same at all sizes: ``heat2d radau-iia-7 m6 h0.1``,
+        ``star3d-7pt``.
+        """
         if self.ivp:
             return f"{self.ivp} {self.method} m{self.correctors} h{self.step_fraction:g}"
         if self.grid:
@@ -108,7 +110,7 @@ class ProblemFacts:
 
     @property
     def settings(self) -> dict[str, Value]:
-        """What is computed and at which size, by the names of parameters of learned models."""
+        """Computation and size as parameters of learned models, by their names."""
         if self.ivp:
             return {
                 "ivp": self.ivp,
@@ -124,7 +126,7 @@ class ProblemFacts:
 
 
 def labels(problems: Sequence[ProblemFacts]) -> list[str]:
-    """Labels that tell the problems of a study apart, in their order."""
+    """Labels of the problems of a study, in their order, made unique with suffixes."""
     plain = [problem.label for problem in problems]
     texts = [
         label if plain.count(label) == 1 else f"{label}-{problem.suffix}"

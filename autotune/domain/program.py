@@ -1,4 +1,4 @@
-"""External programs: how one is built and run, what may vary, how its time and answer are read."""
+"""External programs: how one is built and run, what may vary, how its time and result are read."""
 
 import hashlib
 import os
@@ -27,10 +27,10 @@ Threads = Literal["one", "openmp", "own"]
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One argument of a command line with places for values in braces: ``-DBI={bi}``.
+    """One argument of a command line with names in braces: ``-DBI={bi}``.
 
-    It stays one argument whatever the values hold: no shell ever sees it. ``{{`` and ``}}`` stand
-    for braces.
+    It stays one argument whatever the values contain, because no shell is involved. ``{{`` and
+    ``}}`` stand for braces.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Template:
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def fill(self, values: Mapping[str, Value]) -> str | None:
-        """The argument with the values put in; None where one of them is null.
+        """The argument with values inserted; None if one of them is null.
 
         True and false are written 1 and 0.
 
@@ -70,7 +70,7 @@ Given = Annotated[Value, InNotation("value")]
 
 
 def digest(files: Mapping[str, bytes]) -> str:
-    """Hash of files, name to content; equal for equal files, whatever their order."""
+    """A hash of files, given as name to content; it does not depend on their order."""
     made = hashlib.sha256()
     for name, content in sorted(files.items()):
         for part in (name.encode(), content):
@@ -79,17 +79,17 @@ def digest(files: Mapping[str, bytes]) -> str:
 
 
 def written(value: Value) -> str:
-    """A value as a command line says it."""
+    """A value in the form in which a command line takes it."""
     if isinstance(value, bool):
         return str(int(value))
     return value if isinstance(value, str) else repr(value)
 
 
 def filled(command: Command, values: Mapping[str, Value], flags: Sequence[str] = ()) -> list[str]:
-    """A command line with values put in.
+    """A command line with values inserted.
 
-    An argument that names a value that is null is left out; ``{flags}``, where it stands alone, is
-    as many arguments as there are flags.
+    An argument is left out if it names a value that is null. The argument ``{flags}``, if it stands
+    alone, is replaced by all flags as separate arguments.
     """
     words: list[str] = []
     for template in command:
@@ -104,11 +104,11 @@ def filled(command: Command, values: Mapping[str, Value], flags: Sequence[str] =
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Where a program tells a number.
+    """The place in a program's output from which a number is read.
 
     ``pattern``: a regular expression with one group, searched in standard output line by line;
-    ``json``: the way of keys through every line that is a JSON object; ``wall``: the time from the
-    start of the process to its end.
+    ``json``: a path of keys, looked up in every line that is a JSON object; ``wall``: no output,
+    but the time from the start of the process to its end.
     """
 
     kind: Literal["pattern", "json", "wall"]
@@ -134,7 +134,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The value by which an answer is compared with that of the reference run."""
+    """The value of a run that is compared with that of the reference run."""
 
     reading: Reading
     tolerance: float = 1e-9
@@ -149,7 +149,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramConstraint:
-    """What combinations of parameters and arguments must fulfil, and why."""
+    """A condition on combinations of parameters and arguments, with its reason."""
 
     require: Condition
     reason: str = ""
@@ -170,9 +170,9 @@ class Package:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program of the user's: how it is built and run, what may vary, how it is measured.
+    """A user's program: how it is built and run, what may vary, how it is measured.
 
-    Templates name parameters, arguments and the places of ``BUILD_PLACES`` and ``RUN_PLACES``.
+    Templates name parameters, arguments and the names in ``BUILD_PLACES`` and ``RUN_PLACES``.
     """
 
     family: ClassVar[Literal["program"]] = "program"
@@ -263,13 +263,13 @@ class Program:
 
     @property
     def named(self) -> frozenset[str]:
-        """All names that its templates name."""
+        """All names that occur in the program's templates."""
         templates = [*self.run, *self.environment.values(), *(t for c in self.build for t in c)]
         return frozenset(name for template in templates for name in template.names)
 
     @property
     def definitions(self) -> tuple[str, ...]:
-        """Digests of what it computes beside its problems: none, they have its own."""
+        """No digests: the problems of a program carry the digest of its definition themselves."""
         return ()
 
     @property
@@ -279,25 +279,27 @@ class Program:
 
     @property
     def compiled(self) -> bool:
-        """It is built by the compiler, or with the flags, of a study's builds."""
+        """Whether the program is built with the compiler or the flags of a study's builds."""
         return bool(self.named & {"compiler", "flags"})
 
     @property
     def spread(self) -> bool:
-        """It runs with as many threads as it is told."""
+        """Whether the program runs with the number of threads that a layout demands."""
         return self.threads == "openmp" or (self.threads == "own" and "threads" in self.named)
 
     def combinations(self) -> Iterator[dict[str, Value]]:
-        """Every combination of parameter values, forbidden ones too; the last varies fastest."""
+        """All combinations of parameter values, also forbidden ones; the last parameter varies
+        fastest.
+        """
         for choice in product(*self.parameters.values()):
             yield dict(zip(self.parameters, choice, strict=True))
 
     def violated(
         self, values: Mapping[str, Value], arguments: Mapping[str, Value]
     ) -> ProgramConstraint | None:
-        """The first constraint that these values do not fulfil, or None.
+        """The first constraint that these values violate, or None.
 
-        Raises ValueError, in words, where a constraint says nothing about them.
+        Raises ValueError, with the reason in words, if a constraint cannot be evaluated.
         """
         all_values = {**arguments, **values}
         for constraint in self.constraints:

@@ -1,4 +1,4 @@
-"""Models of external programs: what predicts the time of a run without running it.
+"""Models of external programs, which predict the time of a run without running it.
 
     FormulaModel     seconds as formulas
     KerncraftModel   a kernel in kerncraft's C, so many iterations of it
@@ -50,7 +50,7 @@ Access = Literal["read", "write", "update"]
 
 
 def amount(formula: Formula, values: Mapping[str, Value]) -> float:
-    """The number that a formula gives; ValueError, in words, where it gives none."""
+    """The number that a formula evaluates to; ValueError, in words, if it is not a number."""
     number = formula.value(values)
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise ValueError(f"{formula.text!r} is {number!r}, not a number")
@@ -58,7 +58,7 @@ def amount(formula: Formula, values: Mapping[str, Value]) -> float:
 
 
 def least(formula: Formula, values: Mapping[str, Value], bound: float, what: str) -> float:
-    """The same, and not below a bound."""
+    """The number that a formula evaluates to; ValueError if it is below a bound."""
     number = amount(formula, values)
     if number < bound:
         raise ValueError(f"{what} = {formula.text} is {number:g}, below {bound:g}")
@@ -70,7 +70,7 @@ _NOTHING, _ONE, _ALL = Condition("0"), Condition("1"), Condition("threads")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaModel:
-    """Seconds of a run as named terms that are added up."""
+    """Seconds of a run as a sum of named terms."""
 
     terms: Annotated[Mapping[str, Formula], InNotation("formulas"), FileKey(name="formula")]
     where: Mapping[str, AnyFormula] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class KernelModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """Lines that a loop touches: how many bytes, and how far back it touched them last."""
+    """The cache lines of one array in a loop: bytes per iteration, and the distance of reuse."""
 
     name: Annotated[Text, FileKey(name="array")]
     """Of the array."""
@@ -167,7 +167,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedLoop:
-    """A loop of the source that a comment marks, how often it runs and what it moves."""
+    """A loop of the source that a comment marks: how often it runs, and its data traffic."""
 
     name: Text
     iterations: Annotated[Formula, FileKey(about="of all threads, in a run")]
@@ -189,7 +189,7 @@ class MarkedLoop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedModel:
-    """Loops of the program's own source, compiled as the candidate is, one after the other."""
+    """Loops of the program's own source, compiled as the candidate is, added up."""
 
     file: Annotated[Text, FileKey(name="marked")]
     """Absolute path of the source."""
@@ -225,7 +225,7 @@ def _check_accuracy(accuracy: float) -> None:
 
 
 def formulas(model: ProgramModel) -> Iterator[tuple[tuple[str | int, ...], Formula]]:
-    """Every formula of a model but those of ``where``, with where it stands in a model."""
+    """Every formula of a model with its path of keys in the model; not those in ``where``."""
     match model:
         case FormulaModel():
             for name, term in model.terms.items():

@@ -1,8 +1,8 @@
 """Candidates of a problem in the order of their predicted times, without running any.
 
-Neighbours may be so close that the order is a toss-up. From what two predictions are unsure of
-follows how likely one candidate is faster than another (``odds``): what both are wrong about
-together does not matter.
+Neighbours may be so close that their order is a toss-up. The uncertainties of two predictions give
+the probability that one candidate is faster than the other (``odds``). Errors that both predictions
+share cancel out.
 """
 
 import math
@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate with its prediction and its place; ``rank`` is None without a predicted time."""
+    """A candidate with its prediction and its rank; ``rank`` is None without a predicted time."""
 
     rank: int | None
     candidate: Candidate
@@ -37,7 +37,7 @@ class Ranked:
 
     @property
     def undecided(self) -> bool:
-        """It is not told apart from the first of the ranking."""
+        """Whether the candidate cannot be distinguished from the first of the ranking."""
         return self.apart is not None and self.apart <= 1 - UNDECIDED
 
 
@@ -50,7 +50,9 @@ class Ranking:
     engine: str
 
     def matching(self, name: str) -> list[Ranked]:
-        """The entries whose id or identity is ``name``, else whose label is, else that begin so."""
+        """The entries with ``name`` as id or identity, else as label, else as the beginning of
+        the id.
+        """
         for fits in (
             lambda c: name in (c.id, c.identity),
             lambda c: c.label == name,
@@ -63,7 +65,7 @@ class Ranking:
 
 
 def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> list[Ranking]:
-    """One ranking per problem, in the order in which the problems first occur, by one engine.
+    """One ranking per problem by one engine, in the order in which the problems first occur.
 
     Equal predictions are ordered by the identity of the candidate, so that the ranking does not
     depend on the order of the input.
@@ -99,7 +101,7 @@ def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...
 
 @dataclass(frozen=True, slots=True)
 class Unsure:
-    """Logarithms of predicted times with what they are unsure of."""
+    """Logarithms of predicted times with their shared and own uncertainties."""
 
     times: Floats
     """(n,)"""
@@ -109,7 +111,7 @@ class Unsure:
     """(n,): standard deviations of each alone."""
 
     def slower(self, index: int, others: npt.NDArray[np.int64]) -> Floats:
-        """Probability that each of the others takes longer than one candidate."""
+        """The probability that each of ``others`` takes longer than the candidate at ``index``."""
         difference = self.times[others] - self.times[index]
         apart = ((self.shifts[others] - self.shifts[index]) ** 2).sum(axis=1)
         sigma = np.sqrt(apart + self.own[others] ** 2 + self.own[index] ** 2)
@@ -119,7 +121,7 @@ class Unsure:
 
 
 def unsure(predictions: Sequence[Prediction]) -> Unsure | None:
-    """What predicted times are unsure of; None where one of them does not say."""
+    """The uncertainties of predicted times; None if one of the predictions states none."""
     uncertainties = [p.uncertainty for p in predictions if p.uncertainty is not None]
     if not uncertainties or len(uncertainties) < len(predictions):
         return None
@@ -135,7 +137,7 @@ def unsure(predictions: Sequence[Prediction]) -> Unsure | None:
 
 
 def odds(first: Prediction, second: Prediction) -> float | None:
-    """Probability that the first takes less time; None where that cannot be said."""
+    """The probability that the first prediction's candidate is faster; None if it is unknown."""
     if first.seconds is None or second.seconds is None:
         return None
     both = unsure([first, second])
@@ -143,7 +145,11 @@ def odds(first: Prediction, second: Prediction) -> float | None:
 
 
 def _told_apart(predictions: Sequence[Prediction]) -> list[tuple[float | None, int | None]]:
-    """``apart`` and ``group`` of predictions in order."""
+    """The values ``apart`` and ``group`` for each of the sorted predictions.
+
+    ``apart``: the probability that the first is faster. ``group``: candidates that cannot be
+    distinguished share a number.
+    """
     uncertain = unsure(predictions)
     if uncertain is None:
         return [(None, None)] * len(predictions)
@@ -162,7 +168,7 @@ def _told_apart(predictions: Sequence[Prediction]) -> list[tuple[float | None, i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """How one kind of part differs between two candidates, in seconds per time step."""
+    """One kind of part of two candidates' times, in seconds per time step."""
 
     sweep: str
     """What is compared: LC, or APPROX+UPDATE where one of them fuses these."""
@@ -176,7 +182,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The sweeps of two candidates that compute the same, side by side."""
+    """The sweeps of two candidates that compute the same kernels, side by side."""
 
     kernels: frozenset[str]
     """In capitals."""
@@ -184,7 +190,7 @@ class Role:
 
     @property
     def name(self) -> str:
-        """The kernels, joined."""
+        """The names of the kernels, joined."""
         return self.parts[0].sweep
 
     @property
@@ -194,14 +200,14 @@ class Role:
 
     @property
     def second(self) -> float:
-        """The same of the second."""
+        """Seconds of the second candidate's sweeps."""
         return sum(part.second for part in self.parts if part.kind == "sweep")
 
 
 def roles(first: Prediction, second: Prediction) -> list[Role]:
-    """What two candidates compute, side by side, the largest difference first.
+    """The sweeps of two candidates, matched by what they compute, the largest difference first.
 
-    Sweeps compare by their kernels, whatever their names; kernels that one candidate fuses are
+    Sweeps are matched by their kernels, not by their names. Kernels that one candidate fuses are
     taken together.
     """
     sides = [_by_kernel(prediction, first, second) for prediction in (first, second)]
@@ -230,7 +236,7 @@ def roles(first: Prediction, second: Prediction) -> list[Role]:
 
 
 def differences(first: Prediction, second: Prediction) -> list[Difference]:
-    """The parts of two predictions side by side by what they compute, largest difference first."""
+    """The parts of two predictions, matched by what they compute, largest difference first."""
     rows = [part for role in roles(first, second) for part in role.parts]
     for kind in _APART:
         sums = [
@@ -247,10 +253,10 @@ _APART = ("barrier", "communication")
 
 
 def _by_kernel(prediction: Prediction, *both: Prediction) -> list[tuple[frozenset[str], Part]]:
-    """The parts of sweeps, each with its kernels.
+    """The parts that belong to sweeps, each with the set of its kernels.
 
-    A kernel in several forms, ``rhs`` and ``rhs_first``, is one. Predictions that were stored
-    without kernels have them in the names of their sweeps, in front.
+    Different forms of a kernel, ``rhs`` and ``rhs_first``, count as one kernel. For stored
+    predictions without kernels, the names of the sweeps begin with them.
     """
     parts = [part for predicted in both for part in predicted.parts]
     kernels = {name for part in parts for name in part.kernel.split("+")}
@@ -269,7 +275,7 @@ def _by_kernel(prediction: Prediction, *both: Prediction) -> list[tuple[frozense
 
 
 def _sums(parts: Sequence[Part]) -> dict[str, tuple[float, float]]:
-    """Kind to the sum of the seconds and the largest count."""
+    """For each kind of part, the sum of the seconds and the largest count."""
     sums: dict[str, tuple[float, float]] = {}
     for part in parts:
         seconds, count = sums.get(part.kind, (0.0, 0.0))

@@ -1,7 +1,7 @@
-"""Published tables: what others predicted and measured, as printed, with their errata.
+"""Published tables: what others predicted and measured, as printed, with errata.
 
-A table of a paper is compared with predictions row by row. Printed numbers stay as they were
-printed; a correction or a doubt stands beside them with its reason.
+A table of a paper is compared with predictions row by row. Printed numbers stay unchanged; a
+correction or a doubt is noted beside them with its reason.
 """
 
 import math
@@ -25,7 +25,7 @@ from autotune.units import Seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One printed number."""
+    """One printed number, with a correction or doubt if there is one."""
 
     printed: float
     corrected: float | None = None
@@ -46,12 +46,12 @@ class Figure:
 
     @property
     def value(self) -> float:
-        """The number to use: the corrected one where there is one."""
+        """The number to use: the corrected one if there is a correction."""
         return self.printed if self.corrected is None else self.corrected
 
     @property
     def erratum(self) -> bool:
-        """The number is not to be read as it was printed."""
+        """Whether the printed number is doubtful or corrected."""
         return self.corrected is not None or self.suspect
 
 
@@ -61,7 +61,7 @@ PrintedShare = Annotated[Figure, InNotation("printed share")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """The part of a time step that was spent in one thing: predicted and measured seconds."""
+    """The predicted and measured seconds of one part of a time step."""
 
     predicted: PrintedTime
     measured: PrintedTime
@@ -71,7 +71,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedRow:
-    """One variant: seconds per time step as its authors predicted and as they measured them."""
+    """One variant: seconds per time step as the authors predicted and measured them."""
 
     variant: Text
     """Value of the parameter that the table runs over."""
@@ -103,7 +103,7 @@ class PublishedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedGroup:
-    """The rows of one communication."""
+    """The rows of a table with one way of communication."""
 
     communication: Communication
     source: Text
@@ -124,7 +124,10 @@ class PublishedGroup:
             self._check(row)
 
     def _check(self, row: PublishedRow) -> None:
-        """A printed deviation follows from the printed times, within rounding, or is an erratum."""
+        """Raise ValueError if a printed deviation does not follow from the printed times.
+
+        Rounding is allowed for, and errata are corrected first.
+        """
         whole = Share(predicted=row.predicted, measured=row.measured, deviation=row.deviation)
         for share in (whole, row.application, row.communication):
             if share is None or share.deviation is None:
@@ -137,7 +140,7 @@ class PublishedGroup:
                 )
 
     def _deviations(self, predicted: float, measured: float) -> tuple[float, float]:
-        """The range of deviations that round to these times, and half a digit of the deviation."""
+        """The range of deviations of two rounded times, wider by half a digit at both ends."""
         half = self.resolution / 2
         digit = 0.0005
         low = (predicted - half) / (measured + half) - 1
@@ -151,7 +154,7 @@ class PublishedGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """One published table: what was computed, where and with what, and its rows."""
+    """One published table: the problem, the machine, the software, and the rows."""
 
     name: Annotated[str, Derived()]
     title: Text
@@ -203,7 +206,7 @@ class Reference:
         return tuple(dict.fromkeys(row.variant for group in self.groups for row in group.rows))
 
     def about(self, problem: AnyProblem) -> bool:
-        """The problem is the one that the table is about."""
+        """Whether a problem is the one that the table is about."""
         if not isinstance(problem, Problem):
             return False
         return (problem.ivp.name, problem.method.name, problem.correctors, problem.n) == (
@@ -212,9 +215,11 @@ class Reference:
 
     @property
     def layout(self) -> str:
-        """How it was run, in words."""
+        """The nodes, ranks and threads of the published runs, in words."""
         return f"{self.nodes} nodes x {self.ranks} rank(s) x {self.threads} threads"
 
     def key(self, communication: str, variant: str = "") -> str:
-        """How other data name a group or row: ``icpe19-table3/sparse``, ``.../sparse/ilj``."""
+        """The name of a group or row in other data: ``icpe19-table3/sparse``,
+        ``.../sparse/ilj``.
+        """
         return "/".join(part for part in (self.name, communication, variant) if part)

@@ -20,11 +20,11 @@ STAGES: tuple[Stage, ...] = ("first", "search", "final")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One contribution to a predicted time step: what, in which sweep, how long.
+    """One contribution to a predicted time step: its kind, its sweep, its seconds.
 
     ``kind`` is ``T_OL``, ``T_nOL``, the name of a level (``L2``, ``L3``, ``MEM``: transfers from
-    there), ``stores`` (through a write-through cache), ``entry`` (into loops, and starts of their
-    streams), ``sweep`` (the combined time of the sweep), ``barrier`` or ``communication``.
+    there), ``stores`` (through a write-through cache), ``entry`` (entries into loops and starts of
+    their streams), ``sweep`` (the combined time of the sweep), ``barrier`` or ``communication``.
     """
 
     sweep: str
@@ -39,10 +39,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uncertainty:
-    """What a predicted time is unsure of, as relative standard deviations (of its logarithm).
+    """The uncertainty of a predicted time, as relative standard deviations (of its logarithm).
 
-    Two candidates whose times depend on the same figure in the same way are wrong together, so
-    their order is known better than their times.
+    Errors in a figure that two candidates depend on in the same way affect both alike. So the order
+    of the candidates is more certain than their times.
     """
 
     shared: Mapping[str, float]
@@ -53,15 +53,15 @@ class Uncertainty:
 
     @property
     def sigma(self) -> float:
-        """All of it together."""
+        """The combined relative standard deviation of all contributions."""
         return math.hypot(self.own, *self.shared.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """Predicted seconds of one time step, its parts, an interval, and where it is unsure.
+    """Predicted seconds of one time step, its parts, its interval and its uncertainty.
 
-    ``seconds`` is None where the engine cannot say; ``reason`` then says why.
+    ``seconds`` is None if the engine cannot predict; ``reason`` then says why.
     """
 
     seconds: Seconds | None
@@ -111,13 +111,13 @@ class Sample:
 
     @property
     def stage(self) -> Stage | None:
-        """In which stage of a tuning it was taken; None where all are measured alike."""
+        """The stage of a tuning run in which it was taken; None if the run has no stages."""
         return next((s for s in STAGES if s == self.conditions.get("stage")), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """Every sample of one candidate in one run, and what became of it."""
+    """Every sample of one candidate in one run, and the outcome."""
 
     candidate: str
     """Identity of the candidate."""
@@ -139,7 +139,7 @@ class Measurement:
 
     @property
     def rejected(self) -> int:
-        """How many samples do not count because other processes took the cores."""
+        """The number of samples rejected because other processes took the cores."""
         return sum(not s.accepted and not s.warm_up for s in self.samples)
 
 

@@ -1,4 +1,4 @@
-"""What one study is about: the content of a config file, as frozen values."""
+"""The definition of a study: the content of a config file, as frozen values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ ThreadCount = Annotated[int | Literal["all"], InNotation("threads")]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a program is spread: nodes, ranks on each node, threads of each rank."""
+    """The distribution of a program: nodes, ranks on each node, threads of each rank."""
 
     nodes: Count = 1
     ranks: Count = 1
@@ -87,7 +87,7 @@ OBJECTIVES: tuple[Objective, ...] = ("time", "energy", "memory")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searching:
-    """How the candidates are searched after the first ones, and when that is over."""
+    """How candidates are searched after the first ones, and when the search ends."""
 
     sampler: Sampler = "model"
     first: Count = 10
@@ -162,7 +162,7 @@ class Measuring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a candidate may take before it is ended, group and all."""
+    """Resource limits of a candidate; if it exceeds one, its whole process group is ended."""
 
     compile: Seconds = Seconds(60.0)
     run: Seconds = Seconds(60.0)
@@ -184,36 +184,36 @@ class Limits:
 
 
 class StudySubject(Protocol):
-    """What varies in a study: code that is generated, a program, or something of your own."""
+    """What varies in a study: generated code, a program, or a kind of your own."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the skeleton or program."""
 
     @property
     def family(self) -> str:
-        """The family of the problems that it is for."""
+        """The family of the problems that it can compute."""
 
     @property
     def compiled(self) -> bool:
-        """Whether it is built by the compilers of a study's builds."""
+        """Whether the candidates are built by the compilers of a study's builds."""
 
     @property
     def spread(self) -> bool:
-        """Whether it runs with as many threads as it is told."""
+        """Whether the candidates run with the number of threads that a layout demands."""
 
     @property
     def definitions(self) -> tuple[str, ...]:
-        """Digests of what it computes beside its problems."""
+        """Digests of what is computed, apart from the digests of the problems."""
 
     @property
     def varied(self) -> str:
-        """What may vary, as text; equal for equal spaces."""
+        """The space of variants as text; equal for equal spaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generated:
-    """Code that is generated: the steps of a skeleton, and the space of its variants."""
+    """Generated code: the steps of a skeleton, and the space of its variants."""
 
     skeleton: Skeleton
     space: Space
@@ -232,17 +232,17 @@ class Generated:
 
     @property
     def family(self) -> str:
-        """The family of the problems that it is for."""
+        """The family of the problems that the skeleton is for."""
         return self.skeleton.family
 
     @property
     def compiled(self) -> bool:
-        """It is built by the compilers of a study's builds."""
+        """True: generated code is built by the compilers of a study's builds."""
         return True
 
     @property
     def spread(self) -> bool:
-        """It runs with as many threads as it is told."""
+        """True: generated code runs with the number of threads that a layout demands."""
         return True
 
     @property
@@ -258,7 +258,7 @@ class Generated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """A config file: what is computed, where, in which ways, and how it is chosen and measured."""
+    """The content of a config file: problems, machine, variants, selection, measuring."""
 
     title: str = ""
     name: Annotated[str, InNotation("study name"), FileKey(optional=True)]
@@ -324,22 +324,24 @@ class Setup:
 
     @property
     def family(self) -> str:
-        """The family of its problems."""
+        """The family of the setup's problems."""
         return self.subject.family
 
     @property
     def compiled_builds(self) -> tuple[Build, ...]:
-        """The builds that a compiler is needed for."""
+        """The builds that need a compiler; none if the subject is not compiled."""
         return self.builds if self.subject.compiled else ()
 
     @property
     def skeleton(self) -> Skeleton:
-        """The steps of the generated code; InputError where no code is generated."""
+        """The skeleton of the generated code; InputError for a study without generated code."""
         return self._generated().skeleton
 
     @property
     def space(self) -> Space:
-        """The space of variants of the generated code; InputError where no code is generated."""
+        """The space of variants of generated code; InputError for a study without generated
+        code.
+        """
         return self._generated().space
 
     def _generated(self) -> Generated:
@@ -354,15 +356,15 @@ class Setup:
         )
 
     def place(self, key: str) -> str:
-        """``file:line:column`` of a key, or the file where the key is not in it."""
+        """``file:line:column`` of a key; only the file if the key is not in it."""
         return self.places.get(key, self.source)
 
     def place_of_build(self, build: Build) -> str:
-        """``file:line:column`` of a build; ``builds`` for one that is not in it."""
+        """``file:line:column`` of a build; ``builds`` if the build is not in the file."""
         return (
             self.place(f"builds.{self.builds.index(build)}") if build in self.builds else "builds"
         )
 
     def place_of_layout(self, index: int) -> str:
-        """``file:line:column`` of a layout; ``threads`` is the short form."""
+        """``file:line:column`` of a layout, written in full or in the short form ``threads``."""
         return self.places.get(f"layouts.{index}") or self.place(f"threads.{index}")

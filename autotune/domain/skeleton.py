@@ -16,26 +16,26 @@ GRID = "grid"
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """Run a kernel over the whole block of the thread."""
+    """A step of a skeleton that runs a kernel over the whole block of the thread."""
 
     kernel: Text
 
 
 @dataclass(frozen=True, slots=True)
 class CommStep:
-    """Make the remote parts of an array available that the next right-hand side reads."""
+    """A step that fetches the remote parts of an array that the next right-hand side reads."""
 
     array: Text
 
 
 @dataclass(frozen=True, slots=True)
 class SyncStep:
-    """All threads wait for one another."""
+    """A step at which all threads wait for one another."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwapStep:
-    """Two arrays of the grid exchange their storage."""
+    """A step at which two arrays of the grid exchange their storage."""
 
     first: Text
     second: Text
@@ -47,7 +47,7 @@ class SwapStep:
 
 @dataclass(frozen=True, slots=True)
 class LoopStep:
-    """Repeat steps ``count`` times (an expression of s and m)."""
+    """A step that repeats other steps ``count`` times (an expression of s and m)."""
 
     variable: Text
     count: Expr
@@ -62,8 +62,8 @@ class Skeleton:
     """The kernel calls, loops, communication and synchronisation of one time step.
 
     ``dimensions`` maps loop names to extents: ``s`` (short, known when code is generated) or ``n``
-    (long, distributed blockwise). ``arrays`` maps array names to the extents of their dimensions;
-    those whose last extent is ``n`` are stored, the others are coefficients of the method. Where
+    (long, distributed blockwise). ``arrays`` maps array names to the extents of their dimensions.
+    Arrays whose last extent is ``n`` are stored; the others are coefficients of the method. If
     stencils are applied, the only extent is ``grid``: all points of the problem's grid.
     """
 
@@ -111,7 +111,7 @@ class Skeleton:
 
     @property
     def family(self) -> Literal["ivp", "stencil"]:
-        """The family of the problems that it is for."""
+        """The family of the problems that the skeleton is for."""
         return "stencil" if GRID in self.dimensions.values() else "ivp"
 
 

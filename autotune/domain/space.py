@@ -1,4 +1,4 @@
-"""Spaces: parameters with their domains, the transformations they stand for, constraints."""
+"""Spaces: parameters with their domains, the transformations they control, constraints."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -35,25 +35,25 @@ TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
 
 
 def same(a: Value, b: Value) -> bool:
-    """Equal in value and type: the flag ``true`` is not the number 1."""
+    """Whether two values are equal in value and type: the flag ``true`` is not the number 1."""
     return type(a) is type(b) and a == b
 
 
 def within(value: Value, domain: tuple[Value, ...]) -> bool:
-    """The value is one of a domain, by ``same``."""
+    """Whether a value belongs to a domain, compared by ``same``."""
     return any(same(value, other) for other in domain)
 
 
 def holds(when: Mapping[str, tuple[Value, ...]], values: Mapping[str, Value]) -> bool:
-    """Every parameter that ``when`` names has one of the values that it lists."""
+    """Whether every parameter named in ``when`` has one of the values listed there."""
     return all(within(values[name], domain) for name, domain in when.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One transformation of a space: ``make`` with parameter values put in, when ``when`` holds.
+    """One transformation of a space: ``make`` inserts parameter values, if ``when`` holds.
 
-    ``kind`` is a key of ``TRANSFORMATIONS``; ``arguments`` are its fields; a string ``$name``
+    ``kind`` is a key of ``TRANSFORMATIONS``; ``arguments`` are its fields. A string ``$name``
     stands for the value of a parameter, and an order such as ``jli`` for the loops j, l, i.
     ``when`` maps parameter names to the values for which the rule applies.
     """
@@ -71,13 +71,13 @@ class Rule:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The parameters that the arguments stand for."""
+        """The parameters whose values appear in the arguments."""
         return frozenset(
             v[1:] for v in self.arguments.values() if isinstance(v, str) and v.startswith("$")
         )
 
     def make(self, values: Mapping[str, Value]) -> Transformation:
-        """The transformation at these parameter values; ValueError where one does not fit."""
+        """The transformation at these parameter values; ValueError if a value does not fit."""
         arguments = {
             name: values[value[1:]] if isinstance(value, str) and value.startswith("$") else value
             for name, value in self.arguments.items()
@@ -114,7 +114,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraint:
-    """A combination that is left out: where all of ``when`` hold, ``require`` must hold too.
+    """A rule that excludes combinations: if all of ``when`` hold, ``require`` must hold too.
 
     ``require`` is ``limited`` (the problem has a limited access distance) or ``never``.
     """
@@ -130,7 +130,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """Parameters with their domains, the transformations they stand for, and constraints."""
+    """Parameters with their domains, the transformations they control, and constraints."""
 
     name: Annotated[str, Derived()]
     title: Text
@@ -171,7 +171,7 @@ class Space:
                     raise ValueError(f"when: {name} is never {value!r}")
 
     def _check_rule(self, rule: Rule) -> None:
-        """A rule must make a transformation for every value with which it applies."""
+        """Raise ValueError unless a rule can make a transformation for all values it applies to."""
         unknown = rule.parameters - set(self.parameters)
         if unknown:
             raise ValueError(f"{rule.kind}: ${sorted(unknown)[0]} is not a parameter")
@@ -180,21 +180,23 @@ class Space:
             rule.make(dict(zip(names, choice, strict=True)))
 
     def combinations(self) -> Iterator[dict[str, Value]]:
-        """Every combination of parameter values, forbidden ones too; the last varies fastest."""
+        """All combinations of parameter values, also forbidden ones; the last parameter varies
+        fastest.
+        """
         for choice in product(*self.parameters.values()):
             yield dict(zip(self.parameters, choice, strict=True))
 
     def transformations(self, values: Mapping[str, Value]) -> tuple[Transformation, ...]:
-        """What the parameter values stand for, in the order of the rules.
+        """The transformations for given parameter values, in the order of the rules.
 
         ``values`` has one value per parameter, each from its domain.
         """
         return tuple(rule.make(values) for rule in self.rules if holds(rule.when, values))
 
     def forbidden(self, values: Mapping[str, Value], limited: bool) -> str | None:
-        """The reason why these values are left out, or None where they are allowed.
+        """The reason why a combination of values is excluded, or None if it is allowed.
 
-        ``limited``: the problem has a limited access distance.
+        ``limited``: whether the problem has a limited access distance.
         """
         for constraint in self.constraints:
             if holds(constraint.when, values) and not (constraint.require == "limited" and limited):

@@ -94,11 +94,11 @@ class Stencil:
 
     @property
     def minimum(self) -> int:
-        """The fewest interior points of a dimension."""
+        """The smallest allowed number of interior points of a dimension."""
         return self.radius
 
     def values(self, extents: tuple[int, ...]) -> dict[str, float | int]:
-        """Extents and constants by name; ValueError where one has no value."""
+        """Extents and constants by name; ValueError if one has no value."""
         if len(extents) != len(self.dimensions):
             wanted = ", ".join(self.dimensions)
             raise ValueError(f"{self.name} needs an extent for each of {wanted}, not {extents}")
@@ -122,7 +122,7 @@ def bare_symbols(expr: Expr) -> frozenset[str]:
 
 
 def offsets(ref: Ref, dimensions: tuple[str, ...]) -> tuple[int, ...]:
-    """The offsets of a grid reference; ValueError where it is not one index + number each.
+    """The offsets of a grid reference; ValueError unless each index is a loop variable + number.
 
     >>> from autotune.language.expression import parse
     >>> offsets(parse("u[k][j-1][i+2]"), ("k", "j", "i"))
@@ -171,7 +171,7 @@ def _check_dimensions(names: tuple[str, ...]) -> None:
 
 
 def check_dimension(name: str) -> None:
-    """ValueError unless a dimension may have this name."""
+    """Raise ValueError unless a dimension may have this name."""
     if not (len(name) == 1 and name.isascii() and name.islower()):
         raise ValueError(f"a dimension is named by one small letter, not {name!r}")
     if name in (SOURCE, TARGET):

@@ -17,7 +17,7 @@ from autotune.language import constraint
 
 @dataclass(frozen=True, slots=True)
 class Interchange:
-    """Put the loops of a kernel in this order, outermost first."""
+    """Transformation: put the loops of a kernel in this order, outermost first."""
 
     kernel: str
     order: tuple[str, ...]
@@ -29,7 +29,7 @@ class Interchange:
 
 @dataclass(frozen=True, slots=True)
 class Fuse:
-    """Compute two neighbouring kernels in one sweep over the long dimension."""
+    """Transformation: compute two neighbouring kernels in one sweep over the long dimension."""
 
     first: str
     second: str
@@ -37,7 +37,7 @@ class Fuse:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Run a kernel over tiles of its long dimension, all its sweeps tile by tile."""
+    """Transformation: run all sweeps of a kernel tile by tile over its long dimension."""
 
     kernel: str
     size: int
@@ -48,10 +48,10 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class FuseTiles:
-    """Run two kernels tile by tile, one after the other on each tile, across the corrector loop.
+    """Transformation: run two kernels tile by tile, one after the other on each tile.
 
-    ``buffer`` names the array that the second writes and the first reads beyond its tile: it is
-    double-buffered.
+    They may lie on both sides of the end of the corrector loop. ``buffer`` names the array that the
+    second kernel writes and the first reads beyond its tile; this array is double-buffered.
     """
 
     first: str
@@ -65,7 +65,9 @@ class FuseTiles:
 
 @dataclass(frozen=True, slots=True)
 class Pad:
-    """Leading dimension of stored rows: rounded up to lines, plus ``lines`` cache lines."""
+    """Transformation: the leading dimension of stored rows in whole lines, plus ``lines`` cache
+    lines.
+    """
 
     lines: int
 
@@ -76,7 +78,7 @@ class Pad:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Run a grid kernel block by block of one dimension.
+    """Transformation: run a grid kernel block by block of one dimension.
 
     The loops over blocks are outside all loops over points, in the order of the dimensions.
     """
@@ -93,9 +95,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Unroll:
-    """Write the body of a grid kernel's innermost loop out ``factor`` times.
+    """Transformation: repeat the body of a grid kernel's innermost loop ``factor`` times.
 
-    ``dimension`` is the one with unit stride; points that are left over run one by one behind. The
+    ``dimension`` is the one with unit stride; remaining points run one by one afterwards. The
     unrolling is that of Ibeid et al. 2019, section III.B, where 0 stands for none; here 1 does.
     """
 
@@ -124,7 +126,7 @@ Value = constraint.Value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A skeleton with transformations, and the parameter values that they came from."""
+    """A skeleton with transformations, and the parameter values that define them."""
 
     skeleton: str
     definition: str = ""
@@ -134,7 +136,7 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """The parameter values, readable: ``jli``, ``ilj-t256-au``, ``lij-pad9``."""
+        """The parameter values as readable text: ``jli``, ``ilj-t256-au``, ``lij-pad9``."""
         parts = []
         for name, value in self.parameters.items():
             if value in (None, False, 0, "none"):
@@ -147,7 +149,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """The compiler as asked for; its resolved flags and version are found by the toolchain."""
+    """A compiler with its flags as written; the toolchain resolves flags and version."""
 
     compiler: Text = "gcc"
     flags: tuple[Text, ...] = ("-O3", "-march=native")
@@ -195,7 +197,9 @@ class ExecutionLayout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """What is predicted, built, measured, ranked: a variant, built and run one way."""
+    """What is predicted, built, measured and ranked: a variant of a problem, built and run one
+    way.
+    """
 
     variant: Variant
     problem: AnyProblem
@@ -209,12 +213,12 @@ class Candidate:
 
     @property
     def ranks(self) -> int:
-        """MPI ranks on all nodes together."""
+        """The number of MPI ranks on all nodes together."""
         return self.layout.ranks
 
     @property
     def nodes(self) -> int:
-        """Nodes that the ranks are on."""
+        """The number of nodes that the ranks run on."""
         return self.layout.nodes
 
     @property
@@ -224,16 +228,16 @@ class Candidate:
 
     @property
     def placement(self) -> Placement:
-        """Where the threads run."""
+        """The placement of the threads on cores."""
         return self.layout.placement
 
     @property
     def threads_per_node(self) -> int:
-        """The threads of all ranks of a node."""
+        """The number of threads of all ranks on a node."""
         return self.ranks // self.nodes * self.threads
 
     def canonical(self) -> dict[str, object]:
-        """Everything that makes this candidate this one, in plain values."""
+        """Everything that distinguishes this candidate from others, in plain values."""
         return {
             "skeleton": self.variant.skeleton,
             "step": self.variant.definition,
@@ -261,7 +265,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """Readable, unique with the identity: ``jli-au@heat2d-N256-T2``."""
+        """A readable name, which the identity makes unique: ``jli-au@heat2d-N256-T2``."""
         text = f"{self.variant.label}@{self.problem.label}-T{self.threads}"
         if self.ranks > 1:
             nodes = f"-P{self.nodes}" if self.nodes > 1 else ""

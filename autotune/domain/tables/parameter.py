@@ -18,9 +18,9 @@ _LARGEST = sys.float_info.max
 class Parameter:
     """A parameter and its domain.
 
-    ``values``: what it may be, numbers ascending and text sorted. Empty for a numeric parameter
-    that may be any number in [``low``, ``high``]; where there are values, these are the smallest
-    and the largest. Both are nan for a categorical one.
+    ``values``: the allowed values, numbers ascending and text sorted. They are empty for a numeric
+    parameter that may be any number in [``low``, ``high``]. If there are values, ``low`` and
+    ``high`` are the smallest and the largest of them. Both are nan for a categorical parameter.
 
     >>> Parameter(name="bi", kind="numeric", values=(16, 32, 64)).high
     64.0
@@ -42,28 +42,28 @@ class Parameter:
 
     @property
     def numeric(self) -> bool:
-        """Whether its values are numbers."""
+        """Whether the parameter's values are numbers."""
         return self.kind == "numeric"
 
     @property
     def constant(self) -> bool:
-        """Whether its domain is one value."""
+        """Whether the domain has only one value."""
         return len(self.values) == 1 or self.low == self.high
 
     @property
     def continuous(self) -> bool:
-        """Whether it may be any number between its bounds."""
+        """Whether the parameter may be any number between its bounds."""
         return self.numeric and not self.values
 
     def __contains__(self, value: object) -> bool:
-        """Whether a value is of the domain; 2 and 2.0 are the same value."""
+        """Whether a value belongs to the domain; 2 and 2.0 are the same value."""
         if self.values:
             return not isinstance(value, bool) and value in self.values
         return is_number(value) and self.low <= value <= self.high
 
 
 def numeric(name: str, values: Sequence[int | float]) -> Parameter:
-    """The numeric parameter whose domain is these numbers, in any order, repeated or not.
+    """A numeric parameter whose domain is these numbers, in any order, with or without repetition.
 
     >>> numeric("bi", [64, 16, 64]).values
     (16, 64)
@@ -72,17 +72,17 @@ def numeric(name: str, values: Sequence[int | float]) -> Parameter:
 
 
 def interval(name: str, low: float, high: float) -> Parameter:
-    """The numeric parameter that may be any number from ``low`` to ``high``."""
+    """A numeric parameter that may be any number from ``low`` to ``high``."""
     return Parameter(name=name, kind="numeric", low=float(low), high=float(high))
 
 
 def categorical(name: str, values: Sequence[str]) -> Parameter:
-    """The categorical parameter of these values, in any order, repeated or not."""
+    """A categorical parameter with these values, in any order, with or without repetition."""
     return Parameter(name=name, kind="categorical", values=tuple(sorted(set(values))))
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is a finite number; truth values are none."""
+    """Whether a value is a finite number; truth values are not numbers."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):  # faster than a union
         return False
     return abs(value) <= _LARGEST  # also of integers that no float holds; nan is not

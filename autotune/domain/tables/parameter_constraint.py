@@ -1,4 +1,4 @@
-"""What combinations of parameter values are allowed: a condition on parameters of any name."""
+"""Allowed combinations of parameter values: a condition on parameters of any name."""
 
 import re
 from collections.abc import Mapping
@@ -12,8 +12,9 @@ from autotune.language.constraint import Condition
 class ParameterConstraint:
     """A condition that every row fulfils, in the language of ``autotune.language.constraint``.
 
-    ``aliases``: pairs of a name in the condition and the parameter that it stands for, where the
-    parameter's own name is no identifier. Raises ValueError, naming the part, for other language.
+    ``aliases``: pairs of a name in the condition and the parameter that it stands for, for
+    parameters whose own name is not an identifier. Raises ValueError, with the faulty part, for
+    text outside the language.
 
     >>> ParameterConstraint("bi * bj <= 1024").holds({"bi": 64, "bj": 32})
     False
@@ -30,22 +31,22 @@ class ParameterConstraint:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters that it is about, but for those that are fixed."""
+        """The parameters in the condition, without those that are fixed."""
         named, fixed = dict(self.aliases), dict(self.fixed)
         every = (named.get(name, name) for name in self._condition.names)
         return tuple(name for name in every if name not in fixed)
 
     def holds(self, values: Mapping[str, Value]) -> bool:
-        """Whether these values, by parameter, fulfil it.
+        """Whether values, given by parameter, fulfil the condition.
 
-        ValueError, in words, where a parameter is missing or it is neither true nor false.
+        ValueError, in words, if a parameter is missing or the condition is neither true nor false.
         """
         all_values = {**dict(self.fixed), **values}
         more = {alias: all_values[name] for alias, name in self.aliases if name in all_values}
         return self._condition.holds({**all_values, **more})
 
     def fix(self, values: Mapping[str, Value]) -> "ParameterConstraint":
-        """The same with these parameters fixed, as far as it is about them."""
+        """The same constraint with given parameters fixed; others than its own are ignored."""
         mine = {name: values[name] for name in self.names if name in values}
         return replace(self, fixed=(*self.fixed, *mine.items()))
 

@@ -1,4 +1,4 @@
-"""What a design of experiments chooses from: parameters, and which combinations are allowed."""
+"""The space of a design of experiments: parameters, and which combinations are allowed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,14 +8,16 @@ from autotune.domain.tables.parameter import Parameter, Value
 
 
 class RowRule(Protocol):
-    """What every allowed row fulfils, such as ``parameter_constraint.Constraint``."""
+    """A rule that every allowed row fulfils, such as
+    ``parameter_constraint.ParameterConstraint``.
+    """
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the parameters that the rule constrains."""
 
     def holds(self, values: Mapping[str, Value]) -> bool:
-        """Whether these values, by parameter, fulfil it; ValueError where that has no answer."""
+        """Whether values, given by parameter, fulfil the rule; ValueError if that is undefined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

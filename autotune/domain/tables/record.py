@@ -1,4 +1,4 @@
-"""Records of measurements as they are found in a file, and what is known of all of them."""
+"""Records of measurements as read from a file, and the facts that they share."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ Cell = Value | bool | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One line of a file, read: what was set, and what was measured."""
+    """One line of a file: the settings and the measured times."""
 
     place: str
     """Where in the file it stands, for a message: ``line 12``."""

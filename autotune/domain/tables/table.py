@@ -50,12 +50,12 @@ STATISTICS: tuple[Statistic, ...] = ("mean", "median", "minimum")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ParameterRows:
-    """Rows of parameter values: what a model is asked about.
+    """Rows of parameter values, for which a model predicts.
 
-    ``rows``: (n,) tuples, a value for each parameter: finite numbers where it is numeric, text
-    where it is categorical. They may lie outside the domains: that is for a model to say.
-    ``analytical``: (n,) what an analytical model predicts in the unit of the response, nan where
-    it cannot say; None where there is no such model.
+    ``rows``: (n,) tuples, a value for each parameter: finite numbers if it is numeric, text if it
+    is categorical. They may lie outside the domains; a model decides how to treat that.
+    ``analytical``: (n,) what an analytical model predicts in the unit of the response, nan where it
+    cannot predict; None without such a model.
     """
 
     parameters: tuple[Parameter, ...]
@@ -88,13 +88,13 @@ class ParameterRows:
         return tuple(parameter.name for parameter in self.parameters)
 
     def place(self, name: str) -> int:
-        """Where the value of a parameter stands in a row; InputError for an unknown name."""
+        """The index of a parameter in a row; InputError for an unknown name."""
         if name not in self.names:
             raise InputError(unknown_name("", "parameter", name, self.names))
         return self.names.index(name)
 
     def parameter(self, name: str) -> Parameter:
-        """The parameter of this name; InputError for an unknown one."""
+        """The parameter with this name; InputError for an unknown name."""
         return self.parameters[self.place(name)]
 
     def column(self, name: str) -> Floats | tuple[str, ...]:
@@ -115,11 +115,11 @@ class ParameterRows:
         return tuple(str(row[place]) for row in self.rows)
 
     def values(self, row: int) -> dict[str, Value]:
-        """The values of a row by parameter."""
+        """The values of a row, by parameter."""
         return dict(zip(self.names, self.rows[row], strict=True))
 
     def take(self, indices: Indices) -> "ParameterRows":
-        """These rows, by number or by a mask, in the order given."""
+        """Selected rows, by number or by a mask, in the order given."""
         chosen = positions(indices, len(self))
         guess = None if self.analytical is None else self.analytical[chosen]
         rows = tuple(self.rows[i] for i in chosen)
@@ -131,8 +131,8 @@ class MeasurementTable:
     """Measurements: for each row of parameter values the response, with its repetitions.
 
     ``response``: (n,) the ``statistic`` of the repetitions in ``unit``; finite and positive.
-    ``repetitions``: (n,) tuples of any length, at least one value each; where none are given the
-    response stands for them.
+    ``repetitions``: (n,) tuples of any length, at least one value each; by default each holds only
+    the response.
     """
 
     name: str
@@ -171,7 +171,7 @@ class MeasurementTable:
         return self.inputs.parameters
 
     def take(self, indices: Indices) -> "MeasurementTable":
-        """These rows, by number or by a mask, in the order given; the domains stay."""
+        """Selected rows, by number or by a mask, in the order given; the domains stay."""
         chosen = positions(indices, len(self))
         return replace(
             self,
@@ -181,7 +181,7 @@ class MeasurementTable:
         )
 
     def split(self, count: int, seed: int = 0) -> "tuple[MeasurementTable, MeasurementTable]":
-        """``count`` random rows, and the others; the same for the same seed.
+        """``count`` random rows, and the remaining rows; the same for the same seed.
 
         InputError unless 1 <= count < n.
         """
@@ -193,7 +193,9 @@ class MeasurementTable:
         return self.take(order[:count]), self.take(order[count:])
 
     def groups(self, name: str) -> dict[Value, NDArray[np.intp]]:
-        """The rows of each value of a parameter, by value: what a split by group leaves out."""
+        """The row numbers for each value of a parameter; a split by group leaves out one of
+        them.
+        """
         place = self.inputs.place(name)
         rows_of: dict[Value, list[int]] = {}
         for i, row in enumerate(self.inputs.rows):
@@ -204,7 +206,7 @@ class MeasurementTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The tables of one source, each of a part of the program and a metric."""
+    """The tables of one source, one for each part of a program and each metric."""
 
     tables: tuple[MeasurementTable, ...]
 
@@ -226,7 +228,7 @@ class Tables:
         return tuple(table.name for table in self.tables)
 
     def table(self, name: str) -> MeasurementTable:
-        """The table of this name; InputError for an unknown one."""
+        """The table with this name; InputError for an unknown name."""
         for table in self.tables:
             if table.name == name:
                 return table
@@ -234,7 +236,7 @@ class Tables:
 
 
 def location(values: Sequence[float], statistic: Statistic) -> float:
-    """Mean, median or minimum of repetitions; the mean where the source gives no other.
+    """Mean, median or minimum of repetitions; the mean if the source names none.
 
     >>> location([2.0, 3.0, 7.0], "mean"), location([2.0, 3.0, 7.0], "median")
     (4.0, 3.0)
@@ -245,7 +247,7 @@ def location(values: Sequence[float], statistic: Statistic) -> float:
 
 
 def positions(indices: Indices, count: int) -> NDArray[np.intp]:
-    """Row numbers of numbers or of a mask; ValueError for a mask of another length."""
+    """Row numbers from row numbers or a mask; ValueError for a mask of another length."""
     chosen = np.asarray(indices)
     if chosen.dtype == np.bool_:
         if chosen.shape != (count,):

@@ -85,7 +85,7 @@ class Draft:
 
     def _free(self, wanted: str) -> str:
         """A valid name, equal to the wanted one unless that is taken."""
-        name = re.sub(r"\W", "_", wanted)
+        name = re.sub(r"\W", "_", wanted, flags=re.ASCII)
         while name in (*self.parameters, *self.arguments, *RUN_PLACES) or not re.match(
             r"[A-Za-z_]", name
         ):
@@ -315,9 +315,22 @@ def _globbed(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """The text as a quoted YAML scalar; quotes as in JSON are valid in YAML."""
-    plain = re.fullmatch(r"[A-Za-z][\w./+-]*", text) and text.lower() not in _WORDS
-    return text if plain else json.dumps(text)
+    """The text as a YAML scalar, quoted where it has to be.
+
+    Quotes as in JSON are valid in YAML, but not the pairs of escapes for one character.
+
+    >>> _quoted("a b"), _quoted("\U0001f600.c")
+    ('"a b"', '"\\\\U0001f600.c"')
+    """
+    if re.fullmatch(r"[A-Za-z][\w./+-]*", text) and text.lower() not in _WORDS:
+        return text
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    """A character between the double quotes of a YAML scalar."""
+    code = ord(character)
+    return f"\\U{code:08x}" if code > 0xFFFF else json.dumps(character)[1:-1]
 
 
 _WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf")

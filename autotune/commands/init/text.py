@@ -3,6 +3,7 @@
 import shlex
 
 from autotune.commands.init.document import InitDocument
+from autotune.units import counted
 
 
 def text(document: InitDocument) -> str:
@@ -18,7 +19,8 @@ def text(document: InitDocument) -> str:
     facts.append("prints its time" if scan.time else "timed from start to end")
     facts.append("prints a check value" if scan.check else "no check value")
     lines.append(f"  {', '.join(facts)}")
-    lines.append(f"  {document.combinations} combinations of {', '.join(document.parameters)}")
+    combinations = counted(document.combinations, "combination")
+    lines.append(f"  {combinations} of {', '.join(document.parameters)}")
     for title, notes in (("to fill in:", document.fill_in), ("to look at:", document.look_at)):
         if notes:
             lines += [title, *(f"  {note.file}:{note.line}  {note.text}" for note in notes)]

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import bad_parameter, usage_error
 
@@ -146,6 +146,7 @@ def test_what_is_forecast_is_named_between_commas() -> None:
     )
 
 
+@settings(max_examples=25)
 @given(st.lists(st.floats(min_value=1e-300, max_value=1e300), min_size=1, max_size=5))
 def test_numbers_are_read_to_the_last_digit(values: list[float]) -> None:
     request = ForecastOptions(to=",".join(map(repr, values))).request(0.9)

@@ -1,0 +1,131 @@
+"""``autotune init``: its options, and what it prints for a description."""
+
+import json
+from pathlib import Path
+
+import pytest
+from refusals import faults, usage_error
+from typer.testing import CliRunner
+
+from autotune.commands.app import app
+from autotune.commands.init.command import EXAMPLE
+from autotune.commands.init.document import InitDocument, ReviewNote
+from autotune.commands.init.flow import ConfigRequest, write
+from autotune.commands.init.source_scan import SourceScan
+from autotune.commands.init.text import text
+
+
+def written(**changed: object) -> InitDocument:
+    values: dict[str, object] = {
+        "program": Path("tuning/matmul.yaml"),
+        "config": Path("tuning/matmul-tune.yaml"),
+        "seen": SourceScan(language="C"),
+        "compiler": "gcc",
+        "parameters": {"bi": (16, 32), "bj": (8, 16, 32)},
+        "combinations": 6,
+        "fill_in": (),
+        "look_at": (),
+    }
+    return InitDocument(**(values | changed))  # type: ignore[arg-type]
+
+
+def test_what_was_written_seen_and_comes_next() -> None:
+    assert text(written()).splitlines() == [
+        "wrote tuning/matmul.yaml and tuning/matmul-tune.yaml",
+        "  a C program, built by gcc, timed from start to end, no check value",
+        "  6 combinations of bi, bj",
+        "then: autotune tune tuning/matmul-tune.yaml",
+    ]
+
+
+def test_all_that_was_seen_is_told() -> None:
+    seen = SourceScan(language="Fortran", openmp=True, mpi=True, time="t (.*)", check="c (.*)")
+    assert text(written(seen=seen, compiler="mpifort")).splitlines()[1] == (
+        "  a Fortran program, built by mpifort, OpenMP, MPI, prints its time, prints a check value"
+    )
+
+
+def test_what_is_not_compiled_says_so() -> None:
+    seen = SourceScan(language="Python")
+    line = text(written(seen=seen, compiler="")).splitlines()[1]
+    assert line == "  Python, not compiled, timed from start to end, no check value"
+
+
+def test_one_combination_is_singular() -> None:
+    line = text(written(parameters={"option": (None,)}, combinations=1)).splitlines()[2]
+    assert line == "  1 combination of option"
+
+
+def test_places_to_review_are_listed_below_what_they_need() -> None:
+    shown = text(
+        written(
+            fill_in=(ReviewNote("matmul.yaml", 12, "a value"),),
+            look_at=(
+                ReviewNote("matmul.yaml", 20, "values of BI"),
+                ReviewNote("matmul-tune.yaml", 17, "a run that takes longer is ended"),
+            ),
+        )
+    )
+    assert shown.splitlines()[3:-1] == [
+        "to fill in:",
+        "  matmul.yaml:12  a value",
+        "to look at:",
+        "  matmul.yaml:20  values of BI",
+        "  matmul-tune.yaml:17  a run that takes longer is ended",
+    ]
+
+
+def test_the_command_that_comes_next_can_be_pasted() -> None:
+    last = text(written(config=Path("my files/it's.yaml"))).splitlines()[-1]
+    assert last == "then: autotune tune 'my files/it'\"'\"'s.yaml'"
+
+
+@pytest.mark.parametrize("name", ["", ".x", "-x", "a b", "a/b", "ä", "a\n"])
+def test_a_name_is_letters_digits_and_a_few_signs(tmp_path: Path, name: str) -> None:
+    told = usage_error("init", "matmul.c", "--name", name)
+    assert "--name" in told
+    assert "is not a name: letters, digits and . _ -, a letter or digit first" in told
+
+
+def test_a_program_is_needed() -> None:
+    assert "program" in usage_error("init")
+
+
+def test_the_command_writes_and_prints_one_document(tmp_path: Path) -> None:
+    source = tmp_path / "matmul.c"
+    source.write_text("#ifndef BI\n#define BI 4\n#endif\nint main(void) { return 0; }\n")
+    words = ["init", str(source), "-o", str(tmp_path / "tuning"), "--name", "mm"]
+    done = CliRunner().invoke(app, [*words, "--json"])
+    document = json.loads(done.stdout)
+    assert document["schema"] == "autotune.init/1"
+    assert document["program"] == str(tmp_path / "tuning" / "mm.yaml")
+    assert document["parameters"] == {"bi": [1, 2, 4, 8, 16]}
+    again = CliRunner().invoke(app, [*words, "--force"])
+    assert "5 combinations of bi" in again.stdout
+    assert EXAMPLE in " ".join(CliRunner().invoke(app, ["init", "--help"]).output.split())
+
+
+def test_both_files_that_are_there_are_named(tmp_path: Path) -> None:
+    source = tmp_path / "a.c"
+    source.write_text("int main(void) { return 0; }\n")
+    write(ConfigRequest(program=source, folder=tmp_path))
+    assert faults(lambda: write(ConfigRequest(program=source, folder=tmp_path))).splitlines() == [
+        f"{tmp_path / 'a.yaml'}: it is there already (--force replaces it)",
+        f"{tmp_path / 'a-tune.yaml'}: it is there already (--force replaces it)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("matmull.c", "it does not exist; expected a source file or an executable (did you mean"),
+        ("folder", "it is a folder; expected a source file or an executable"),
+        ("notes.txt", "it is neither a known kind of source nor executable; expected a .c, .cpp,"),
+    ],
+)
+def test_what_is_no_program_is_refused(tmp_path: Path, name: str, words: str) -> None:
+    (tmp_path / "matmul.c").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "notes.txt").write_text("text")
+    request = ConfigRequest(program=tmp_path / name, folder=tmp_path)
+    assert faults(lambda: write(request)).startswith(f"{tmp_path / name}: {words}")

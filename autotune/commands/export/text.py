@@ -3,12 +3,13 @@
 from autotune.commands.export.document import ExportDocument
 from autotune.results.export.entries import ExportEntry
 from autotune.tuning.maps.explore import LEVEL
+from autotune.units import counted
 
 
 def text(exported: ExportDocument) -> str:
     """A line for each choice of a header or wisdom file; for a table, its number of rows."""
     if exported.choices is None:
-        return f"{exported.rows} candidates of study {exported.study}"
+        return f"{counted(exported.rows, 'candidate')} of study {exported.study}"
     lines = []
     for section in exported.choices.sections:
         key = section.key
@@ -36,6 +37,5 @@ def _line(entry: ExportEntry, per: str) -> str:
     if entry.loss_bound is not None:
         line += f", loses less than {entry.loss_bound:.1%} with {LEVEL:.0%}"
     if entry.ties:
-        count = len(entry.ties)
-        line += f"; noise does not tell it from {count} other{'s' if count > 1 else ''}"
+        line += f"; noise does not tell it from {counted(len(entry.ties), 'other')}"
     return line

@@ -2,12 +2,14 @@
 
 from autotune.commands.importing.document import ImportDocument
 from autotune.results.report import words
+from autotune.units import counted
 
 
 def text(study: ImportDocument) -> str:
     """How many rows became candidates, the fastest of each problem, and what was left out."""
     failed = f", {study.failed} of them failed" if study.failed else ""
-    lines = [f"{study.entered} of {study.rows} rows are candidates of the config{failed}"]
+    candidates = "is a candidate" if study.entered == 1 else "are candidates"
+    lines = [f"{study.entered} of {counted(study.rows, 'row')} {candidates} of the config{failed}"]
     lines += [
         f"best of {best.problem}: {best.candidate}, {words.seconds(best.seconds)}"
         for best in study.best

@@ -9,14 +9,16 @@ from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Part
 from autotune.results.report.text_table import columns
 from autotune.results.report.words import interval, seconds
+from autotune.units import counted
 from autotune.workloads.base import EnumeratedSpace
 
 
 def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
     """The candidates as text, then the illegal combinations if requested."""
     lines = [candidate.id for candidate in enumerated.legal]
-    lines.append(f"{len(enumerated.legal)} candidates, {len(enumerated.illegal)} illegal")
-    if illegal:
+    candidates = counted(len(enumerated.legal), "candidate")
+    lines.append(f"{candidates}, {len(enumerated.illegal)} illegal")
+    if illegal and enumerated.illegal:
         lines.append(columns([(label, why) for label, _, why in enumerated.illegal]))
     return "\n".join(lines)
 
@@ -45,11 +47,12 @@ def rankings(
             for e in entries
         ]
         head = (
-            f"{ranking.problem.label}: {len(ranking.entries)} candidates on {machine.name},"
-            f" time per step predicted by engine {ranking.engine}"
+            f"{ranking.problem.label}: {counted(len(ranking.entries), 'candidate')}"
+            f" on {machine.name}, time per step predicted by engine {ranking.engine}"
         )
         if illegal[ranking.problem.key]:
-            head += f" ({illegal[ranking.problem.key]} illegal ones: autotune variants --illegal)"
+            left_out = counted(illegal[ranking.problem.key], "illegal one")
+            head += f" ({left_out}: autotune variants --illegal)"
         left = len(ranking.entries) - len(entries)
         tail = f"\n... and {left} more (--top 0 shows all)" if left else ""
         close = sum(e.undecided for e in ranking.entries)

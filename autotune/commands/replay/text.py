@@ -4,6 +4,7 @@ from autotune.files.recorded.recorded_space import RecordedSpace
 from autotune.files.recorded.replayed import SHARES, Replay, Step
 from autotune.results.report import words
 from autotune.results.report.text_table import columns
+from autotune.units import counted
 
 _HEAD = ("evaluation", "time", "above best", "why", "parameters")
 _RIGHT = (0, 1, 2)
@@ -16,25 +17,23 @@ def text(replayed: Replay) -> str:
     lines = [f"{space.name}: {_described(space)}", "", columns(rows, right=_RIGHT), ""]
     for share in SHARES:
         reached = replayed.reached(share)
-        needed = "not reached" if reached is None else _counted(reached)
+        needed = "not reached" if reached is None else counted(reached, "evaluation")
         near = int(space.within(share).sum())
         lines.append(f"within {share:.0%} of the recorded best ({near} of {len(space)}): {needed}")
     predictions = (
         "with the predictions of the file" if replayed.predicted else "without predictions"
     )
     lines.append(f"sampler {replayed.sampler}, seed {replayed.seed}, {predictions}")
-    lines.append(f"stopped after {_counted(len(replayed.steps))}: {replayed.stopped}")
+    lines.append(f"stopped after {counted(len(replayed.steps), 'evaluation')}: {replayed.stopped}")
     return "\n".join(lines)
-
-
-def _counted(evaluations: int) -> str:
-    return f"{evaluations} evaluation{'' if evaluations == 1 else 's'}"
 
 
 def _described(space: RecordedSpace) -> str:
     varied = ", ".join(f"{name} ({len(v)})" for name, v in space.parameters.items())
     failed = f", {space.failures} failed" if space.failures else ""
-    return f"{len(space)} recorded candidates{failed}; {varied}"
+    return f"{counted(len(space), 'recorded candidate')}{failed}" + (
+        f"; {varied}" if varied else ""
+    )
 
 
 def _improving(replayed: Replay) -> list[tuple[int, Step]]:

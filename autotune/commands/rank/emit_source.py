@@ -20,7 +20,8 @@ def emit_sources(
             path.write_text(text, encoding="utf-8")
             written.append(path)
     except OSError as error:
-        raise InputError(Fault(where=str(folder), found=f"cannot be written: {error}")) from error
+        found = f"cannot be written: {error.strerror or error}"
+        raise InputError(Fault(where=str(folder), found=found)) from error
     return written
 
 

@@ -9,8 +9,8 @@ from autotune.models.refinement.shifting_constants import (
     BARRIER,
     EXPOSED,
     INBOUND,
+    moved,
     shiftable_constants,
-    shifted,
 )
 
 
@@ -49,7 +49,7 @@ def without_refinement(machine: Machine) -> Calibration:
         change = calibration.refined.get(figure.name)
         shiftable = figure.name.startswith((INBOUND, BARRIER, EXPOSED))
         shifts.append(figure.shift(change.before) if change and shiftable else 0.0)
-    plain = shifted(calibration, shiftables, shifts)
+    plain = moved(calibration, shiftables, shifts)
     constants = dict(plain.constants)
     for name, change in calibration.refined.items():
         if name in constants:

@@ -108,9 +108,19 @@ def shifted(
     calibration: Calibration, constants: Sequence[ShiftingConstant], shifts: Sequence[float]
 ) -> Calibration:
     """The calibration with its constants shifted within their bounds."""
+    return moved(calibration, constants, held(constants, shifts))
+
+
+def moved(
+    calibration: Calibration, constants: Sequence[ShiftingConstant], shifts: Sequence[float]
+) -> Calibration:
+    """The calibration with its constants shifted, also where a level overtakes an inner one.
+
+    So figures are put back that were measured in that order.
+    """
     new = {
         figure.name: (figure, figure.at(shift))
-        for figure, shift in zip(constants, held(constants, shifts), strict=True)
+        for figure, shift in zip(constants, shifts, strict=True)
         if shift
     }
     if not new:
@@ -128,13 +138,13 @@ def shifted(
             for level, value in calibration.exposed.items()
         },
         constants={
-            name: _moved(constant, values[name]) if name in values else constant
+            name: _at_value(constant, values[name]) if name in values else constant
             for name, constant in calibration.constants.items()
         },
     )
 
 
-def _moved(constant: Constant, value: float) -> Constant:
+def _at_value(constant: Constant, value: float) -> Constant:
     """A constant with another value, its interval scaled by the same factor.
 
     A value of 0 has no factor; there the interval is stretched to contain the new value.

@@ -113,6 +113,18 @@ def test_what_is_no_sum_is_a_symbol_of_its_own(line: str) -> None:
     assert (name, count, state["%rax"].constant) == ("%rax#t.1", 1, 0)
 
 
+@pytest.mark.parametrize(
+    ("byte", "register"),
+    [("%al", "%rax"), ("%bh", "%rbx"), ("%sil", "%rsi"), ("%bpl", "%rbp"), ("%r10b", "%r10")],
+)
+def test_a_register_of_which_a_byte_is_written_has_another_value(byte: str, register: str) -> None:
+    """``xorl, setg``: 0 or 1, which a sum of arguments does not tell."""
+    state = after(f"movq %rdi, {register}", f"setg {byte}")
+    assert state[register] == symbol(f"{register}#t.1")
+    assert list(after(f"movb $1, {byte}")) == [register]
+    assert after(f"testb $1, {byte}") == {}
+
+
 def test_a_call_leaves_nothing_in_the_registers_of_the_callee() -> None:
     state = after("movl $1, %eax", "movl $2, %ebx", "call g")
     assert state["%rax"] == symbol("%rax#t.2")

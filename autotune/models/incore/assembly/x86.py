@@ -37,8 +37,9 @@ _QUARTER = re.compile(r"v(?:insert|extract|broadcast)[fi](?:128|64x2)")
 _MOVE = re.compile(r"v?mov(?:[au]?p[sd]|sd|[lh]pd|ddup|dq\w*|nt\w*|q)|mov\w*")
 _READS_ONLY = re.compile(r"(?:cmp|test|v?u?comis|bt)[bwlqd]?")
 _NO_ACCESS = re.compile(r"lea|nop|prefetch|j|call|endbr")
-_GENERAL = re.compile(r"%(?:r\w+|e?(?:[abcd]x|[sd]i|[bs]p))")
+_GENERAL = re.compile(r"%(?:r\w+|e?(?:[abcd]x|[sd]i|[bs]p)|[abcd][lh]|[sd]il|[bs]pl)")
 _LEGACY = re.compile(r"%[re]?(ax|bx|cx|dx|si|di|bp|sp)")
+_BYTE = re.compile(r"%(?:([abcd])[lh]|([sd]i|[bs]p)l)")
 _NEW = re.compile(r"%(r\d+)[dwb]?")
 _CHANGING = re.compile(r"(add|sub|inc|dec|neg|not|lea|mov|movabs|movsl|sal|shl|imul|xor)[lq]?")
 _CALLERS = ("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%r8", "%r9", "%r10", "%r11")
@@ -215,9 +216,12 @@ def _operand(text: str) -> str:
 
 
 def _whole(register: str) -> str:
-    """The 64-bit register that contains a register: ``%rax`` for ``%eax``."""
+    """The 64-bit register that contains a register: ``%rax`` for ``%eax`` and ``%al``."""
     match = _LEGACY.fullmatch(register)
     if match:
         return "%r" + match[1]
+    match = _BYTE.fullmatch(register)
+    if match:
+        return f"%r{match[1]}x" if match[1] else f"%r{match[2]}"
     match = _NEW.fullmatch(register)
     return "%" + match[1] if match else register

@@ -1,0 +1,302 @@
+"""Cycles of loops from the ports of their instructions, and the result of a sweep, by hand."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from incore_samples import POWER4
+
+from autotune.models.incore.annotate import AnnotatedLoop, annotated
+from autotune.models.incore.assembly.hot_loops import HotLoops, hot_loop, hot_loops
+from autotune.models.incore.assembly.loop_passes import HotLoop
+from autotune.models.incore.cost.library_calls import PRICED, SPREAD, LibraryCalls, price
+from autotune.models.incore.cost.loop_cost import (
+    InstructionTables,
+    LoopCost,
+    cost_of_loop,
+    needed_forms,
+)
+from autotune.models.incore.cost.port_pressure import Uop
+from autotune.models.incore.osaca.instruction_forms import FormProperties
+from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+from autotune.models.incore.sweep_result import CLOSE, DOUBTFUL, EXACT, from_ports, result
+
+ADDERS, LOADERS, STORER = frozenset({"2", "3"}), frozenset({"11", "12"}), frozenset({"13"})
+MADE_UP = OsacaArchitecture("MADE", "x86_64", LOADERS | STORER, issue=4.0)
+
+AXPY = """\
+\tvmovupd (%rcx,%rax,8), %ymm0
+\tvaddpd (%rdx,%rax,8), %ymm0, %ymm1
+\tvmovupd %ymm1, (%rdx,%rax,8)
+\taddq $4, %rax
+"""
+SUM = """\
+\tvaddsd (%rcx,%rax,8), %xmm0, %xmm0
+\tvmovsd %xmm0, (%rdx,%rax,8)
+\tincq %rax
+"""
+
+
+def loop(body: str) -> HotLoops:
+    """The loops of a function f(first, last, x, y) over %rax components."""
+    text = f"f:\n\tmovq %rdi, %rax\n.L2:\n{body}\tcmpq %rsi, %rax\n\tjl .L2\n\tret\n"
+    if "call" in body:  # in registers that the callee preserves
+        for register, other in (("rax", "rbx"), ("rcx", "r12"), ("rdx", "r13"), ("rsi", "r14")):
+            text = text.replace(register, other)
+    return hot_loops(text, "f")
+
+
+def ports(*uops: Uop, latency: float = 0.0, load: float = 0.0, **more: object) -> FormProperties:
+    facts: dict[str, object] = {"reads": (), "writes": (), "taken_as": None, "in_tables": True}
+    return FormProperties(uops=uops, latency=latency, load=load, **(facts | more))  # type: ignore[arg-type]
+
+
+ADD = (1.0, ADDERS)
+LOAD, STORE = (0.5, LOADERS), (1.0, STORER)
+VECTOR = {
+    "vmovupd (%r8,%r9,8), %ymm0": ports((1.0, LOADERS), load=5.0, writes=("v0",)),
+    "vaddpd (%r8,%r9,8), %ymm0, %ymm1": ports(
+        ADD, (1.0, LOADERS), latency=3.0, load=5.0, reads=("v0",), writes=("v1",)
+    ),
+    "vmovupd %ymm0, (%r8,%r9,8)": ports((2.0, STORER), reads=("v0",)),
+    "addq $4, %r8": ports((1.0, frozenset("0123")), latency=1.0, reads=("r8",), writes=("r8",)),
+    "cmpq %r8, %r9": ports((1.0, frozenset("0123")), latency=1.0, reads=("r8", "r9")),
+    "jl .L0": ports((1.0, frozenset("0"))),
+}
+SCALAR = VECTOR | {
+    "vaddsd (%r8,%r9,8), %xmm0, %xmm0": ports(
+        ADD, LOAD, latency=3.0, load=5.0, reads=("v0",), writes=("v0",)
+    ),
+    "vmovsd %xmm0, (%r8,%r9,8)": ports(STORE, reads=("v0",)),
+    "incq %r8": ports((1.0, frozenset("0123")), latency=1.0, reads=("r8",), writes=("r8",)),
+}
+
+
+def tables(facts: Mapping[str, FormProperties], **more: object) -> InstructionTables:
+    rest: dict[str, object] = {"architecture": MADE_UP, "forward": None, "ports": POWER4}
+    return InstructionTables(facts=facts, **(rest | more))  # type: ignore[arg-type]
+
+
+def cost(body: str, facts: Mapping[str, FormProperties], **more: object) -> LoopCost:
+    return cost_of_loop(loop(body).main[0], tables(facts, **more))
+
+
+# --- one loop ---------------------------------------------------------------------------------
+
+
+def test_forms_of_all_instructions_are_looked_up_once_without_calls() -> None:
+    names = [form.text for form, _ in needed_forms(loop(AXPY))]
+    assert sorted(names) == sorted(VECTOR)
+    with_call = loop("\tcall exp\n" + SUM)
+    assert not any(form.text.startswith("call") for form, _ in needed_forms(with_call))
+
+
+def test_cycles_of_a_pass_by_hand() -> None:
+    """Two cycles of loads on two ports, two of stores on one, three instructions on 0 to 3.
+
+    The addition takes 2 or 3, the branch 0, so four cycles of work lie on four ports. Compare and
+    branch are one of five instructions; the counter waits for itself a cycle.
+    """
+    made = cost(AXPY, VECTOR)
+    assert made.moving == pytest.approx(2.0)
+    assert made.limits["data port 13"] == pytest.approx(2.0)
+    assert made.limits["front end"] == pytest.approx(5 / 4)
+    assert made.chain.cycles == pytest.approx(1.0)
+    assert made.overlapping == pytest.approx(5 / 4)
+    assert (made.unknown, made.replaced, made.calls.count) == ((), {}, 0)
+    assert len(made.work) == 6
+
+
+def test_a_sum_waits_for_itself() -> None:
+    """Three cycles per component, whatever the ports could do."""
+    made = cost(SUM, SCALAR)
+    assert made.chain.cycles == pytest.approx(3.0)
+    assert made.overlapping == pytest.approx(3.0)
+    assert made.chain.lines == {0}
+
+
+def test_forwarding_through_memory_is_on_the_chain_with_its_cycles() -> None:
+    """y[j+1] = y[j] + x[j] without a register: store, forward, load, add."""
+    body = """\
+\tvmovsd (%rdx,%rax,8), %xmm0
+\tvaddsd (%rcx,%rax,8), %xmm0, %xmm1
+\tvmovsd %xmm1, 8(%rdx,%rax,8)
+\tincq %rax
+"""
+    facts = SCALAR | {
+        "vmovsd (%r8,%r9,8), %xmm0": ports(LOAD, load=5.0, writes=("v0",)),
+        "vaddsd (%r8,%r9,8), %xmm0, %xmm1": ports(
+            ADD, LOAD, latency=3.0, load=5.0, reads=("v0",), writes=("v1",)
+        ),
+        "vmovsd %xmm0, 8(%r8,%r9,8)": ports(STORE, reads=("v0",)),
+    }
+    made = cost(body, facts, forward=4.0)
+    assert [(f.store, f.load, f.passes, f.blocked) for f in made.forwards] == [(2, 0, 1, False)]
+    assert made.chain.cycles == pytest.approx(5 + 3 + 4)
+    assert made.chain.forwards == 1
+    assert cost(body, facts).chain.cycles == pytest.approx(5 + 3), "no figure, no cycles"
+
+
+def test_instructions_that_tables_lack_are_bounded_by_the_port_table() -> None:
+    """One scalar add and one double loaded per pass, on a core that loads and adds two a cycle."""
+    facts = SCALAR | {
+        "vaddsd (%r8,%r9,8), %xmm0, %xmm0": ports(reads=("v0",), writes=("v0",), in_tables=False)
+    }
+    bare = cost(SUM, SCALAR | {"vaddsd (%r8,%r9,8), %xmm0, %xmm0": ports(ADD, LOAD)})
+    made = cost(SUM, facts)
+    assert made.unknown == ("vaddsd",)
+    assert made.moving == pytest.approx(1.0 + 0.5), "the store, then the load of the port table"
+    assert bare.unknown == ()
+
+
+def test_an_instruction_taken_as_alike_is_named() -> None:
+    facts = VECTOR | {
+        "vaddpd (%r8,%r9,8), %ymm0, %ymm1": ports(ADD, (1.0, LOADERS), taken_as="vmaxpd")
+    }
+    assert cost(AXPY, facts).replaced == {"vaddpd": "vmaxpd"}
+
+
+def test_address_arithmetic_that_a_table_counts_as_a_load_is_none() -> None:
+    body = AXPY.replace("\taddq $4, %rax\n", "\tleaq 4(%rax), %rax\n")
+    facts = VECTOR | {
+        "leaq 8(%r8), %r8": ports((1.0, LOADERS), latency=0.0, load=4.0,
+                                  reads=("r8",), writes=("r8",)),
+    }  # fmt: skip
+    made = cost(body, facts)
+    assert made.moving == pytest.approx(2.0), "no data port is taken"
+    assert made.chain.cycles == pytest.approx(1.0), "a cycle, not a load"
+
+
+def test_known_mistakes_of_a_table_are_corrected() -> None:
+    wrong = OsacaArchitecture(
+        "MADE", "x86_64", LOADERS | STORER, 4.0, 16,
+        ((r"vaddpd .*", ((6.0, frozenset({"2"})),)),),
+    )  # fmt: skip
+    made = cost(AXPY, VECTOR, architecture=wrong)
+    assert made.limits["port 2"] == pytest.approx(6.0)
+    assert made.moving == pytest.approx(2.0), "its load stays"
+
+
+# --- calls --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], LibraryCalls(0, 0.0, ())),
+        (["exp"], LibraryCalls(1, 22.0, ())),
+        (["exp", "exp", "pow"], LibraryCalls(3, 22 + 22 + 55, ())),
+        (["_ZGVdN4v_sin"], LibraryCalls(1, 1.5 * 40, ())),
+        (["_ZGVbN2vv_pow"], LibraryCalls(1, 1.5 * 55, ())),
+        (["__exp_finite"], LibraryCalls(1, 22.0, ())),
+        (["g", "exp", "f", "g"], LibraryCalls(4, 22.0, ("f", "g"))),
+    ],
+)
+def test_calls_are_priced_by_name(names: Sequence[str], expected: LibraryCalls) -> None:
+    assert price(names) == expected
+
+
+def test_every_priced_function_has_a_vector_form_at_half_again_its_cycles() -> None:
+    for name in PRICED:
+        assert price([f"_ZGVeN8v_{name}"]).cycles == pytest.approx(1.5 * price([name]).cycles)
+
+
+def test_calls_add_their_cycles_and_cut_the_chain() -> None:
+    """The sum waits in a register that the callee may change: nothing is carried past it."""
+    made = cost("\tcall exp\n" + SUM, SCALAR)
+    assert made.calls == LibraryCalls(1, 22.0, ())
+    assert made.chain.cycles == pytest.approx(1.0), "the counter alone, in a preserved register"
+    assert made.overlapping == pytest.approx(22 + 5 / 4)
+    assert made.limits["calls"] == made.overlapping
+
+
+# --- a sweep ------------------------------------------------------------------------------------
+
+
+def test_a_result_is_cycles_per_source_iteration() -> None:
+    made = result(loop(AXPY), tables(VECTOR))
+    assert (made.iterations, made.vector, made.route) == (4, 32, "osaca:MADE")
+    assert float(made.T_OL) == pytest.approx(5 / 4 / 4)
+    assert made.T_nOL == pytest.approx(2 / 4)
+    assert made.chain == pytest.approx(1 / 4)
+    assert made.bottleneck == "data port 13"
+    assert (made.loads, made.stores) == (0.5, 0.25)
+    assert not made.approximate
+    assert made.hot_loops == 1
+    assert [rung.iterations for rung in made.ladder] == [4]
+    assert made.ladder[0].T_nOL == made.T_nOL
+
+
+@pytest.mark.parametrize(
+    ("uops", "more", "width"),
+    [
+        ((6.0, STORER), {}, EXACT),  # one limit above the others
+        ((2.0, STORER), {}, EXACT),
+        ((1.3, STORER), {}, CLOSE),  # stores and front end about alike
+        ((6.0, STORER), {"approximate": True}, DOUBTFUL),
+    ],
+)
+def test_the_width_says_how_clear_the_limit_is(
+    uops: Uop, more: dict[str, object], width: float
+) -> None:
+    facts = VECTOR | {
+        "vmovupd %ymm0, (%r8,%r9,8)": ports(uops, reads=("v0",)),
+        "vmovupd (%r8,%r9,8), %ymm0": ports((0.1, LOADERS), writes=("v0",)),
+        "vaddpd (%r8,%r9,8), %ymm0, %ymm1": ports((0.1, LOADERS), reads=("v0",), writes=("v1",)),
+    }
+    made = result(loop(AXPY), tables(facts, **more))
+    assert made.width == pytest.approx(width)
+    assert made.approximate == bool(more)
+
+
+def test_calls_widen_by_their_share_and_unpriced_ones_to_the_widest() -> None:
+    priced = result(loop("\tcall exp\n" + SUM), tables(SCALAR))
+    least = priced.width - SPREAD * 22.0 / float(priced.T_OL)
+    assert least == pytest.approx(DOUBTFUL)
+    assert priced.notes[-1] == "calls exp: priced by common figures, +- 50 %"
+    unpriced = result(loop("\tcall g\n" + SUM), tables(SCALAR))
+    assert unpriced.width == 0.8
+    assert unpriced.notes[-1] == "calls g: the time of these calls is not counted"
+
+
+def test_a_port_table_alone_gives_work_over_rates() -> None:
+    """Two loads and a store of doubles, one add per component; one double a vector on POWER4."""
+    made = from_ports(loop(AXPY), POWER4, ["no compiler"])
+    assert made.T_nOL == pytest.approx(max(2 / 2, 1 / 1, 3 / 2))
+    assert made.route == "ports"
+    assert (made.approximate, made.width, made.notes) == (True, DOUBTFUL, ("no compiler",))
+    assert made.crowded == made.T_OL, "nothing is shared"
+    called = from_ports(loop("\tcall exp\n" + SUM), POWER4, [])
+    plain = from_ports(loop(SUM), POWER4, [])
+    assert float(called.T_OL) == pytest.approx(float(plain.T_OL) + 22, abs=1)
+    assert called.calls == 1
+
+
+# --- as text ------------------------------------------------------------------------------------
+
+
+def test_instructions_stand_beside_the_ports_that_they_use() -> None:
+    made: HotLoop = hot_loop("f:\n.L2:\n\tvaddpd %ymm0, %ymm1, %ymm1\n\tvmovupd %ymm1, (%rdi)\n"
+                             "\taddq $32, %rdi\n\tjne .L2\n\tret\n", "f")  # fmt: skip
+    work = [[(1.0, frozenset({"0", "1"}))], [(1.0, frozenset({"13"}))], [], []]
+    sheet = AnnotatedLoop(loop=made, work=work, marks={"c": {0}, "x": {1}, "k": set()})
+    assert annotated([sheet], ["a loop by hand"]).splitlines() == [
+        "a loop by hand",
+        "",
+        ".L2: 4 source iterations per pass; cycles per pass on each port",
+        "    0    1   13 |",
+        " 0.50 0.50      | c    vaddpd %ymm0, %ymm1, %ymm1",
+        "           1.00 | x    vmovupd %ymm1, (%rdi)",
+        "                |      addq $32, %rdi",
+        "                |      jne .L2",
+        " 0.50 0.50 1.00 |      per pass",
+        "",
+        "x  crosses a line in some passes",
+        "c  on the loop-carried dependency",
+    ]
+
+
+def test_a_loop_without_marks_has_no_legend_and_none_is_a_summary_alone() -> None:
+    assert annotated([], ["nothing"]) == "nothing\n"
+    made = loop(SUM).main[0]
+    text = annotated([AnnotatedLoop(made, [()] * len(made.instructions), {})], [])
+    assert text.endswith("per pass\n")

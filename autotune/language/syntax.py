@@ -67,7 +67,7 @@ def outside(node: ast.AST, why: str) -> ValueError:
 
 
 def deeper(root: Node, children: Callable[[Node], Iterable[Node]], levels: int) -> bool:
-    """Whether a tree has more than so many levels."""
+    """Whether a tree has more than so many levels below its root."""
     layer = [root]
     while layer and levels >= 0:
         layer = [child for node in layer for child in children(node)]

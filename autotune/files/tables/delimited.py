@@ -40,13 +40,14 @@ def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> Delimi
     """
     text = text.lstrip("\ufeff")
     first = text.lstrip("\r\n").split("\n", 1)[0]
-    separator = separator_of(first)
+    listed = bool(domains) and ";" in first and _lists_options(first.split(";"), domains)
+    separator = ";" if listed else separator_of(first)
     if first.count(separator) >= _MOST_COLUMNS:
         raise faults.fail("1", f"more than {_MOST_COLUMNS} columns", "a column per parameter")
     lines = read_lines(text, separator, faults)
     if not lines:
         raise faults.fail("", "lines without a value", "a header, and a row per measurement")
-    if separator == ";" and domains and _lists_options(lines[0][1], domains):
+    if listed:
         return _listed(lines, domains, faults)
     table = DelimitedLines([name.strip() for name in lines[0][1]], lines[1:], separator != ",", [])
     _unnamed_index(table)

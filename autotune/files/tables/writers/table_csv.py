@@ -7,9 +7,11 @@ import unicodedata
 
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
+from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import separator_of
 from autotune.files.tables.csv_columns import taken_for
 from autotune.files.tables.delimited import same
+from autotune.files.tables.format_of_text import detect
 
 
 def to_csv(table: MeasurementTable) -> str:
@@ -61,6 +63,9 @@ def _faults(table: MeasurementTable, title: str, header: str) -> list[Fault]:
             if not (_plain(str(value)) and same(str(value))):
                 what = f"{name} = {value!r}, which reads as another value or as none"
                 faults.append(Fault(where=table.name, found=what, expected="another text"))
+    if detect(header, Faults(table.name)) != "csv":
+        what = f"the first name, {table.inputs.names[0]!r}, which begins another format"
+        faults.append(Fault(where=table.name, found=what, expected="another name"))
     if separator_of(header) != ",":
         what = "names with semicolons or tabs"
         faults.append(Fault(where=table.name, found=what, expected="fewer than the commas"))

@@ -1,0 +1,171 @@
+"""What one run can compare: candidates from rounds that they share, chosen and scored apart."""
+
+import fabricated as fake
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autotune.domain.results import Measurement
+from autotune.files.store.records import RunRecord
+from autotune.results.evaluate.comparable import (
+    ComparableRun,
+    champion,
+    comparable_run,
+    crossed_ratios,
+)
+
+
+def measured(name, times, *, stages=None, status="ok", accepted=True):
+    """A candidate with a time in each of some rounds."""
+    samples = tuple(
+        fake.sample(
+            seconds,
+            launch=number,
+            round=number,
+            accepted=accepted,
+            conditions={"stage": stages[number]} if stages else {},
+        )
+        for number, seconds in times.items()
+    )
+    return Measurement(candidate=name, run="r", status=status, samples=samples)
+
+
+def run(*measurements, name="r"):
+    facts = fake.facts()
+    return RunRecord(
+        id=name, machine=facts.machine, machine_identity=facts.machine_identity, versions={},
+        conditions={}, started="2026-01-01", ended=None, state="done", timings={}, choices=(),
+        builds=(), checksums={}, finished=frozenset(), measurements=measurements,
+    )  # fmt: skip
+
+
+def rounds(*times):
+    return dict(enumerate(times))
+
+
+def test_a_run_that_measured_none_of_the_candidates_compares_nothing():
+    other = run(measured("a", rounds(1.0)))
+    assert comparable_run(other, {"b"}) is None
+    assert comparable_run(run(), {"a"}) is None
+    failed = run(measured("a", {}, status="crashed"))
+    assert comparable_run(failed, {"a"}) is None
+
+
+def test_where_all_were_measured_alike_all_rounds_count():
+    made = comparable_run(
+        run(measured("a", rounds(1.0, 1.2, 1.1)), measured("b", rounds(2.0, 2.0, 2.0))),
+        {"a", "b"},
+    )
+    assert made is not None
+    assert made.run == "r"
+    assert made.fastest == "a"
+    assert made.times["b"] == pytest.approx(2.0)
+    assert 1.0 <= made.times["a"] <= 1.2
+    assert (made.levelled, made.finals) == (False, False)
+    assert {k: list(v) for k, v in made.rounds["a"].items()} == {0: [1.0], 1: [1.2], 2: [1.1]}
+
+
+def test_a_candidate_with_few_samples_cannot_be_chosen():
+    made = comparable_run(
+        run(measured("a", rounds(1.0)), measured("b", rounds(2.0, 2.0, 2.0, 2.0))), {"a", "b"}
+    )
+    assert made is not None
+    assert set(made.rounds) == {"b"}
+    half = comparable_run(
+        run(measured("a", rounds(1.0, 1.0)), measured("b", rounds(2.0, 2.0, 2.0, 2.0))),
+        {"a", "b"},
+    )
+    assert half is not None
+    assert set(half.rounds) == {"a", "b"}
+
+
+def test_rejected_samples_do_not_count():
+    noisy = measured("a", rounds(1.0, 1.0), accepted=False)
+    made = comparable_run(run(noisy, measured("b", rounds(2.0))), {"a", "b"})
+    assert made is not None
+    assert set(made.times) == {"b"}
+
+
+def test_finalists_are_compared_by_the_finals_alone():
+    stages = {0: "first", 1: "search", 2: "final", 3: "final", 4: "final"}
+    a = measured("a", {0: 1.0, 2: 2.0, 3: 2.0, 4: 2.0}, stages=stages)
+    b = measured("b", {0: 3.0, 2: 1.0, 3: 1.0, 4: 1.0}, stages=stages)
+    c = measured("c", {0: 2.0}, stages=stages)
+    made = comparable_run(run(a, b, c), {"a", "b", "c"})
+    assert made is not None
+    assert (made.finals, made.levelled, made.fastest) == (True, True, "b")
+    assert set(made.rounds) == {"a", "b"}
+    assert made.times["a"] == pytest.approx(2.0)
+    assert made.times["b"] == pytest.approx(1.0)
+    assert set(made.times) == {"a", "b", "c"}
+
+
+def test_drift_between_rounds_is_taken_out_of_a_search():
+    stages = {0: "first", 1: "search", 2: "search"}
+    a = measured("a", {0: 1.0, 1: 2.0, 2: 4.0}, stages=stages)
+    b = measured("b", {0: 1.5, 1: 3.0}, stages=stages)
+    c = measured("c", {0: 0.9, 2: 3.6}, stages=stages)
+    made = comparable_run(run(a, b, c), {"a", "b", "c"})
+    assert made is not None
+    assert made.levelled
+    assert made.times["b"] / made.times["a"] == pytest.approx(1.5, rel=0.01)
+    assert made.times["c"] / made.times["a"] == pytest.approx(0.9, rel=0.01)
+    for times in made.rounds.values():
+        values = [time for in_round in times.values() for time in in_round]
+        assert max(values) / min(values) == pytest.approx(1.0, rel=0.01)
+
+
+@settings(max_examples=10)
+@given(st.floats(0.01, 100))
+def test_a_comparison_is_the_same_on_a_machine_of_another_speed(factor):
+    times = {"a": rounds(1.0, 1.3, 1.1), "b": rounds(2.0, 2.1, 1.9), "c": rounds(1.05, 1.2, 1.0)}
+    slow = {n: {r: t * factor for r, t in v.items()} for n, v in times.items()}
+    made = comparable_run(run(*[measured(n, t) for n, t in times.items()]), set(times))
+    other = comparable_run(run(*[measured(n, t) for n, t in slow.items()]), set(times))
+    assert made is not None
+    assert other is not None
+    assert made.fastest == other.fastest
+    for name in times:
+        assert other.times[name] == pytest.approx(factor * made.times[name])
+    assert crossed_ratios(other, "b") == pytest.approx(crossed_ratios(made, "b"))
+
+
+# --- over several runs ------------------------------------------------------------------------
+
+
+def compared(name, **times):
+    return ComparableRun(run=name, rounds={n: {0: [t]} for n, t in times.items()}, times=times)
+
+
+def test_a_run_that_holds_the_winner_so_far_may_replace_it():
+    first, second = compared("1", a=1.0, b=2.0), compared("2", a=3.0, b=2.5)
+    assert champion([first, second]) == ("b", second)
+
+
+def test_a_run_without_the_winner_counts_only_where_it_compared_more():
+    first = compared("1", a=1.0, b=2.0)
+    assert champion([first, compared("2", b=1.0, c=2.0)]) == ("a", first)
+    more = compared("2", b=1.0, c=2.0, d=3.0)
+    assert champion([first, more]) == ("b", more)
+    assert champion([]) == (None, None)
+
+
+def test_of_equal_times_the_first_name_is_the_fastest():
+    assert compared("1", b=1.0, a=1.0).fastest == "a"
+
+
+def test_the_winner_of_each_round_is_chosen_by_the_others():
+    table = {
+        "a": {0: [1.0], 1: [1.0], 2: [9.0]},
+        "b": {0: [2.0], 1: [2.0], 2: [2.0]},
+    }
+    made = ComparableRun(run="r", rounds=table, times={"a": 1.0, "b": 2.0})
+    # the location of two times that lie far apart decides rounds 0 and 1
+    ratios = crossed_ratios(made, "b")
+    assert len(ratios) == 3
+    assert ratios[2] == pytest.approx(2 / 9)
+
+
+def test_a_single_round_cannot_choose_and_score():
+    alone = ComparableRun(run="r", rounds={"a": {0: [1.0]}, "b": {0: [2.0]}}, times={})
+    assert crossed_ratios(alone, "b") == []

@@ -1,0 +1,213 @@
+"""Cost curves as numbers and as SVG: which lines there are, and that the file stands alone."""
+
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autotune.domain.network import CostCurve, CurvePoint, Network, Segment
+from autotune.results.report.cost_curves import BEYOND, panels
+from autotune.results.report.draw import draw_curves, draw_search
+from autotune.results.report.draw.svg import figure_svg, round_values, tagged
+from autotune.results.report.search_records import Convergence, Move, Moves, SearchStep
+
+PAIR = CostCurve(
+    operation="pingpong", benchmark="osu", nodes=2, ranks=2, measured=(8, 1 << 20),
+    segments=(
+        Segment(lower=0, latency=1e-6, bandwidth=1e9),
+        Segment(lower=8192, latency=2e-6, bandwidth=2e9),
+    ),
+    residual=(0.9, 1.2),
+    points=(CurvePoint(8, 1e-6), CurvePoint(1024, 2e-6)),
+)  # fmt: skip
+BARRIER = CostCurve(
+    operation="barrier", benchmark="autotune", nodes=1, ranks=4, measured=(0, 0),
+    segments=(Segment(lower=0, latency=3e-6),),
+)  # fmt: skip
+
+
+def only(curve):
+    (panel,) = panels(Network(curves=(curve,)))
+    return panel
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+def test_a_panel_names_its_operation_ranks_nodes_and_benchmark():
+    assert only(PAIR).title == "pingpong, 2 ranks on 2 nodes (osu)"
+    assert only(BARRIER).title == "barrier, 4 ranks on 1 node (autotune)"
+
+
+def test_a_barrier_is_a_level_without_a_size():
+    panel = only(BARRIER)
+    assert not panel.has_size
+    (line,) = panel.lines
+    assert line.seconds == (3e-6, 3e-6)
+    assert not line.extrapolated
+    assert panel.breakpoints == ()
+
+
+def test_a_curve_is_drawn_piece_by_piece_and_beyond_its_sizes_as_extrapolated():
+    panel = only(PAIR)
+    assert panel.has_size
+    assert panel.breakpoints == (8192.0,)
+    assert panel.points == ((8.0, 1e-6), (1024.0, 2e-6))
+    spans = [
+        (line.size[0], pytest.approx(line.size[-1]), line.extrapolated) for line in panel.lines
+    ]
+    assert spans == [
+        (2.0, 8.0, True), (8.0, 8192.0, False), (8192.0, 1 << 20, False),
+        (1 << 20, BEYOND * (1 << 20), True),
+    ]  # fmt: skip
+
+
+def test_the_points_of_a_line_are_those_of_its_segment():
+    first = only(PAIR).lines[1]
+    for size, seconds in zip(first.size, first.seconds, strict=True):
+        assert seconds == pytest.approx(1e-6 + size / 1e9)
+    last = only(PAIR).lines[2]
+    assert last.seconds[0] == pytest.approx(2e-6 + 8192 / 2e9)
+
+
+def test_the_band_is_the_residual_interval_around_the_line():
+    for line in only(PAIR).lines:
+        for seconds, low, high in zip(line.seconds, line.low, line.high, strict=True):
+            assert (low, high) == (pytest.approx(0.9 * seconds), pytest.approx(1.2 * seconds))
+
+
+@given(st.integers(0, 1 << 16), st.integers(0, 1 << 20))
+def test_lines_join_and_rise_along_the_size(low, more):
+    curve = CostCurve(
+        operation="allgather", benchmark="osu", nodes=2, ranks=4, measured=(low, low + more),
+        segments=(Segment(lower=0, latency=1e-6, bandwidth=1e9),),
+    )  # fmt: skip
+    lines = only(curve).lines
+    assert lines
+    for line in lines:
+        assert list(line.size) == sorted(line.size)
+        assert list(line.seconds) == sorted(line.seconds)
+    for before, after in pairwise(lines):
+        assert before.size[-1] == pytest.approx(after.size[0])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "values"),
+    [
+        (1e-6, 1e-2, [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]), (1.0, 20.0, [1, 2, 5, 10, 20]),
+        (1.0, 3.5, [1, 1.5, 2, 3]), (1.1, 1.2, []),
+    ],
+)  # fmt: skip
+def test_ticks_are_round_values_between_the_limits(low, high, values):
+    assert round_values(low, high) == pytest.approx(values)
+
+
+@given(st.floats(1e-9, 1e3), st.floats(1, 1e6))
+def test_ticks_lie_between_the_limits_and_ascend(low, factor):
+    values = round_values(low, low * factor)
+    assert values == sorted(values)
+    assert all(low <= value <= low * factor for value in values)
+
+
+# --- figures ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def curves():
+    return draw_curves.svg(panels(Network(curves=(PAIR, BARRIER))), "cost & <curves>")
+
+
+def texts(figure):
+    root = ET.fromstring(figure)
+    return [element.text for element in root.iter() if element.tag.endswith("text")], root
+
+
+def test_a_figure_of_curves_has_its_titles_and_its_legend(curves):
+    said, root = texts(curves)
+    assert "pingpong, 2 ranks on 2 nodes (osu)" in said
+    assert {"fitted", "extrapolated", "pieces change", "median of the samples"} <= set(said)
+    assert said.count("fitted") == 1
+    title = next(element for element in root.iter() if element.tag.endswith("title"))
+    assert title.text == "cost & <curves>"
+
+
+def test_a_figure_alone_is_an_svg_file_with_a_white_background(curves):
+    whole = draw_curves.alone(curves)
+    assert whole.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<svg ')
+    root = ET.fromstring(whole.encode())
+    box = root.attrib["viewBox"].split()
+    background = next(iter(root))
+    assert background.attrib["fill"] == "white"
+    assert [background.attrib[k] for k in ("x", "y", "width", "height")] == box
+
+
+def test_a_page_escapes_its_title_and_its_table(tmp_path: Path):
+    page = draw_curves.page("<b> & c", "<svg></svg>", "a < b\n")
+    assert "<title>&lt;b&gt; &amp; c</title>" in page
+    assert "<pre>a &lt; b\n</pre>" in page
+    assert page.count("<svg></svg>") == 1
+    assert page.startswith("<!DOCTYPE html>")
+
+
+def test_the_same_figure_is_the_same_text_with_ids_of_its_own():
+    def paint(figure):
+        figure.add_subplot().plot([1, 2], [1, 2], "o")
+
+    first, again, other = (figure_svg(paint, (2.0, 1.0), "f", caption) for caption in "aab")
+    assert first == again
+    ids, others = (
+        {element.attrib["id"] for element in ET.fromstring(text).iter() if "id" in element.attrib}
+        for text in (first, other)
+    )
+    assert not ids & others, "figures of one page share no id"
+
+
+def step(number, measured, best):
+    return SearchStep(
+        evaluation=number, seconds=10.0 * number, label=f"c{number}", measured=measured, best=best
+    )
+
+
+def test_a_search_is_shown_with_what_failed_and_what_was_foretold():
+    record = Convergence(
+        steps=(step(1, 2e-3, 2e-3), step(2, None, 2e-3), step(3, 1e-3, 1e-3)),
+        predicted=(2e-3, 1.5e-3), baseline=3e-3,
+    )  # fmt: skip
+    said, _ = texts(draw_search.convergence(record, "search"))
+    expected = {"a candidate", "failed", "best so far", "baseline", "measured time"}
+    assert expected <= set(said)
+    assert "best so far in the predicted order" in said
+
+
+def test_moves_are_labelled_with_both_places_and_hostile_names_stay_text():
+    moves = Moves(
+        moves=(
+            Move(label="<script>$x$", role="winner", before=3, after=1),
+            Move(label="b", role="measured", before=1, after=2),
+        ),
+        of=2,
+    )
+    figure = draw_search.moves(moves, "moves")
+    said, _ = texts(figure)
+    assert "1  <script>$x$ (winner)" in said
+    assert "2  b" in said
+    assert "<script" not in figure
+
+
+def test_winner_and_baseline_are_told_apart_by_their_names():
+    assert tagged("a", "winner") == "a (winner)"
+    assert tagged("a", "baseline") == "a (baseline)"
+    assert tagged("a", "measured") == "a"
+
+
+def test_a_figure_names_what_it_shows_and_scales_with_the_page():
+    figure = figure_svg(lambda figure: figure.add_subplot(), (2.0, 1.0), "name", 'say "it"')
+    root = ET.fromstring(figure)
+    assert root.attrib["role"] == "img"
+    assert root.attrib["style"].startswith("max-width:")
+    assert "width" not in root.attrib
+    assert "<metadata" not in figure
+    assert "<style" not in figure

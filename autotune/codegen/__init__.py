@@ -1,1 +1,1 @@
-"""C code of candidates: a loop tree is made, transformed and printed."""
+"""C code of candidates: makes a loop tree, transforms it and prints it."""

@@ -36,9 +36,9 @@ _ROW = loop_tree.StoredRow("y")
 class CommunicationPhase:
     """The communication of one array in one time step.
 
-    ``times`` operations: each exchanges one row. ``bytes`` is what the busiest rank contributes to
-    one: its block (allgather), what it sends to one neighbour (neighbour), all that it sends
-    (sparse).
+    There are ``times`` operations, each of which exchanges one row. ``bytes`` is what the busiest
+    rank contributes to one operation: its block (allgather), what it sends to one neighbour
+    (neighbour), or all that it sends (sparse).
     """
 
     array: str
@@ -54,7 +54,7 @@ class CommunicationPhase:
 
 
 def blocks(n: int, granule: int, ranks: int) -> list[Range]:
-    """The components of each rank: whole granules, as equal as they can be.
+    """The components of each rank: whole granules, divided as equally as possible.
 
     >>> blocks(70, 8, 4)
     [(0, 16), (16, 32), (32, 48), (48, 70)]
@@ -67,7 +67,7 @@ def blocks(n: int, granule: int, ranks: int) -> list[Range]:
 def legal(
     ivp: Ivp, size: int, granule: int, ranks: int, communication: Communication
 ) -> str | None:
-    """Why the ranks of an IVP cannot communicate in this way; None where they can."""
+    """The reason why the ranks of an IVP cannot communicate in this way; None where they can."""
     if communication != "neighbour":
         return None
     values = ivp.values(size)
@@ -92,7 +92,9 @@ def legal(
 
 
 def refusal(program: loop_tree.StepProgram) -> str | None:
-    """Why a program cannot run on several ranks (a lack of its Comm and Sync nodes), or None."""
+    """The reason why a program cannot run on several ranks (missing Comm and Sync nodes); None
+    where it can.
+    """
     if any(
         isinstance(node, loop_tree.Comm) for tiles in _tiles(program.body) for node in _nodes(tiles)
     ):
@@ -107,7 +109,7 @@ def refusal(program: loop_tree.StepProgram) -> str | None:
 def phases(
     program: loop_tree.StepProgram, problem: Problem, candidate: Candidate
 ) -> list[CommunicationPhase]:
-    """The communication of one time step, an entry per array, in order; none for one rank."""
+    """The communication of one time step, one entry per array, in order; empty for one rank."""
     way = candidate.communication
     if way == "none":
         return []
@@ -181,9 +183,11 @@ def _tiles(block: loop_tree.NodeBlock) -> Iterator[loop_tree.NodeBlock]:
 
 @dataclass(frozen=True, slots=True)
 class ShiftedRead:
-    """The components j of a stretch of a right-hand side read ``y[j + shift]``; expressions of N.
+    """The components j of a stretch of a right-hand side that read ``y[j + shift]``; bounds are
+    expressions of N.
 
-    The stretch is [lower, upper), within rows of ``row`` components only [begin, end) of each.
+    The stretch is [lower, upper); within rows of ``row`` components it is only [begin, end) of
+    each.
     """
 
     lower: Expr
@@ -196,7 +200,9 @@ class ShiftedRead:
 
 
 def readings(ivp: Ivp) -> list[ShiftedRead]:
-    """The elements besides ``y[j]`` that the regions of a right-hand side read, each once."""
+    """The elements other than ``y[j]`` that the regions of a right-hand side read, each listed
+    once.
+    """
     reads: dict[ShiftedRead, None] = {}
     for sweep in regions.evaluation(ivp, "rhs", loop_tree.StoredRow("F"), _ROW, Num(0)):
         for stretch in sweep.stretches:
@@ -213,7 +219,9 @@ def readings(ivp: Ivp) -> list[ShiftedRead]:
 
 
 def wanted(ivp: Ivp, size: int, block: Range, communication: Communication) -> list[Range]:
-    """The remote components that a rank with the block ``block`` fetches, ascending, merged."""
+    """The remote components that a rank with the block ``block`` fetches, in ascending order,
+    merged.
+    """
     values = ivp.values(size)
     return _wanted(_numbers(ivp, size), int(values["n"]), ivp.distance(size), block, communication)
 
@@ -222,7 +230,7 @@ _Numbers = tuple[int, int, int, int, int, int]
 
 
 def _numbers(ivp: Ivp, size: int) -> list[_Numbers]:
-    """The readings of a right-hand side as whole numbers at one size."""
+    """The elements that a right-hand side reads, as whole numbers at one size."""
     values = ivp.values(size)
 
     def at(expr: Expr) -> int:
@@ -260,7 +268,7 @@ def _outside(read: _Numbers, first: int, last: int) -> Iterator[Range]:
 
 
 def _merged(ranges: Sequence[Range]) -> list[Range]:
-    """The ranges in ascending order, overlapping ones merged, empty ones left out."""
+    """The ranges in ascending order; overlapping ones are merged, empty ones left out."""
     merged: list[Range] = []
     for first, last in sorted(r for r in ranges if r[0] < r[1]):
         if merged and first <= merged[-1][1]:
@@ -288,7 +296,9 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """(messages, components) that each rank sends in one operation; the size on a cost curve."""
+    """(messages, components) that each rank sends in one operation, and the size at which a cost
+    curve is read.
+    """
 
     ranks: tuple[tuple[int, int], ...]
     most: int

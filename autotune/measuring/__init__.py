@@ -1,1 +1,3 @@
-"""Everything that runs on hardware: candidates, external programs, this host, networks."""
+"""Runs everything that is measured on hardware: candidates, external programs, this
+host, networks.
+"""

@@ -1,1 +1,1 @@
-"""C text from loop trees: programs to run, sweeps to analyse, kernels for kerncraft."""
+"""Prints loop trees as C: programs to run, sweeps to analyse, kernels for kerncraft."""

@@ -1,7 +1,7 @@
-"""Expressions as C: whole numbers stay ``long``, everything else is ``double``.
+"""Prints expressions as C: whole numbers are ``long``, all other values are ``double``.
 
-The value is that of the expression language: ``/`` divides truly, and ``%`` and ``//`` are of whole
-numbers, not negative.
+The value is that of the expression language: ``/`` divides truly, and ``%`` and ``//`` take whole
+numbers that are not negative.
 """
 
 import math
@@ -60,7 +60,7 @@ _HELPERS = {
 
 
 def support(text: str) -> list[str]:
-    """The lines that must stand before C text with printed expressions: headers and helpers."""
+    """The headers and helper functions that C text with printed expressions needs before it."""
     calls = set(re.findall(r"\b([a-z]+[0-9]?)\(", text))
     lines = []
     if calls & ({_FUNCTIONS.get(f, f) for f in FUNCTIONS} | {"positive"}):
@@ -72,7 +72,7 @@ def support(text: str) -> list[str]:
 
 
 def name(symbol: str) -> str:
-    """A name as a C identifier that collides with none of C or of the generated code."""
+    """A name as a C identifier that differs from all names of C and of the generated code."""
     return symbol + "_" if symbol in _RESERVED or symbol.startswith("_") else symbol
 
 
@@ -101,7 +101,7 @@ def _common(parts: tuple[Expr, ...], kinds: Kinds) -> Kind:
 
 
 def whole_symbols(expr: Expr) -> frozenset[str]:
-    """Symbols that must be whole numbers: those in indices and beside ``%`` and ``//``."""
+    """The symbols that must be whole numbers: those in indices and beside ``%`` and ``//``."""
     names: set[str] = set()
     for ref in references(expr):
         for index in ref.indices:
@@ -113,7 +113,7 @@ def whole_symbols(expr: Expr) -> frozenset[str]:
 
 
 def real(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
-    """C text of the expression as a ``double``."""
+    """The expression as C text of type ``double``."""
     if isinstance(expr, Num):
         return _literal(float(expr.value), outer)
     if kind(expr, kinds) == "long":
@@ -147,11 +147,11 @@ def real(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
 
 
 def _converted(expr: Expr, kinds: Kinds, outer: int) -> str:
-    """C text of a whole number converted to ``double``.
+    """C text that converts a whole number to ``double``.
 
-    What depends on j is converted where j stands: sums and products of whole numbers below 2^53
-    are the same in doubles, and only the conversion of 32 bits is a vector instruction on every
-    machine. (The number of components is below 2^31.)
+    Only j is converted in expressions that depend on j: sums and products of whole numbers below
+    2^53 are the same in doubles, and only the conversion of 32 bits is a vector instruction on
+    every machine. (The number of components is below 2^31.)
     """
     if "j" not in symbols(expr):
         return f"(double){whole(expr, kinds, 9)}"
@@ -183,7 +183,9 @@ def _power(base: Expr, exponent: int, kinds: Kinds, outer: int) -> str:
 
 
 def whole(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
-    """C text of the expression as a ``long``; values not whole by their form are truncated."""
+    """The expression as C text of type ``long``; values that are not whole by their form are
+    truncated.
+    """
     if kind(expr, kinds) == "double":
         return f"(long)({real(expr, kinds)})"
     if not symbols(expr):

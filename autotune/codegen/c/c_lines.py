@@ -1,4 +1,4 @@
-"""Formatting of C text: long lines are wrapped; a macro stands before every function."""
+"""Formats C text: wraps long lines, and puts a macro before every function."""
 
 import textwrap
 
@@ -18,7 +18,7 @@ clang concludes that from ``restrict`` alone."""
 
 
 def wrapped(line: str) -> list[str]:
-    """A line of C, broken into several where it is longer than ``WIDTH``."""
+    """A line of C, divided into several lines where it is longer than ``WIDTH``."""
     if len(line) <= WIDTH or line.lstrip().startswith("#"):
         return [line.replace(GLUE, " ")]
     indent = line[: len(line) - len(line.lstrip())]

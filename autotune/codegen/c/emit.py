@@ -1,4 +1,4 @@
-"""C text of sweeps (a function each) and of the time step that calls them."""
+"""Prints sweeps as C functions, and the time step that calls them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _NARROW = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepCode:
-    """A sweep as C: one function in a translation unit of its own."""
+    """A sweep as C text: one function in a translation unit of its own."""
 
     name: str
     function: str
@@ -148,7 +148,9 @@ def _loop(first: str, last: str, lines: list[str]) -> Iterator[str]:
 
 
 def _statements(stretch: loop_tree.SweepStretch, kinds: Kinds, shift: int = 0) -> list[str]:
-    """The statements for one component; with ``shift`` for that many components after j."""
+    """The statements for one component; with ``shift`` for the component that many
+    places after j.
+    """
     lines = []
     for statement in stretch.statements:
         value = _shifted(statement.value, shift)
@@ -164,7 +166,9 @@ def _statements(stretch: loop_tree.SweepStretch, kinds: Kinds, shift: int = 0) -
 
 
 def _shifted(expr: Expr, shift: int) -> Expr:
-    """The expression for the component ``shift`` after j, whole numbers in sums put together."""
+    """The expression for the component ``shift`` places after j, with whole numbers in sums
+    combined.
+    """
     if not shift:
         return expr
 
@@ -183,7 +187,9 @@ def _shifted(expr: Expr, shift: int) -> Expr:
 
 
 def _short_rows(sweep: loop_tree.Sweep, kinds: Kinds, row: int) -> Iterator[str]:
-    """Rows of fixed length, written out: the loop goes from row to row."""
+    """C lines for rows of fixed length: every component of a row is written out, in a loop over
+    rows.
+    """
     lines: list[str] = []
     for stretch in sweep.stretches:
         assert stretch.columns is not None
@@ -199,7 +205,9 @@ def _short_rows(sweep: loop_tree.Sweep, kinds: Kinds, row: int) -> Iterator[str]
 
 
 def _long_rows(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
-    """Rows whose length depends on N: clamped columns in each row of the band."""
+    """C lines for rows whose length depends on N: a loop over the columns, limited to the band,
+    within a loop over rows.
+    """
     row = sweep.stretches[0].row
     assert row is not None
     yield f"const long row = {whole(row, kinds)};"
@@ -232,7 +240,7 @@ def _columns(stretch: loop_tree.SweepStretch, kinds: Kinds) -> Iterator[str]:
 
 
 def _offset(expr: Expr, shift: int, kinds: Kinds) -> str:
-    """C text that is added to the start of a row; empty for the first column."""
+    """C text of what is added to the start of a row; empty for the first column."""
     if isinstance(expr, Num):
         expr, shift = Num(expr.value + shift), 0
     if expr == Num(0):
@@ -241,7 +249,7 @@ def _offset(expr: Expr, shift: int, kinds: Kinds) -> str:
 
 
 def _width(stretch: loop_tree.SweepStretch) -> int | None:
-    """The number of columns if it is small and equal at every size, otherwise None."""
+    """The number of columns if it is small and the same at every size; else None."""
     assert stretch.columns is not None
     first, end = stretch.columns
     if symbols(first) | symbols(end) <= {"N"}:
@@ -257,7 +265,7 @@ def _width(stretch: loop_tree.SweepStretch) -> int | None:
 
 
 def step_lines(program: loop_tree.StepProgram, phases: list[str]) -> list[str]:
-    """The body of the step function: every thread runs it, barriers order the threads."""
+    """The body of the step function, which every thread runs; barriers order the threads."""
     bounds: Bounds = {None: ("first", "last")}
     if program.grid is not None:
         bounds = {d: (f"first_{d}", f"last_{d}") for d in program.grid.dimensions}
@@ -381,7 +389,9 @@ def _index(index: Expr) -> str:
 
 
 def _scalar(expr: Expr) -> str:
-    """C text of a scalar argument: coefficients by their tables, ``h`` and ``t`` by name."""
+    """C text of a scalar argument: a coefficient as an element of its table, ``h`` and ``t`` by
+    name.
+    """
     loops = {s for ref in references(expr) for index in ref.indices for s in symbols(index)}
     return real(expr, _whole(loops))
 

@@ -42,13 +42,13 @@ def units(
     distributed: bool = False,
     filled: bool = False,
 ) -> dict[str, str]:
-    """File name to C text: each sweep in a file of its own, step.c, main.c and their headers.
+    """The source files of a measuring program, file name to C text.
 
-    ``filled``: every row of every array has the initial values, not the state alone; on a grid
-    they always have.
-    ``distributed``: a program of several ranks, with MPI; ``communication.refusal`` says whether
-    there is one. ``main.c`` and ``program.h`` are the same for every program, and a sweep for every
-    program that has it. The texts do not depend on the size of the problem, nor on threads, ranks
+    Each sweep has a file of its own; the others are step.c, main.c and the headers. ``filled``:
+    every row of every array gets the initial values, not only the state; on a grid they always do.
+    ``distributed``: a program of several ranks, with MPI; ``communication.refusal`` says whether it
+    is possible. ``main.c`` and ``program.h`` are the same for every program, and a sweep is the
+    same in every program that has it. The texts do not depend on the problem size, threads, ranks
     or the kind of communication. Raises ``IllegalTransformation`` for several ranks on a grid.
     """
     problem = generated(problem)
@@ -83,7 +83,7 @@ def _grid_units(program: loop_tree.StepProgram, stencil: Stencil) -> dict[str, s
 
 
 def _functions(program: loop_tree.StepProgram, ivp: Ivp) -> list[loop_tree.Sweep]:
-    """The sweeps to print, one per C function, including those that set initial values."""
+    """The sweeps to print, one for each C function, including those that set initial values."""
     by_name: dict[str, loop_tree.Sweep] = {}
     for sweep in (*loop_tree.sweeps(program.body), *_initial(ivp)):
         same_name = by_name.setdefault(sweep.name, sweep)
@@ -157,7 +157,9 @@ def _constants(ivp: Ivp) -> tuple[list[Constant], c_expressions.Kinds]:
 
 
 def _reading(ivp: Ivp, constants: list[Constant], kinds: c_expressions.Kinds) -> dict[str, object]:
-    """Template fields: the remote components that the right-hand side reads on several ranks."""
+    """Template fields that describe the remote components that the right-hand side reads on several
+    ranks.
+    """
     reads = communication.readings(ivp)
     fields = ("lower", "upper", "shift", "row", "begin", "end")
     expressions = [getattr(reading, field) for reading in reads for field in fields]

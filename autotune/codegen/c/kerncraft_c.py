@@ -72,7 +72,7 @@ class KernelText:
 
 
 class _Unfit(Exception):
-    """A construct that kerncraft cannot express; the message is the reason."""
+    """Raised for a construct that kerncraft cannot express; the message is the reason."""
 
 
 def kernel_text(
@@ -80,8 +80,9 @@ def kernel_text(
 ) -> KernelText | str:
     """The stretch as kerncraft C, or the reason why kerncraft cannot express it.
 
-    Of rows with a fixed length all stretches of the sweep are one text, since they share a loop.
-    Bounds do not matter: the loop is the inside of a stretch of ``share`` components.
+    All stretches of a sweep with rows of fixed length become one text, since they share a loop. The
+    bounds of a stretch are ignored: the loop covers the interior of a stretch of ``share``
+    components.
     """
     try:
         if stretch.columns is not None and isinstance(stretch.row, Num):
@@ -125,7 +126,9 @@ def _shift(ref: Ref, ivp: Ivp, pitch: Expr) -> _Shift:
 
 
 def _many_rows(ivp: Ivp, pitch: Expr) -> bool:
-    """Whether n holds more and more rows of length ``pitch`` as N grows: a grid, not fields."""
+    """Whether n has ever more rows of length ``pitch`` as N grows: then rows belong to a grid; else
+    they are fields.
+    """
     rows = [
         number(ivp.dimension, values) / number(pitch, values)
         for values in (ivp.values(max(size, ivp.minimum)) for size in _SIZES)
@@ -156,7 +159,7 @@ class _Writer:
     counter: str = "long"
 
     def array(self, row: str, part: int) -> str:
-        """The array of a row parameter, or of a part of it (a field, a column)."""
+        """The name of the array for a row parameter, or for a part of it (a field, a column)."""
         key = (row, part)
         if key not in self.arrays:
             mark = f"_{'m' if part < 0 else ''}{abs(part)}" if part else ""
@@ -170,7 +173,9 @@ class _Writer:
         return self.scalars[symbol]
 
     def fresh(self, stem: str) -> str:
-        """A name that is not taken; kerncraft itself makes names with a trailing underscore."""
+        """A name that is not used yet, without the trailing underscore of names that kerncraft
+        makes.
+        """
         name = c_expressions.name(stem).strip("_") or "x"
         while name in self.taken or c_expressions.name(name) != name:
             name += "x"
@@ -184,7 +189,9 @@ class _Writer:
 
 
 def _rows(stretch: loop_tree.SweepStretch, ivp: Ivp) -> KernelText:
-    """A stretch of consecutive components: in one dimension, with fields, or row by row."""
+    """The kernel text of a stretch of consecutive components: in one dimension, with fields, or row
+    by row.
+    """
     pitch = stretch.row if stretch.columns is not None and stretch.row else Sym(_LENGTH)
     statements = _inlined(stretch.statements)
     far = any(_shift(ref, ivp, pitch).outer for s in statements for ref in references(s.value))
@@ -223,7 +230,7 @@ def _rows(stretch: loop_tree.SweepStretch, ivp: Ivp) -> KernelText:
 
 
 def _pairs(sweep: loop_tree.Sweep, ivp: Ivp, row: int) -> KernelText:
-    """Rows of fixed length: a loop over rows, every column an array of its own."""
+    """The kernel text of rows of fixed length: a loop over rows, with an array for every column."""
     writer = _Writer(
         ivp, Num(row), "j", "[N]", {"j", _LENGTH, _ROWS, "kernel"}, notes={PAIRS: None}
     )
@@ -251,7 +258,9 @@ def _pairs(sweep: loop_tree.Sweep, ivp: Ivp, row: int) -> KernelText:
 
 
 def _check_columns(writer: _Writer, row: int) -> None:
-    """Raise ``_Unfit`` unless every column is used: unused ones are moved but would not count."""
+    """Raise ``_Unfit`` unless every column is used; kerncraft would not count the traffic of unused
+    columns.
+    """
     for name in dict.fromkeys(name for name, _ in writer.arrays):
         used = sum(name == other for other, _ in writer.arrays)
         if used < row:
@@ -269,7 +278,7 @@ def _text(writer: _Writer, loops: list[str], lines: list[str]) -> str:
 
 
 def _loop(writer: _Writer, variable: str, end: str, offsets: Iterable[int]) -> str:
-    """The loop that keeps every offset within 0 .. end - 1."""
+    """The head of the loop, with bounds that keep every offset within 0 .. end - 1."""
     reach = [0, *offsets]
     first, last = -min(reach), max(reach)
     until = f"{end} - {last}" if last else end
@@ -277,7 +286,7 @@ def _loop(writer: _Writer, variable: str, end: str, offsets: Iterable[int]) -> s
 
 
 def _at_least(length: Expr, offsets: Iterable[int]) -> Expr:
-    """The length of the loop, raised where needed so that it has one iteration at least."""
+    """The length of the loop, increased where needed so that it has at least one iteration."""
     reach = [0, *offsets]
     return Call("max", (length, Num(max(reach) - min(reach) + 1)))
 
@@ -290,7 +299,9 @@ def _index(variable: str, shift: int) -> str:
 
 
 def _inlined(statements: tuple[loop_tree.Statement, ...]) -> list[loop_tree.Assign]:
-    """The assignments with temporaries written out; those without elements or j stay names."""
+    """The assignments with temporaries replaced by their values; temporaries without elements or j
+    keep their names.
+    """
     values: dict[str, Expr] = {}
     done = []
     for statement in statements:
@@ -313,7 +324,9 @@ def _assignment(
 
 
 def _value(expr: Expr, writer: _Writer, element: _Element, place: Expr) -> Expr:
-    """The expression with numbers as doubles, elements and scalars by their names in the text."""
+    """The expression with numbers as doubles, and with elements and scalars under their names in
+    the text.
+    """
 
     def again(part: Expr) -> Expr:
         return _value(part, writer, element, place)
@@ -352,5 +365,7 @@ def _value(expr: Expr, writer: _Writer, element: _Element, place: Expr) -> Expr:
 
 
 def _operand(expr: Expr, again: Callable[[Expr], Expr], writer: _Writer) -> Expr:
-    """An operand of max; a number by a name, lest the compiler drop ``x + 0.0``."""
+    """An operand of max; a number is replaced by a named scalar, since compilers would drop ``x +
+    0.0``.
+    """
     return Sym(writer.scalar("bound")) if isinstance(expr, Num) else again(expr)

@@ -1,1 +1,1 @@
-"""Sweeps over the points of a grid: programs of stencils, and their C text."""
+"""Sweeps over the points of a grid: the programs of stencils, and their C text."""

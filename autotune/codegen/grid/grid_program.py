@@ -1,4 +1,4 @@
-"""From a variant to its program on a grid: sweeps of a stencil, blocked, unrolled, checked."""
+"""Makes the program of a variant on a grid: sweeps of a stencil, blocked, unrolled, checked."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,9 +19,10 @@ MOST_UNROLLED = 8
 
 
 def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> loop_tree.StepProgram:
-    """The unpadded program of a variant for a stencil; raises ``IllegalTransformation``.
+    """The unpadded program of a variant for a stencil; ``IllegalTransformation`` where there is
+    none.
 
-    It depends on the stencil alone, not on the extents of the grid.
+    It depends only on the stencil, not on the extents of the grid.
     """
     stencil = problem.stencil
     kernels = _chosen(variant.transformations, skeleton, stencil)
@@ -45,7 +46,9 @@ def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> lo
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """A kernel's sweep and the blocks around it."""
+    """The sweep of a kernel with the blocks around it, as transformations have changed
+    it so far.
+    """
 
     sweep: loop_tree.GridSweep
     blocks: Mapping[str, int] = field(default_factory=dict)
@@ -152,7 +155,7 @@ def point_sweep(
 
 
 def constants(stencil: Stencil, used: Collection[str]) -> tuple[tuple[str, Expr], ...]:
-    """The constants of the stencil that are used, in order, by their names in the code."""
+    """The constants of the stencil that are used, in order, under their names in the code."""
     return tuple(
         (renamed(stencil, name), _in_code(stencil, value))
         for name, value in stencil.constants.items()
@@ -173,7 +176,9 @@ def _in_code(stencil: Stencil, expr: Expr) -> Expr:
 
 
 def renamed(stencil: Stencil, name: str) -> str:
-    """The name of a stencil's symbol in generated code, changed where the code uses it itself."""
+    """The name of a stencil's symbol in generated code; it is changed where the code has this name
+    itself.
+    """
     if name in (*stencil.constants, *stencil.coefficients):
         reserved = own_names(stencil.dimensions)
         while name in reserved:
@@ -183,7 +188,9 @@ def renamed(stencil: Stencil, name: str) -> str:
 
 
 def coefficient_arrays(stencil: Stencil, arrays: Mapping[str, object]) -> dict[str, str]:
-    """The coefficients that the body reads, each with a stored array beside ``arrays``."""
+    """The coefficients that the body reads, each with the name of its stored array, distinct from
+    ``arrays``.
+    """
     names: dict[str, str] = {}
     for name in stencil.reads:
         if name == SOURCE:
@@ -196,7 +203,7 @@ def coefficient_arrays(stencil: Stencil, arrays: Mapping[str, object]) -> dict[s
 
 
 def identifier(stencil: Stencil) -> str:
-    """The name of the stencil as a part of a C identifier."""
+    """The name of the stencil, usable as a part of a C identifier."""
     return "".join(c if c.isalnum() else "_" for c in stencil.name)
 
 
@@ -230,6 +237,6 @@ def _step(step: Step, kernels: Mapping[str, _Chosen]) -> loop_tree.Node:
 
 
 def _arrays(skeleton: Skeleton, stencil: Stencil) -> tuple[tuple[str, int], ...]:
-    """The arrays of the skeleton, followed by those of coefficients, with their numbers of rows."""
+    """The arrays of the skeleton and then those of coefficients, with their numbers of rows."""
     coefficients = coefficient_arrays(stencil, skeleton.arrays)
     return tuple((name, 1) for name in (*skeleton.arrays, *coefficients.values()))

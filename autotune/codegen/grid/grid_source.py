@@ -1,4 +1,4 @@
-"""The generated part of a measuring program on a grid: time step, constants, first values."""
+"""The generated part of a measuring program on a grid: time step, constants, initial values."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ Constant = tuple[c_expressions.Kind, str, str]
 
 
 def functions(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree.GridSweep]:
-    """The sweeps to print, one per C function, including those that set first values."""
+    """The sweeps to print, one per C function, including those that set initial values."""
     by_name: dict[str, loop_tree.GridSweep] = {}
     for sweep in (*loop_tree.grid_sweeps(program.body), *_initial(program, stencil)):
         same_name = by_name.setdefault(sweep.name, sweep)
@@ -45,9 +45,10 @@ def fields(program: loop_tree.StepProgram, stencil: Stencil) -> Mapping[str, obj
 
 
 def _initial(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree.GridSweep]:
-    """The sweeps that set every array: coefficients to their values, the others to those of u.
+    """The sweeps that set every array: coefficients to their values, all others to the initial
+    values of u.
 
-    All of them have the ghosts of u, so that they may change places.
+    All arrays have the ghosts of u, so that two of them may be swapped.
     """
     of = {grid_program.renamed(stencil, name): name for name in stencil.coefficients}
     stored = {

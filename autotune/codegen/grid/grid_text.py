@@ -1,4 +1,4 @@
-"""Sweeps over grids as C: a function over a box of points, and what its callers pass.
+"""Prints sweeps over grids as C: a function over a box of points, and the arguments of its callers.
 
     void sweep_x(long first_k, long last_k, ..., double *restrict v, const double *restrict u,
                  long plane, long line, extents, constants, scalars)
@@ -33,7 +33,7 @@ def own_names(dimensions: Iterable[str]) -> frozenset[str]:
 
 
 def strides(sweep: loop_tree.GridSweep) -> tuple[str, ...]:
-    """The stride parameters of the function: one for every dimension except the last."""
+    """The stride parameters of the function: one for each dimension except the last."""
     return _STRIDES[-len(sweep.dimensions[:-1]) :]
 
 
@@ -58,7 +58,7 @@ def parameters(sweep: loop_tree.GridSweep) -> list[str]:
 
 
 def box(sweep: loop_tree.GridSweep, bounds: Bounds) -> list[str]:
-    """The arguments of a call that state the box of points it covers."""
+    """The arguments of a call that state the box of points that it covers."""
     return [end for dimension in sweep.dimensions for end in bounds[dimension]]
 
 
@@ -85,12 +85,13 @@ def around(sweep: loop_tree.GridSweep, row: Iterable[str]) -> Iterator[str]:
 
 
 def _row(sweep: loop_tree.GridSweep, factor: int) -> Iterator[str]:
-    """The innermost loop. Unrolled by hand, it has a loop behind it for the points left over.
+    """C lines of the innermost loop; an unrolled loop is followed by one for the remaining points.
 
-    That one has an empty instruction in it, at no cost: else compilers make a vector loop of it,
-    with a remainder of its own, for fewer points than the factor. The loop in front is vectorised
-    by gcc -O2 within a group of points (not unrolled it is not vectorised at all), by gcc -O3 and
-    clang across groups, with permutations that make it slower than the loop that is not unrolled.
+    The loop for the remaining points contains an empty instruction, at no cost. Otherwise compilers
+    would vectorise it, with another remainder, for fewer points than the factor. gcc -O2 vectorises
+    the unrolled loop within a group of points (and does not vectorise a loop that is not unrolled).
+    gcc -O3 and clang vectorise it across groups, with permutations that make it slower than the
+    loop without unrolling.
     """
     i = sweep.dimensions[-1]
     end, step = (f"whole_{i}", f"{i} += {factor}") if factor > 1 else (f"last_{i}", f"{i}++")

@@ -1,6 +1,6 @@
-"""What a part of a sweep does to one vector: it loads and stores, or computes on registers.
+"""The work of one part of a sweep on one vector: loads and stores, or arithmetic on registers.
 
-The lines of C are the same whatever loops run around them.
+The C lines are the same for any loops around them.
 """
 
 import re
@@ -20,7 +20,7 @@ _LANEWISE = ("abs", "min", "max")
 
 
 class ProbeImpossible(Exception):
-    """This sweep has no such probe; the message is the reason."""
+    """Raised where a sweep has no such probe; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class LoopShape:
 
 @dataclass(frozen=True, slots=True)
 class PartBody:
-    """C lines of a part: before the loops, for one vector, for one component."""
+    """The C lines of a part: before the loops, for one vector, for one component."""
 
     before: Sequence[str]
     vector: Sequence[str]
@@ -50,7 +50,7 @@ class PartBody:
 
 
 def head(lanes: int) -> list[str]:
-    """C lines that define the vector type and keep values from being optimised away."""
+    """C lines that define the vector type and prevent values from being optimised away."""
     size = f"vector_size({8 * lanes}), " if lanes > 1 else ""
     lines = [
         f"typedef double lane __attribute__(({size}aligned(8), may_alias));",
@@ -93,9 +93,9 @@ def _functions() -> list[str]:
 
 
 def moving(loaded: Sequence[str], stored: Sequence[str], shape: LoopShape) -> PartBody:
-    """A part that loads and stores these elements, given as C, and computes nothing.
+    """A part that loads and stores these elements, given as C text, and computes nothing.
 
-    Raises NotMade where there are none.
+    Raises ProbeImpossible where there are none.
     """
     if not loaded and not stored:
         raise ProbeImpossible("it loads no row")
@@ -110,7 +110,7 @@ def moving(loaded: Sequence[str], stored: Sequence[str], shape: LoopShape) -> Pa
 
 
 def _loads(elements: Sequence[str], kind: str) -> Iterator[str]:
-    """C lines with one load instruction per element, into a register that nothing uses."""
+    """C lines with one load instruction per element, into a register that is not used further."""
     return (f"USE(LOAD({kind}, {element}));" for element in elements)
 
 
@@ -119,7 +119,7 @@ def _loads(elements: Sequence[str], kind: str) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Statements:
-    """The statements of a component on registers, as C; grows while they are written."""
+    """The statements of a component on registers, as C lines; collected while they are written."""
 
     kinds: Kinds
     lanes: int
@@ -149,7 +149,9 @@ class _Statements:
             self._number(name(statement.name), value, self.kinds.get(statement.name, "double"))
 
     def _value(self, part: Expr) -> Expr:
-        """Replace an element by its register, and an assigned one by its last result."""
+        """The expression with each element replaced by its register, or by its last result where it
+        was assigned.
+        """
         if not isinstance(part, Ref):
             return part
         if part.array in self.results and part.indices == (Sym("j"),):
@@ -180,7 +182,9 @@ class _Statements:
         self.lines.append(f"const {kind} {target} = {text};")
 
     def _lanewise(self, expr: Expr) -> Expr:
-        """The expression on vectors; parts that do not vary are computed before as numbers."""
+        """The expression on vectors; parts that are the same for all components are computed before
+        the loops.
+        """
         match expr:
             case Sym(name="j"):
                 raise ProbeImpossible("it computes with its loop variable")
@@ -209,7 +213,9 @@ class _Statements:
         return expr
 
     def _before(self, expr: Expr, *, splat: bool = False) -> Sym:
-        """A name for the value of an expression that is the same for every component."""
+        """A name for the value, computed before the loops, of an expression that is the same for
+        all components.
+        """
         text = real(expr, self.kinds)
         self.scalar.append(text)
         target = f"same{len(self.lines)}"
@@ -219,7 +225,7 @@ class _Statements:
 
 
 def arithmetic(statements: Sequence[loop_tree.Statement], kinds: Kinds, lanes: int) -> PartBody:
-    """A part that runs the statements on registers. Raises ``ProbeImpossible`` where it cannot."""
+    """A part that runs the statements on registers; ``ProbeImpossible`` where it cannot."""
     lines_of = _Statements(kinds, lanes)
     for statement in statements:
         lines_of.write(statement)

@@ -1,9 +1,10 @@
-"""Programs made of one sweep: what a candidate spends most of its time in, run by itself.
+"""Programs made of one sweep of a candidate, which run this sweep alone.
 
 A sweep is taken out of its program with the values that its loops have at its first call, and runs
-on rows of its own. Tile by tile, each tile many times in a row, its working set is what the tile
-touches; so the length of the tile chooses the level that its data come from. A sweep over a grid
-runs on arrays of its own, in the blocks that it has in its program; the grid chooses the level.
+on rows of its own. It runs tile by tile, each tile many times in a row, so that its working set is
+what the tile touches. So the length of the tile selects the memory level that the data come from. A
+sweep over a grid runs on arrays of its own, in the blocks that it has in its program; there the
+grid selects the level.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ _Blocks = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class ProbedSweep:
-    """A sweep of a program, and the loops around its first call."""
+    """A sweep of a program, with the loops around its first call."""
 
     sweep: loop_tree.AnySweep
     loops: tuple[tuple[str, int], ...]
@@ -33,7 +34,7 @@ class ProbedSweep:
 
 
 def probed_sweeps(program: loop_tree.StepProgram) -> list[ProbedSweep]:
-    """Each function of a program once, in the order of their first calls."""
+    """The sweeps of a program, one for each C function, in the order of their first calls."""
     sweeps: dict[str, ProbedSweep] = {}
     for sweep, loops, count, blocks in _walk(program.body, (), 1, ()):
         previous = sweeps.get(sweep.name)
@@ -67,7 +68,7 @@ def _walk(
 def single_sweep_program(
     program: loop_tree.StepProgram, probed: ProbedSweep, pad_lines: int
 ) -> loop_tree.StepProgram:
-    """The program that runs one sweep once a step; nothing but its rows is stored."""
+    """The program that runs one sweep once per step and stores only the rows of the sweep."""
     sweep = probed.sweep
     if isinstance(sweep, loop_tree.GridSweep):
         return _alone_on_grid(program, sweep, probed.blocks, pad_lines)
@@ -96,7 +97,7 @@ def single_sweep_program(
 def _alone_on_grid(
     program: loop_tree.StepProgram, sweep: loop_tree.GridSweep, blocks: _Blocks, pad_lines: int
 ) -> loop_tree.StepProgram:
-    """The program of one sweep over a grid, on arrays with the names of its parameters."""
+    """The program of one sweep over a grid, on arrays named after its parameters."""
     names = tuple(name for name, _ in sweep.rows)
     node: loop_tree.Node = replace(
         sweep, rows=tuple((name, loop_tree.StoredRow(name)) for name in names)
@@ -112,7 +113,9 @@ def _alone_on_grid(
 
 
 def repeated(program: loop_tree.StepProgram, tile: int | None, times: int) -> loop_tree.StepProgram:
-    """The program tile by tile, each tile ``times`` times in a row; None: all tiles at once."""
+    """The program run tile by tile, each tile ``times`` times in a row; None: all tiles in one
+    pass.
+    """
     again = loop_tree.Repeat("again", 0, times, program.body)
     node = again if tile is None else loop_tree.Tiles(tile, loop_tree.NodeBlock((again,)))
     return replace(program, body=loop_tree.NodeBlock((node,)))

@@ -1,4 +1,4 @@
-"""Loops that do one part of a sweep's work, as C.
+"""Prints loops that do one part of a sweep's work, as C.
 
     loop         the sweep as it is
     loads        every element that it reads is loaded; nothing is computed or stored
@@ -50,7 +50,9 @@ def code(sweep: loop_tree.AnySweep, part: Part, shape: LoopShape) -> SweepCode:
 
 
 def _parameters(sweep: loop_tree.AnySweep) -> list[str]:
-    """Names of the parameters that some part does not use, to silence warnings."""
+    """The names of parameters that the part may not use, for a line that silences warnings about
+    them.
+    """
     passed = (*sweep.rows, *sweep.constants, *sweep.scalars)
     if isinstance(sweep, loop_tree.GridSweep):
         sizes = [*grid_text.strides(sweep), *map(name, grid_text.extents(sweep))]
@@ -161,9 +163,9 @@ def _vectors(
 def _elements(
     sweep: loop_tree.AnySweep, statements: tuple[loop_tree.Statement, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The elements that are loaded and those that are stored, each once, as C.
+    """The elements that are loaded and those that are stored, as C text, each listed once.
 
-    What was stored in the same iteration is not loaded again.
+    An element that was stored earlier in the same iteration is not loaded again.
     """
     rows = {row for row, _ in sweep.rows}
     loaded: dict[str, None] = {}

@@ -1,1 +1,1 @@
-"""The loop tree of a candidate, and the transformations that make it."""
+"""The loop tree of a candidate, and the transformations that produce it."""

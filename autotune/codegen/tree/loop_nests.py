@@ -58,7 +58,7 @@ class NestLoop:
 
     @property
     def long(self) -> bool:
-        """Whether the loop runs over the components that the thread owns."""
+        """Whether the loop runs over the components of the long dimension that the thread owns."""
         return self.end is None
 
 
@@ -94,12 +94,12 @@ Nodes = tuple[Node, ...]
 
 
 def inner(node: Node) -> Nodes:
-    """The children of a node."""
+    """The child nodes of a node."""
     return node.body if isinstance(node, Nest | NestLoop | TileNest) else ()
 
 
 def walk(nodes: Nodes) -> Iterator[Node]:
-    """Every node, parents before children, in order."""
+    """Every node in order, parents before children."""
     for node in nodes:
         yield node
         yield from walk(inner(node))
@@ -147,7 +147,9 @@ def reads(nodes: Nodes) -> frozenset[str]:
 
 
 def reads_around(nodes: Nodes) -> frozenset[str]:
-    """Names of the arrays that a right-hand side reads, possibly at other points."""
+    """Names of the arrays that a right-hand side reads, possibly at other points of the
+    long loop.
+    """
     return frozenset(
         s.argument.array for s in statements(nodes) if isinstance(s, EvaluateStatement)
     )
@@ -167,7 +169,7 @@ def expressions(statement: Statement) -> tuple[Expr, ...]:
 def on_expressions(
     statement: Statement, value: Callable[[Expr], Expr], target: Callable[[Ref], Ref]
 ) -> Statement:
-    """The same statement with its expressions and its target changed."""
+    """The statement with ``value`` applied to its expressions and ``target`` to its target."""
     match statement:
         case ReduceStatement():
             return replace(

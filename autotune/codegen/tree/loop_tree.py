@@ -35,10 +35,10 @@ class StoredRow:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """``target[j] = value``; with ``add``, ``target[j] += value``.
+    """The assignment ``target[j] = value``; with ``add``, ``target[j] += value``.
 
     ``target`` is the name of a row parameter of the sweep. In ``value`` rows are ``Ref(parameter,
-    (j + offset,))``, scalars ``Sym``; constants of the method are numbers.
+    (j + offset,))`` and scalars are ``Sym``; constants of the method are numbers.
     """
 
     target: str
@@ -48,7 +48,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """A temporary per point: ``const double name = value``."""
+    """A temporary for one point: ``const double name = value``."""
 
     name: str
     value: Expr
@@ -61,7 +61,7 @@ Statement = Assign | Local
 class SweepStretch:
     """The statements of a sweep for one range of the long dimension, in terms of N and n.
 
-    ``columns`` and ``row`` restrict it to positions within rows of ``row`` components.
+    ``columns`` and ``row`` restrict the range to some positions within rows of ``row`` components.
     """
 
     lower: Expr
@@ -75,8 +75,8 @@ class SweepStretch:
 class Sweep:
     """One pass over the block: ``stretches`` that share bounds and row length, in column order.
 
-    ``rows`` and ``scalars`` map the names of the parameters to what is passed by the call.
-    Without boundaries there is one stretch, [0, n).
+    ``rows`` and ``scalars`` map the names of the parameters to the arguments of the call. Without
+    boundaries there is one stretch, [0, n).
     """
 
     name: str
@@ -92,10 +92,10 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridSweep:
-    """``target = value`` at every point of a box of a grid.
+    """The assignment ``target = value`` at every point of a box of a grid.
 
     In ``value`` elements are ``Ref(parameter, (k + dk, j + dj, i + di))``; extents, constants and
-    scalars are ``Sym``. The loops run in the order of ``dimensions``, the last has unit stride.
+    scalars are ``Sym``. The loops run in the order of ``dimensions``; the last has unit stride.
     """
 
     name: str
@@ -120,7 +120,9 @@ class GridSweep:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """``for (variable = first; variable < end; variable++) body`` with whole numbers known here."""
+    """The loop ``for (variable = first; variable < end; variable++) body`` with constant whole
+    bounds.
+    """
 
     variable: str
     first: int
@@ -130,9 +132,9 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """The body runs for one tile of ``size`` components after another; its sweeps see the tile.
+    """A loop over tiles of ``size`` components; the sweeps of the body see one tile at a time.
 
-    With ``dimension``, for one block of so many points of that dimension of the grid.
+    With ``dimension``, it is a loop over blocks of ``size`` points in that dimension of the grid.
     """
 
     size: int
@@ -147,14 +149,14 @@ class Sync:
 
 @dataclass(frozen=True, slots=True)
 class Comm:
-    """Communication: every rank fetches the remote parts of an array."""
+    """The communication of an array: every rank fetches the remote parts of it."""
 
     array: str
 
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """Two arrays exchange their storage."""
+    """The exchange of the storage of two arrays."""
 
     first: str
     second: str
@@ -175,8 +177,8 @@ class NodeBlock:
 class GridStorage:
     """How the arrays of a program lie in memory: row-major, with ghosts around the interior.
 
-    Every dimension has ``radius`` ghosts on each side; rows of the last one are rounded up to whole
-    cache lines, plus the padding of the program.
+    Every dimension has ``radius`` ghosts on each side. Rows of the last dimension are rounded up to
+    whole cache lines, plus the padding of the program.
     """
 
     dimensions: tuple[str, ...]
@@ -185,7 +187,7 @@ class GridStorage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepProgram:
-    """One time step, ready to print, with the storage that it needs."""
+    """The program of one time step, ready to print, with the storage that it needs."""
 
     body: NodeBlock
     arrays: tuple[tuple[str, int], ...]
@@ -200,17 +202,17 @@ class StepProgram:
 
 
 def sweeps(block: NodeBlock) -> Iterator[Sweep]:
-    """Every sweep over components in program order, once each, loops not repeated."""
+    """Every sweep over components in program order, listed once however often loops repeat it."""
     return (node for node in every_sweep(block) if isinstance(node, Sweep))
 
 
 def grid_sweeps(block: NodeBlock) -> Iterator[GridSweep]:
-    """Every sweep over a grid in program order, once each, loops not repeated."""
+    """Every sweep over a grid in program order, listed once however often loops repeat it."""
     return (node for node in every_sweep(block) if isinstance(node, GridSweep))
 
 
 def every_sweep(block: NodeBlock) -> Iterator[AnySweep]:
-    """Every sweep of either kind in program order, once each, loops not repeated."""
+    """Every sweep of either kind in program order, listed once however often loops repeat it."""
     for node in block.nodes:
         if isinstance(node, Sweep | GridSweep):
             yield node

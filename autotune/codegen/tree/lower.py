@@ -1,4 +1,4 @@
-"""Loop nests to sweeps: sums are written out, short loops unrolled, long loops outlined."""
+"""Turns loop nests into sweeps: sums are written out, short loops unrolled, long loops outlined."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,11 +39,11 @@ _LONG = Sym("j")
 
 
 def write_out_sums(nodes: Nodes) -> Nodes:
-    """Every ``ReduceStatement`` as stores, for any order of its loops.
+    """Every ``ReduceStatement`` replaced by stores, for any order of its loops.
 
-    With no loop inside that of the sum, the sum is one expression, kept in a scalar. Otherwise
-    the target itself gathers it: the first term is peeled and assigned, the others are added, and
-    the result is computed where the sum is complete, in loops of its own, the long one outermost.
+    If no loop is inside that of the sum, the sum is one expression, kept in a scalar. Otherwise the
+    target itself accumulates the sum: the first term is peeled and assigned, the others are added.
+    The result is computed where the sum is complete, in loops of its own, the long one outermost.
     """
 
     def change(node: Node) -> Nodes:
@@ -109,7 +109,7 @@ def _around(loops: list[NestLoop], statement: StoreStatement) -> Nodes:
 
 
 def unroll(nodes: Nodes) -> Nodes:
-    """The nodes with short loops unrolled; scalars get a name per iteration."""
+    """The nodes with short loops unrolled; a scalar gets another name in each iteration."""
     done: list[Node] = []
     for node in nodes:
         if not isinstance(node, NestLoop):
@@ -282,7 +282,9 @@ def _bound(block: loop_tree.NodeBlock, variable: str, value: Expr) -> loop_tree.
 
 
 class _Parameters:
-    """Parameter names for the rows of a sweep: written rows first, then in reading order."""
+    """The names of the row parameters of a sweep: written rows first, then the others in the order
+    of reading.
+    """
 
     def __init__(self, stores: list[StoreStatement], stored: frozenset[str]) -> None:
         targets = [store.target for store in stores if store.target.indices]
@@ -334,7 +336,9 @@ def _text(index: Expr) -> str:
 
 
 def _name(loop: NestLoop, parent: Nest) -> str:
-    """The name of a sweep: its kernel, its loops and the part of the kernel that it is."""
+    """The name of a sweep, made of its kernel, its loops, and whether it sets, adds to or finishes
+    a sum.
+    """
     order = [node.variable for node in loop_nests.walk(parent.body) if isinstance(node, NestLoop)]
     tail = list(dict.fromkeys(order[order.index(loop.variable) :]))
     written = list(loop_nests.statements((loop,)))

@@ -1,6 +1,6 @@
 """Data races of a program: accesses of several threads that no barrier orders.
 
-On several ranks also stale rows: remote elements that are read before they are fetched again.
+On several ranks also stale rows: rows whose remote elements are read before they are fetched again.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ Cell = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class DataRace:
-    """A row that a sweep reads beyond its own block while another thread may write it."""
+    """A row that a sweep reads outside its own block while another thread may write it."""
 
     array: str
     row: int
@@ -52,7 +52,7 @@ class DataRace:
 
 @dataclass(frozen=True, slots=True)
 class StaleRow:
-    """A row whose remote components are read although they changed since they were fetched."""
+    """A row whose remote components are read although they have changed since they were fetched."""
 
     array: str
     row: int
@@ -85,16 +85,16 @@ def races(
 ) -> list[DataRace | StaleRow]:
     """Every conflict that no barrier orders; ``distance`` is the access distance (0: none).
 
-    A thread writes only components of its own block, so threads meet only where one reads at an
+    A thread writes only components of its own block. So threads conflict only where one reads at an
     offset of the long variable, or of any variable of a grid. Between two barriers no row may be
-    both read so and written, in any order; and inside one loop over tiles neither, where the loop
-    has more than one tile.
-    Two time steps are walked through, loops unrolled, exchanged buffers followed.
+    both read at an offset and written, in any order. The same holds inside one loop over tiles that
+    has more than one tile. Two time steps are examined, with loops unrolled and swapped buffers
+    followed.
 
     ``distributed``: on several ranks one thread fetches the remote parts of an array where the
-    program communicates, and a barrier follows. No other thread may touch that array since the
-    barrier before, and whatever a sweep reads at an offset must have been fetched after it was
-    written.
+    program communicates, and a barrier follows. No other thread may access that array since the
+    barrier before. Every row that a sweep reads at an offset must have been fetched after it was
+    last written.
     """
     if distance == 0:
         return []
@@ -144,7 +144,9 @@ class _Walker:
         self.now = _Interval({}, {})
 
     def _communicate(self, array: str) -> None:
-        """Record what one thread communicates: it reads its components, writes the others."""
+        """Record the accesses of the thread that communicates: it reads its own components and
+        writes the others.
+        """
         for row in range(self.rows[array]):
             cell = self.buffers[array], row
             who = "the communication"

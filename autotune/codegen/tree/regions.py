@@ -1,8 +1,8 @@
-"""Right-hand sides as sweeps: one per band of regions that share their bounds.
+"""Turns right-hand sides into sweeps: one for each band of regions that share their bounds.
 
-The regions of a problem peel its boundaries off the long loop. Regions with the same bounds and
-with columns form one band: a sweep that goes through the rows of the band. What is left inside
-each loop is free of branches.
+The regions of a problem separate its boundaries from the long loop. Regions with the same bounds
+and with columns form one band: a sweep that runs over the rows of the band. The body of each
+remaining loop is free of branches.
 """
 
 from math import lcm
@@ -19,7 +19,9 @@ _SAMPLES = 3
 
 
 def granule(ivp: Ivp) -> int:
-    """Number of components of which blocks and tiles are multiples: whole lines and short rows."""
+    """The number of components that blocks and tiles are multiples of: whole cache lines and short
+    rows.
+    """
     match ivp.row:
         case Num(value=int() as row) if row > 0:
             return lcm(_LINE, row)
@@ -29,7 +31,9 @@ def granule(ivp: Ivp) -> int:
 def evaluation(
     ivp: Ivp, kernel: str, target: StoredRow, argument: StoredRow, time: Expr
 ) -> list[Sweep]:
-    """The sweeps that compute ``target = f(time, argument)``, one per band, by lower bound."""
+    """The sweeps that compute ``target = f(time, argument)``, one per band, ordered by
+    lower bound.
+    """
     name = "f_" + _identifier(ivp.name)
     return _sweeps(ivp, ivp.regions, name, kernel, target, argument, time)
 
@@ -73,7 +77,9 @@ def _sweeps(
 
 
 def _bands(ivp: Ivp, regions: tuple[Region, ...]) -> list[list[Region]]:
-    """Regions grouped into bands of equal bounds, sorted by column; bands by lower bound."""
+    """The regions grouped into bands of equal bounds, sorted by column; bands are ordered by lower
+    bound.
+    """
     values = ivp.values(max(ivp.minimum, 5))
     bands: dict[tuple[Expr, Expr, bool], list[Region]] = {}
     for region in regions:
@@ -87,7 +93,9 @@ def _bands(ivp: Ivp, regions: tuple[Region, ...]) -> list[list[Region]]:
 
 
 def _check_short_rows(ivp: Ivp, band: list[Region], row: int) -> None:
-    """Raise unless a band with rows of fixed length holds whole rows: they are written out."""
+    """Raise unless a band with rows of fixed length holds whole rows, since these are
+    written out.
+    """
     first = max(ivp.minimum, 5)
     for size in range(first, first + _SAMPLES):
         values = ivp.values(size)

@@ -1,4 +1,4 @@
-"""The programs of a skeleton, each made once for all sizes, thread counts and builds."""
+"""The programs of a skeleton; each is made once for all sizes, thread counts and builds."""
 
 from autotune.codegen.tree import loop_tree, variant_program
 from autotune.codegen.tree.transform import IllegalTransformation
@@ -8,7 +8,7 @@ from autotune.domain.variant import Candidate, Pad, Variant
 
 
 class SkeletonPrograms:
-    """Makes the program of a variant for a problem; keeps results and refusals."""
+    """Makes the program of a variant for a problem, and remembers programs and refusals."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton = skeleton
@@ -22,7 +22,7 @@ class SkeletonPrograms:
         return program
 
     def make(self, variant: Variant, problem: AnyProblem) -> loop_tree.StepProgram | str:
-        """The program, or the reason why there is none."""
+        """The program, or the reason why it cannot be made."""
         loops = tuple(t for t in variant.transformations if not isinstance(t, Pad))
         key = (repr(loops), problem.method_key)
         if key not in self._known:

@@ -1,6 +1,6 @@
-"""Transformations of loop nests: each a pure function from tree to tree with its legality rule.
+"""Transformations of loop nests: each is a pure function from tree to tree with its legality rule.
 
-A transformation that is not legal raises ``IllegalTransformation`` with the reason in words.
+A transformation that is not legal raises ``IllegalTransformation`` with the reason.
 """
 
 from dataclasses import replace
@@ -31,7 +31,9 @@ from autotune.language.expression import rebuild as rebuild_expression
 
 
 class IllegalTransformation(Exception):
-    """A transformation is not applicable or would change the result; ``reason`` says why."""
+    """Raised where a transformation is not applicable or would change the result; ``reason`` says
+    why.
+    """
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -41,10 +43,10 @@ class IllegalTransformation(Exception):
 def interchange(tree: Nodes, kernel: str, order: tuple[str, ...]) -> Nodes:
     """The loops of a kernel in another order, outermost first.
 
-    Legal where the kernel is a perfect nest (loops directly inside one another around a single
-    statement) whose iterations are independent but for a sum: the statement reads neither its
-    target nor, at another point, the array that it writes. The terms of a sum are added in the
-    same order for each element, whatever the order of the loops.
+    Legal where the kernel is a perfect nest: loops directly inside one another around a single
+    statement. Its iterations must be independent except for a sum: the statement reads neither its
+    target nor, at another point, the array that it writes. For each element the terms of a sum are
+    added in the same order, whatever the order of the loops.
     """
     _require(tree, kernel)
 
@@ -70,12 +72,13 @@ def interchange(tree: Nodes, kernel: str, order: tuple[str, ...]) -> Nodes:
 
 
 def fuse(tree: Nodes, first: str, second: str) -> Nodes:
-    """Two neighbouring kernels in one long loop; what only the second reads stays in a register.
+    """Two neighbouring kernels in one long loop; values that only the second reads stay in
+    registers.
 
-    Legal where the kernels follow one another directly, the long loop is the outermost of both,
-    and neither evaluates the right-hand side: then all that they read and write of a stored array
-    lies at the same point of the long loop, and the points are independent. An array that the
-    first writes and nobody but the second reads needs no storage: it becomes a scalar per point.
+    Legal where the kernels follow one another directly, the long loop is the outermost of both, and
+    neither evaluates the right-hand side. Then both access stored arrays only at the current point
+    of the long loop, so the points are independent. An array that the first writes and only the
+    second reads needs no storage: it becomes a scalar per point.
     """
     _require(tree, first)
     _require(tree, second)
@@ -118,9 +121,9 @@ def _long_loop(nest: Nest) -> NestLoop:
 
 
 def _contract(tree: Nodes, kernel: str) -> Nodes:
-    """The nodes with vectors used by the nest ``kernel`` alone turned into scalars.
+    """The nodes with arrays that only the nest ``kernel`` uses replaced by scalars.
 
-    The nest must write them before it reads them.
+    The nest must write these arrays before it reads them.
     """
     inside = [nest for nest in nests(tree) if nest.kernel == kernel]
     apart = rebuild(tree, lambda node: () if node in inside else (node,))
@@ -160,11 +163,11 @@ def _written_first(nest: Nest, array: str) -> bool:
 
 
 def tile(tree: Nodes, kernel: str, size: int) -> Nodes:
-    """A kernel runs on one tile of the long dimension after another, with all its sweeps.
+    """The kernel run on one tile of the long dimension after another, with all its sweeps.
 
-    Strip-mining and interchange of the loop over tiles to the outside. Legal where no point of
-    the kernel reads what another point writes; for a kernel with a single sweep it is pointless
-    and therefore refused.
+    It is strip-mining, with the loop over tiles interchanged to the outside. Legal where no point
+    of the kernel reads what another point writes. A kernel with a single sweep gains nothing and is
+    refused.
     """
     _require(tree, kernel)
 
@@ -195,10 +198,10 @@ def fuse_tiles(tree: Nodes, first: str, second: str, size: int, buffer: str) -> 
     writes what ``first`` writes shares the tiles of the peeled one. ``second'`` writes a second
     ``buffer``, exchanged with the first after each iteration.
 
-    Legal where ``second`` reads what ``first`` writes at the same point only, so that a tile of
-    ``second`` needs no more than the same tile of ``first``; where ``first`` reads, at other
-    points, nothing but ``buffer``, which stays unchanged during the iteration because ``second'``
-    writes the other one; and where ``second`` alone writes ``buffer``, all of it. Within an
+    Legal under three conditions. ``second`` reads what ``first`` writes at the same point only, so
+    that a tile of ``second`` needs no more than the same tile of ``first``. At other points
+    ``first`` reads nothing but ``buffer``, which stays unchanged during the iteration because
+    ``second'`` writes the other buffer. Only ``second`` writes ``buffer``, all of it. Within an
     iteration threads then read only what was written before the last sync, and write what nobody
     else reads before the next: one sync per iteration is enough, none is needed in between.
     """
@@ -235,7 +238,9 @@ def _rotate(
 
 
 def _iteration(loop: NestLoop, first: str, second: str) -> tuple[Nest, Nodes, Nest]:
-    """Both nests of a loop ``second; sync; comm; first; sync``, and the Comm between them."""
+    """The parts of a loop ``second; sync; comm; first; sync``: the nest of ``second``, the Comm
+    nodes, the nest of ``first``.
+    """
     parts = [node for node in loop.body if not isinstance(node, Sync | Comm)]
     match parts:
         case [Nest() as lead, Nest() as follow] if (lead.kernel, follow.kernel) == (second, first):

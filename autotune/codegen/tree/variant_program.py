@@ -1,4 +1,4 @@
-"""From a variant to its program: loop nests are made, transformed, lowered and checked."""
+"""Makes the program of a variant: loop nests are made, transformed, lowered and checked."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -43,10 +43,10 @@ from autotune.language.expression import Sym, number
 
 
 def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.StepProgram:
-    """The program of a variant for a problem; raises ``IllegalTransformation`` where there is none.
+    """The program of a variant for a problem; ``IllegalTransformation`` where there is none.
 
-    It depends on the method, the corrector steps and the IVP of the problem, or on its stencil, not
-    on its size.
+    It depends on the method, the corrector steps and the IVP of the problem, or on its stencil, but
+    not on the problem size.
     """
     problem = generated(problem)
     if isinstance(problem, StencilProblem):
@@ -70,13 +70,13 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_t
 
 
 def padded(program: loop_tree.StepProgram, variant: Variant) -> loop_tree.StepProgram:
-    """The program with the leading dimension of the variant; always legal."""
+    """The program with the leading dimension that the variant asks for; this is always legal."""
     lines = [t.lines for t in variant.transformations if isinstance(t, Pad)]
     return replace(program, pad_lines=lines[-1] if lines else 0)
 
 
 def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
-    """The loop nests of one time step as the skeleton states them, before transformations."""
+    """The loop nests of one time step as the skeleton states them, before any transformation."""
     counts = {"s": problem.method.stages, "m": problem.correctors}
 
     def nodes(steps: tuple[Step, ...]) -> Nodes:
@@ -122,7 +122,9 @@ def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
 
 
 def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
-    """The tree after one transformation of loops; raises ``IllegalTransformation``."""
+    """The tree after one transformation of loops; ``IllegalTransformation`` where it is
+    not legal.
+    """
     match transformation:
         case Interchange(kernel=kernel, order=order):
             return transform.interchange(tree, kernel, order)

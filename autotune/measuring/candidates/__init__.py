@@ -1,1 +1,1 @@
-"""Generated programs on this host: built, verified against a reference, and timed."""
+"""Builds generated programs on this host, verifies them against a reference, and times them."""

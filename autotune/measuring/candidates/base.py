@@ -30,7 +30,7 @@ class Measurer(Protocol):
     """Builds and verifies candidates, and runs one launch at a time."""
 
     def prepare(self, candidate: Candidate) -> Prepared:
-        """Build and verify; never raises for a candidate that fails."""
+        """Build and verify a candidate; a candidate that fails is a result and raises nothing."""
 
     def interrupt(self) -> None:
         """End the builds, verifications and launches that other threads are running."""

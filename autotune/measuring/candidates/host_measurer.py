@@ -49,7 +49,9 @@ class KernelSeconds:
 
 
 class ReferenceStates:
-    """Reference states, computed once per problem, size and number of steps; safe for threads."""
+    """Reference states, computed once per problem, size and number of steps; safe to use from
+    several threads.
+    """
 
     def __init__(self, integrate: Reference = verify.reference_state) -> None:
         self._integrate = integrate
@@ -57,7 +59,7 @@ class ReferenceStates:
         self._lock = threading.Lock()
 
     def state(self, problem: AnyProblem, steps: int) -> NDArray[np.float64]:
-        """The state after ``steps`` steps of the reference."""
+        """The state of a problem after ``steps`` steps, computed by the reference."""
         key = (problem.key, steps)
         with self._lock:
             if key not in self._known:
@@ -69,9 +71,9 @@ class ReferenceStates:
 class HostMeasurer:
     """Builds, verifies and launches candidates on the host that autotune runs on.
 
-    ``sources`` gives the units of a candidate (file name to C text), ``compiler`` what builds it.
-    ``environment`` is set on top of OpenMP's settings, for launchers and programs alike.
-    ``mpi_launcher`` starts programs of several ranks; empty: the mpiexec that is found.
+    ``sources`` gives the translation units of a candidate (file name to C text), ``compiler`` the
+    compiler of a build. ``environment`` is set on top of OpenMP's settings, for launchers and
+    programs alike. ``mpi_launcher`` starts programs of several ranks; empty: the installed mpiexec.
     """
 
     measuring: Measuring
@@ -86,10 +88,10 @@ class HostMeasurer:
     """Reads the energy of the node; None where it cannot be read."""
 
     def prepare(self, candidate: Candidate) -> Prepared:
-        """Build and verify; never raises for a candidate that fails. Safe for several threads.
+        """Build and verify a candidate; a candidate that fails is a result and raises nothing.
 
-        Raises InputError for a compiler or launcher that cannot work for any candidate, and for an
-        MPI that is missing.
+        Safe to call from several threads. Raises InputError for a compiler or launcher that cannot
+        work for any candidate, and for a missing MPI.
         """
         compiler = self.compiler(candidate.build)
         compilers.require_openmp(compiler)
@@ -188,7 +190,9 @@ class HostMeasurer:
         return KernelSeconds(status=status, seconds=seconds, detail=detail)
 
     def _resource_use(self, candidate: Candidate, executable: Path) -> ResourceUse:
-        """The watch on memory and energy of a launch; empty where ranks run on other nodes too."""
+        """A watcher of memory and energy for one launch; an empty one where ranks run on other
+        nodes too.
+        """
         if candidate.nodes > 1:
             return ResourceUse(counted=Path("/dev/null"))
         return ResourceUse(counted=executable, meter=self.meter)
@@ -214,7 +218,9 @@ class HostMeasurer:
         *,
         resource_use: ResourceUse | None = None,
     ) -> ProcessOutcome:
-        """Run a timing program. With ``resource_use`` it pauses after each of its samples."""
+        """Run a timing program. With ``resource_use`` the program pauses after each of
+        its samples.
+        """
         paced = resource_use is not None
         environment = self._environment(candidate, candidate.threads, timed=True)
         with rank_programs.scratch(candidate) as folders:
@@ -259,7 +265,9 @@ class HostMeasurer:
         return rank_programs.environment(self.mpi_launcher, candidate, threads, timed=timed)
 
     def _verify(self, candidate: Candidate, executable: Path) -> verify.Verification:
-        """Compare with the reference: at a small awkward size, then at the timed one."""
+        """Compare the candidate with the reference, at a small awkward size and then at the timed
+        size.
+        """
         small = verify.verification_problem(candidate)
         at_small = replace(candidate, problem=small)
         verdict = self._compare(executable, at_small, sorted({1, candidate.threads}))

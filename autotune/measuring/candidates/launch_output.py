@@ -1,4 +1,6 @@
-"""Reads the output of a launch: lines become samples, the end of the process a status."""
+"""Reads the output of a launch: lines become samples, and the end of the process
+becomes a status.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +17,7 @@ from autotune.units import Seconds
 
 @dataclass(slots=True, kw_only=True)
 class LaunchListener:
-    """Turns the lines of one launch into samples and a final status; mutable while it reads."""
+    """Turns the output lines of one launch into samples and a final status, as they arrive."""
 
     threads: int
     """Threads of each rank."""
@@ -88,7 +90,7 @@ class LaunchListener:
         self.on_sample(sample)
 
     def finish(self, status: Status, detail: str, printed: str = "") -> Launch:
-        """The result of the launch; ``status`` and ``detail`` say how its process ended."""
+        """The result of the launch; ``status`` and ``detail`` describe how its process ended."""
         if status == "ok":
             status, detail = self._verdict(printed)
         check = self.check

@@ -1,4 +1,4 @@
-"""Runs probes on this host: each is built once, then launched in every round."""
+"""Runs probes on this host: each probe is built once and launched in every round."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from autotune.toolchain import build_cache
 class PartProbe:
     """A program that runs one part of one sweep with its data in one memory level.
 
-    ``units``: its sources; None where there is no such probe, for the ``reason`` that is given.
+    ``units``: its source files; None where the probe cannot be made, with the ``reason``.
     """
 
     sweep: str
@@ -37,7 +37,7 @@ class PartProbe:
 
 @dataclass(slots=True)
 class ProbeOutcome:
-    """The build and the samples of a probe; mutable while rounds go on."""
+    """The result of building a probe, and its samples; updated in every round."""
 
     probe: PartProbe
     status: Status = "ok"
@@ -47,7 +47,7 @@ class ProbeOutcome:
 
     @property
     def runs(self) -> bool:
-        """Whether the probe is launched in the next round."""
+        """Whether the probe is to be launched in the next round."""
         return bool(self.build) and self.status in ("ok", "contended")
 
     def cycles(self, clock: float) -> tuple[float, tuple[float, float] | None] | None:
@@ -65,14 +65,16 @@ class ProbeOutcome:
 
     @property
     def reason(self) -> str:
-        """Why the probe has no time."""
+        """The reason why the probe has no time."""
         if self.probe.reason:
             return self.probe.reason
         return f"{self.status}: {self.detail}" if self.detail else self.status
 
 
 class Dissector:
-    """Builds probes and runs them in interleaved rounds; Ctrl-C keeps the samples so far."""
+    """Builds probes and runs them in interleaved rounds; Ctrl-C ends the rounds and keeps the
+    samples so far.
+    """
 
     def __init__(
         self, measurer: HostMeasurer, probes: Sequence[PartProbe], progress: Progress

@@ -29,7 +29,7 @@ WARM_UPS = 1
 
 @dataclass(frozen=True, slots=True)
 class ProgramStart:
-    """First line: the program has allocated its memory and started its threads."""
+    """The first line of a program: it has allocated its memory and started its threads."""
 
     threads: int
     affinity: tuple[int, ...]
@@ -41,7 +41,7 @@ class ProgramStart:
 
 @dataclass(frozen=True, slots=True)
 class StateCheck:
-    """The state at the timed size after the check steps."""
+    """A check of the state at the timed size after the check steps."""
 
     sum: float
     """Sum of y_j (1 + (j % 7) / 8), which changes when components are exchanged."""
@@ -70,7 +70,7 @@ class TimedSample:
 
 @dataclass(frozen=True, slots=True)
 class PhaseTime:
-    """Seconds per time step of one kernel, of the slowest thread."""
+    """Seconds per time step that the slowest thread spends in one kernel."""
 
     name: str
     seconds: float
@@ -86,7 +86,9 @@ class FinalState:
 
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
-    """Last line: the program reached its end; communication of its ranks per time step."""
+    """The last line of a program that reached its end: the communication of its ranks per time
+    step.
+    """
 
     exchanges: float = 0.0
     """Number of communications of a row."""
@@ -100,9 +102,10 @@ Line = ProgramStart | StateCheck | TimedSample | PhaseTime | FinalState | Progra
 
 
 def parse(text: str) -> Line | None:
-    """The content of a printed line; None for a foreign line, such as a launcher's banner.
+    """The content of a printed line; None for a line that is not of the protocol, such as a
+    launcher's banner.
 
-    Raises ValueError, in words, for a JSON object that is not one of the protocol's.
+    Raises ValueError with a description for a JSON object that is not of the protocol.
     """
     if not text.lstrip().startswith("{"):
         return None
@@ -185,12 +188,12 @@ def _whole(row: Mapping[str, object], name: str) -> int:
 
 
 def verify_arguments(candidate: Candidate, steps: int, out: Path) -> list[str]:
-    """Arguments of a verification run that writes its state to ``out``."""
+    """The arguments of a verification run that writes its state to ``out``."""
     return ["verify", *_common(candidate), "--steps", str(steps), "--out", str(out)]
 
 
 def time_arguments(candidate: Candidate, measuring: Measuring, command: str = "time") -> list[str]:
-    """Arguments of a timed launch (or of an instrumented one, ``phases``)."""
+    """The arguments of a timed launch (or of an instrumented one, with ``command`` ``phases``)."""
     return [
         command,
         *_common(candidate),

@@ -1,4 +1,4 @@
-"""Programs of several MPI ranks: build flags, start commands and environments."""
+"""Programs of several MPI ranks: their build flags, start commands and environment variables."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class BuildLibraries:
-    """Flags for OpenMP and MPI that a build needs besides the compiler's own."""
+    """Flags for OpenMP and MPI that a build needs in addition to the compiler's flags."""
 
     compile: tuple[str, ...] = build_cache.OPENMP
     link: tuple[str, ...] = build_cache.LINK
@@ -27,9 +27,9 @@ class BuildLibraries:
 
 
 def libraries(candidate: Candidate) -> BuildLibraries:
-    """Build flags for OpenMP and, for several ranks, for the installed MPI.
+    """The build flags for OpenMP and, for several ranks, for the installed MPI.
 
-    Raises MissingTool with the install command where there is none.
+    Raises MissingTool with the install command where no MPI is installed.
     """
     if candidate.ranks == 1:
         return BuildLibraries()
@@ -43,7 +43,7 @@ def libraries(candidate: Candidate) -> BuildLibraries:
 def command(template: str, candidate: Candidate, threads: int, words: Sequence[str]) -> list[str]:
     """The command line that starts all ranks of a candidate; they end with this process.
 
-    ``template``: the user's; empty for the mpiexec that is found.
+    ``template``: the user's launcher template; empty for the installed mpiexec.
     """
     if not template:
         template = mpi.launch_template(
@@ -60,8 +60,8 @@ def environment(
 ) -> Mapping[str, str]:
     """Environment variables of OpenMP and MPI for one run.
 
-    OpenMP cannot share out the cores of a node among ranks, so the program binds its threads
-    itself: a core for each, where the ranks of a node have enough of them.
+    OpenMP cannot divide the cores of a node among ranks, so the program binds its threads itself.
+    Each thread gets a core where there are enough of them for all ranks on the node.
     """
     active = timed and (bool(template) or fits(candidate))
     values = (str(threads), "false", "active" if active else "passive", "false", str(int(active)))
@@ -72,7 +72,9 @@ def environment(
 
 @contextlib.contextmanager
 def scratch(candidate: Candidate) -> Iterator[Mapping[str, str]]:
-    """Environment variables that put temporary files of a launch into a folder; it is removed."""
+    """Environment variables that put the temporary files of a launch into a folder, which is
+    removed at the end.
+    """
     if candidate.ranks == 1:
         yield {}
         return
@@ -81,12 +83,14 @@ def scratch(candidate: Candidate) -> Iterator[Mapping[str, str]]:
 
 
 def fits(candidate: Candidate) -> bool:
-    """Whether every thread of every rank can have a CPU of its own."""
+    """Whether there is one CPU for every thread of every rank."""
     return candidate.ranks * candidate.threads <= quiet.cpus()
 
 
 def remark(text: str, candidate: Candidate) -> str:
-    """An explanation of a failed launch if the launcher's message is a known one, else ""."""
+    """An explanation of a failed launch if its text holds a known message of the
+    launcher; else "".
+    """
     if any(words in text for words in _SLOTS):
         return (
             f"the launcher has fewer slots than {candidate.ranks} ranks: ask the batch system for"

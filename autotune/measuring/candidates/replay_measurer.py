@@ -18,8 +18,8 @@ _BEFORE_LAUNCH: tuple[Status, ...] = ("build-failed", "wrong-result")
 class Recording:
     """The recorded outcome of one candidate.
 
-    A candidate that fails to build or is wrong fails when it is prepared, one that crashes or
-    times out when it is launched, after the samples of that launch.
+    A recorded build failure or wrong result shows when the candidate is prepared. A recorded crash
+    or timeout shows when it is launched, after the samples of that launch.
     """
 
     launches: Sequence[Sequence[float]] = ()
@@ -34,16 +34,16 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class ReplayMeasurer:
-    """Replays recordings, keyed by the identity of the candidate; deterministic.
+    """A deterministic measurer that replays recordings, keyed by the identity of the candidate.
 
-    ``fallback`` gives the recording of a candidate that is not among them.
+    ``fallback`` gives the recording of a candidate that has none.
     """
 
     recordings: Mapping[str, Recording] = field(default_factory=dict)
     fallback: Callable[[Candidate], Recording] | None = None
 
     def prepare(self, candidate: Candidate) -> Prepared:
-        """The recorded outcome of building and verifying."""
+        """The recorded outcome of building and verifying the candidate."""
         recording = self._recording(candidate)
         failed = recording.status in _BEFORE_LAUNCH
         return Prepared(
@@ -67,7 +67,7 @@ class ReplayMeasurer:
         expected: float | None,  # noqa: ARG002 - nothing runs that could take too long
         on_sample: Callable[[Sample], None],
     ) -> Launch:
-        """The recorded samples of one launch, with made-up moments."""
+        """The recorded samples of one launch, with invented moments."""
         recording = self._recording(prepared.candidate)
         times = recording.launches[launch % len(recording.launches)] if recording.launches else ()
         samples = []

@@ -1,1 +1,3 @@
-"""The state of the host while candidates run: load, memory, energy, exclusive use."""
+"""The state of the host while candidates run: load, memory, energy, exclusive use of
+the machine.
+"""

@@ -1,11 +1,11 @@
-"""Energy of the processor packages of this node, where the kernel lets us read its counters.
+"""Energy of the processor packages of this node, where the kernel allows reading its counters.
 
 The counters of the running average power limit, RAPL, count the microjoules of a domain up to a
-maximum and start again at zero (Linux, Documentation/power/powercap/powercap.rst). Domains of
-processor packages are added up. Domains of their parts (core, dram) and of the whole platform
-(psys) are not. Processors of AMD have the same folders. Other programs on the node count as well.
-The counters move about every millisecond, and an interval must not be longer than one turn of a
-counter: some minutes at a kilowatt.
+maximum and start again at zero (Linux, Documentation/power/powercap/powercap.rst). The domains of
+processor packages are added up. Domains of parts of a package (core, dram) and of the whole
+platform (psys) are not. AMD processors have the same folders. The energy includes other programs on
+the node. Counters are updated about every millisecond. An interval must be shorter than the
+wrap-around of a counter: some minutes at a kilowatt.
 """
 
 import re
@@ -43,7 +43,7 @@ class EnergyReading:
 
 @dataclass(frozen=True, slots=True)
 class EnergyMeter:
-    """Reads the energy of the packages of a node; all counters are readable."""
+    """Reads the energy counters of all packages of a node, which are known to be readable."""
 
     domains: tuple[EnergyDomain, ...]
 
@@ -65,7 +65,7 @@ class EnergyMeter:
 
 
 def find(folder: Path | None = None) -> tuple[EnergyMeter | None, str]:
-    """The meter of this node, or None and the reason in words."""
+    """The energy meter of this node; or None with the reason."""
     folder = folder or POWERCAP
     try:
         domains = tuple(sorted(_packages(folder), key=lambda domain: domain.name))

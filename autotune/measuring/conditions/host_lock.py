@@ -1,8 +1,8 @@
-"""Locks on one host: while one tuner times, no other tuner of the same user builds or times.
+"""Locks on one host: while a tuner is timing, no other tuner of the same user builds or times.
 
-There are two locks on files, which the system releases when a process ends, however it ends. A
-tuner that wants to time holds the gate while it waits for builds to end; no new build can begin
-meanwhile.
+There are two lock files, which the system releases when a process ends in any way. A tuner that is
+to time holds the second lock, the gate, while it waits for running builds to end. So no new build
+can begin meanwhile.
 """
 
 import contextlib
@@ -23,9 +23,9 @@ _PATIENCE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class HostLock:
-    """Shared lock for builds and exclusive lock for timing, as two files in a folder.
+    """A shared lock for builds and an exclusive lock for timing, as two files in a folder.
 
-    After the deadline it no longer waits for others.
+    After the deadline it no longer waits for other processes.
     """
 
     progress: Progress
@@ -35,7 +35,7 @@ class HostLock:
 
     @contextlib.contextmanager
     def building(self) -> Iterator[None]:
-        """Hold the shared lock: other tuners may build meanwhile, none may time."""
+        """Hold the shared lock: other tuners may build at the same time, but none may time."""
         with contextlib.ExitStack() as held:
             with self._lock("gate", fcntl.LOCK_EX):
                 held.enter_context(self._lock("host", fcntl.LOCK_SH))
@@ -43,7 +43,7 @@ class HostLock:
 
     @contextlib.contextmanager
     def timing(self) -> Iterator[None]:
-        """Hold the exclusive lock: no other tuner builds or times meanwhile."""
+        """Hold the exclusive lock: no other tuner builds or times at the same time."""
         with self._lock("gate", fcntl.LOCK_EX), self._lock("host", fcntl.LOCK_EX):
             yield
 

@@ -34,10 +34,10 @@ def cpus() -> int:
 
 
 def openmp(threads: int, *, timed: bool = True, placement: Placement = "compact") -> dict[str, str]:
-    """OpenMP variables: one thread per core, close together or spread out, waiting actively.
+    """OpenMP variables: one thread per core, packed or spread out, with active waiting.
 
-    Active waiting makes a barrier fast and lets CPU time over wall time tell whether the threads
-    kept their cores. It only does harm with more threads than CPUs, or beside other work
+    Active waiting makes a barrier fast, and CPU time over wall time then shows whether the threads
+    kept their cores. It is harmful with more threads than CPUs, or beside other work
     (``timed=False``).
     """
     active = timed and threads <= cpus()
@@ -52,7 +52,7 @@ def openmp(threads: int, *, timed: bool = True, placement: Placement = "compact"
 
 @functools.cache
 def attainable_priority() -> Priority:
-    """How the priority of a child can be raised on this system, found out by a trial."""
+    """The way in which this system lets the priority of a child be raised, found by trying."""
     return child_process.run(["true"], timeout=10, niceness=RAISED).priority
 
 
@@ -79,7 +79,7 @@ class OtherProcesses:
 
     @property
     def note(self) -> str:
-        """A warning in words; empty when nothing noticeable was running."""
+        """A sentence of warning; empty where no noticeable load was running."""
         if self.cpus < _BUSY_SHARE:
             return ""
         who = f" ({', '.join(self.names)})" if self.names else ""

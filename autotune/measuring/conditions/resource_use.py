@@ -1,4 +1,4 @@
-"""Memory and energy of one launch, as conditions of its samples."""
+"""Memory and energy of one launch, recorded as conditions of its samples."""
 
 import contextlib
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ node's packages in one time step, in joules."""
 
 @dataclass(slots=True, kw_only=True)
 class ResourceUse:
-    """Watches memory and energy of one launch for ``child_process.run``; mutable while it runs.
+    """Watches memory and energy of one launch that ``child_process.run`` runs.
 
-    Energy is the mean power over a stretch of time that holds the sample, times the seconds of a
-    step: over the time since the last sample, where a program stops at each of its samples
-    (``of_sample``), or over the whole launch (``of_launch``).
+    The energy of a step is the mean power over an interval around the sample, times the seconds of
+    a step. The interval is the time since the last sample where the program pauses after each
+    sample (``of_sample``), or the whole launch (``of_launch``).
     """
 
     counted: Path | None = None
@@ -38,7 +38,7 @@ class ResourceUse:
         self._first = self._read()
 
     def look(self) -> None:
-        """Read the memory of the running launch."""
+        """Read the memory that the running launch uses."""
         self._footprint.look()
 
     def end(self, reaped: int) -> None:
@@ -48,16 +48,18 @@ class ResourceUse:
             self._last = self._read()
 
     def of_sample(self, seconds: float) -> dict[str, float | int | str]:
-        """Conditions of a sample of ``seconds`` per step that has just been taken.
+        """The memory and energy conditions of a sample of ``seconds`` per step that was just taken.
 
-        The first sample of a launch has no energy: its program was starting.
+        The first sample of a launch has no energy, since its program was starting.
         """
         self._footprint.look()
         before, self._last = self._last, self._read()
         return self._conditions(before, seconds)
 
     def of_launch(self, seconds: float) -> dict[str, float | int | str]:
-        """Conditions of the samples of a launch that has ended, of ``seconds`` per step."""
+        """The memory and energy conditions of the samples, of ``seconds`` per step, of a launch
+        that has ended.
+        """
         return self._conditions(self._first, seconds)
 
     def _conditions(

@@ -1,1 +1,3 @@
-"""This host: detected from the operating system, and calibrated by measurement."""
+"""The machine that autotune runs on: detected from the operating system, and calibrated by
+measurement.
+"""

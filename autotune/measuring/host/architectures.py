@@ -1,7 +1,7 @@
-"""Documented figures of processors that the operating system does not show: tables and lookup.
+"""Documented figures of processors that the operating system does not show, and their lookup.
 
-Names are OSACA's. ``unverified`` in a source marks a recalled figure that no document or
-measurement at hand confirms; ``hypothesis`` marks a choice that calibration replaces.
+Names are OSACA's. ``unverified`` in a source marks a figure from memory that no document or
+measurement at hand confirms. ``hypothesis`` marks a choice that calibration replaces.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _KI, _MI = 1024, 1024**2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentedCache:
-    """One cache level as documented, for hosts that do not show theirs."""
+    """The documented figures of one cache level, for hosts that do not show theirs."""
 
     level: int
     size: Bytes
@@ -25,7 +25,7 @@ class DocumentedCache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Microarchitecture:
-    """Documented behaviour of the caches of a microarchitecture."""
+    """The documented behaviour of the caches of a microarchitecture."""
 
     inbound: Mapping[int, float]
     """Cache level to bytes per cycle towards the core."""
@@ -41,7 +41,9 @@ class Microarchitecture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchitectureMatch:
-    """The architecture that a processor is treated as."""
+    """The architecture whose figures are used for a processor; ``approximate`` where the two are
+    only similar.
+    """
 
     name: str
     osaca: str | None
@@ -278,7 +280,9 @@ SCALAR_PORTS = GenericPorts(
 
 
 def ports(architecture: str, flags: frozenset[str], match: ArchitectureMatch) -> GenericPorts:
-    """The port table of a processor: documented if possible, else by instruction set."""
+    """The port table of a processor: the documented one if there is one, else one by its
+    instruction set.
+    """
     if match.osaca is None and match.name.startswith("AuthenticAMD family 21 "):
         return BULLDOZER_PORTS
     for generic in GENERIC_PORTS.get(architecture, ()):

@@ -1,7 +1,9 @@
-"""Measures this host: clock, bandwidth by working set, threads and streams, constants.
+"""Calibrates this host: measures its clock, bandwidth by working set, threads and streams, and
+constants.
 
-Rounds over all points are repeated until the budget is used. So the samples of a point lie apart in
-time, and a disturbance hits all points alike. It needs neither root, nor counters, nor likwid.
+Rounds over all points are repeated until the budget is used. So the samples of a point are apart in
+time, and a disturbance affects all points alike. No root access, hardware counters or likwid are
+needed.
 """
 
 import os
@@ -48,8 +50,8 @@ def calibrate(
     """Measure the host that ``machine`` describes, within about ``budget_seconds`` of wall time.
 
     The budget starts once the measuring program is built. ``contended`` is set when the threads did
-    not get their cores or other processes used more than a twentieth of them. Raises MissingTool
-    without a compiler, WorkFailed when no sample could be taken.
+    not get their cores, or other processes used more than a twentieth of the cores. Raises
+    MissingTool without a compiler, WorkFailed when no sample could be taken.
     """
     report = progress or _no_progress
     report("building the calibration program", 0.0)
@@ -81,7 +83,9 @@ def calibrate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recheck:
-    """A calibration compared with two seconds of new measurements; ratios are new over stored."""
+    """A comparison of a calibration with two seconds of new measurements; ratios are new over
+    stored.
+    """
 
     clock: Hertz
     clock_ratio: float
@@ -139,7 +143,7 @@ def recheck(machine: Machine) -> Recheck:
 
 
 class _Session:
-    """State of one calibration while its rounds run."""
+    """The state of one calibration while its rounds run."""
 
     def __init__(self, program: HostProbe, plan: CalibrationPlan, deadline: float) -> None:
         self.program, self.plan, self.deadline = program, plan, deadline
@@ -150,7 +154,7 @@ class _Session:
         self.detail = ""
 
     def round(self, tell: Callable[[str], None]) -> None:
-        """Take one sample of every item, in a shuffled order."""
+        """Take one sample of every item, in shuffled order."""
         number = len(self.rounds)
         order = random.Random(number)
         counts = list(self.plan.threads)
@@ -176,7 +180,9 @@ class _Session:
             }
 
     def _overlap(self) -> list[Block]:
-        """Items with a stream and other work together; the first round has the work alone."""
+        """The items that run a stream and other work together; in the first round, the other work
+        alone.
+        """
         if not self.beside:
             return [calibration_plan.candidates(kind) for kind in _BESIDE]
         return [
@@ -252,7 +258,9 @@ class _Load:
         self._started, self._busy, self._own = time.monotonic(), _busy_seconds(), _cpu_seconds()
 
     def contended(self, samples: Sequence[ProbeSample]) -> bool:
-        """Whether the threads missed their cores, or others used more than a twentieth of them."""
+        """Whether the threads did not get their cores, or other processes used more than a
+        twentieth of them.
+        """
         wall = sum(s.threads * s.seconds for s in samples)
         busy_share = sum(s.threads * s.seconds * min(1.0, s.busy) for s in samples) / wall
         elapsed = (time.monotonic() - self._started) * len(os.sched_getaffinity(0))

@@ -1,4 +1,6 @@
-"""The points that a calibration measures: threads, working sets, other work, sample length."""
+"""The plan of a calibration: numbers of threads, working sets, work beside streams, length of
+samples.
+"""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -53,7 +55,7 @@ class CalibrationPlan:
     sample: Seconds
 
     def long(self, threads: int) -> list[Block]:
-        """Items of one round with working sets beyond L1."""
+        """The items of one round whose working sets are larger than L1."""
         blocks: list[Block] = [(load(size),) for size in self.sizes[threads]]
         if threads not in (1, self.threads[-1]):
             return blocks
@@ -67,7 +69,7 @@ class CalibrationPlan:
         return blocks
 
     def short(self, threads: int) -> list[Block]:
-        """Items of one round with all data in L1 or moving between the caches of cores."""
+        """The items of one round with all data in L1 or moving between the caches of cores."""
         if threads > 1:
             blocks: list[Block] = [(ProbeItem(kind="barrier"),)]
             if threads in (2, self.threads[-1]):
@@ -106,26 +108,31 @@ class CalibrationPlan:
 
 
 def single_stream(kind: Kind, size: Bytes, extra: int = 0) -> ProbeItem:
-    """An item with one stream."""
+    """An item that runs one stream."""
     return ProbeItem(kind=kind, bytes=size, streams=1, extra=extra)
 
 
 def offset(distance: int) -> ProbeItem:
-    """An item: vector loads from L1 that start ``distance`` bytes behind the start of a line."""
+    """An item of vector loads from L1 that start ``distance`` bytes behind the start of a cache
+    line.
+    """
     return ProbeItem(kind="offset", bytes=LARGEST_L1, streams=1, extra=distance)
 
 
 def loop_calls(length: int, *, varied: bool = False) -> ProbeItem:
-    """An item: calls of a loop over ``length`` doubles, or ``length`` on average if ``varied``."""
+    """An item that calls a loop over ``length`` doubles, or over ``length`` on average if
+    ``varied``.
+    """
     if not varied:
         return ProbeItem(kind="entry", bytes=LARGEST_L1, run=length)
     return ProbeItem(kind="entry", bytes=LARGEST_L1, extra=VARIED, run=length - 7 * VARIED // 2)
 
 
 def stretches(size: Bytes) -> Iterator[ProbeItem]:
-    """Items: short pieces of a stream, then long pieces or the whole stream.
+    """Items that time short pieces of a stream, then long pieces or the whole stream.
 
-    A small working set has no stretches of which the start would not count.
+    In a small working set no piece is long enough to make its start negligible, so the whole stream
+    is timed there.
     """
     near = Bytes(1 << round(math.log2(size)))
     for groups in RUNS:
@@ -135,7 +142,8 @@ def stretches(size: Bytes) -> Iterator[ProbeItem]:
 
 
 def handed_lines(levels: Mapping[str, Bytes]) -> Block:
-    """Items: data written by a thread, read by another or by itself, and written again.
+    """Items in which a thread writes data, another thread or the same one reads them, and they are
+    written again.
 
     The data fit into the first private cache.
     """
@@ -149,7 +157,7 @@ def handed_lines(levels: Mapping[str, Bytes]) -> Block:
 
 
 def make(machine: Machine, budget: float, memory: Bytes | None) -> CalibrationPlan:
-    """The finest plan of which a few rounds fit into ``budget`` seconds.
+    """The finest plan of which several rounds fit into ``budget`` seconds.
 
     ``memory`` is the available memory in bytes; a quarter of it is used.
     """
@@ -164,7 +172,7 @@ def make(machine: Machine, budget: float, memory: Bytes | None) -> CalibrationPl
 
 
 def thread_counts(cores: int) -> tuple[int, ...]:
-    """Numbers of threads to measure: all up to four, powers of two, and all cores.
+    """The numbers of threads to measure: all up to four, powers of two, and all cores.
 
     >>> thread_counts(12)
     (1, 2, 3, 4, 8, 12)
@@ -199,9 +207,11 @@ def _plan(
 
 
 def largest_working_set(machine: Machine, threads: int, memory: Bytes | None) -> Bytes:
-    """The largest working set per thread, in memory whatever the last cache does.
+    """The largest working set per thread, so large that its data lie in memory, not in the last
+    cache.
 
-    Four times the thread's share of the last cache, and 64 MiB for up to four threads.
+    It is four times the thread's share of the last cache, and at least 64 MiB for up to four
+    threads; less where ``memory`` is short.
     """
     last = machine.caches[-1]
     share = last.size // min(threads, last.cores)
@@ -221,9 +231,10 @@ def _pages(size: float) -> Bytes:
 
 
 def _representatives(machine: Machine, threads: int, largest: Bytes) -> dict[str, Bytes]:
-    """A working set inside each level: geometric mean of a cache's borders; largest for memory.
+    """A working set inside each level: the geometric mean of the sizes of a cache and the next
+    inner one; the largest for memory.
 
-    A cache that threads share counts by the part that one thread has of it.
+    Of a cache that threads share, the size is the part of one thread.
     """
     result: dict[str, Bytes] = {}
     inner = machine.caches[0].size
@@ -237,10 +248,14 @@ def _representatives(machine: Machine, threads: int, largest: Bytes) -> dict[str
 
 
 def beside(kind: Kind, size: Bytes, extra: int) -> Block:
-    """Items whose times give the overlap of a stream with ``extra`` loads or divides per group."""
+    """Items whose times show how far a stream overlaps with ``extra`` loads or divides per group of
+    lines.
+    """
     return (single_stream(kind, RESIDENT, extra), load(size), single_stream(kind, size, extra))
 
 
 def candidates(kind: Kind) -> Block:
-    """Items with work beside a stream, among which the first round chooses."""
+    """Items with different amounts of work of one kind, from which the first round chooses an
+    amount.
+    """
     return tuple(single_stream(kind, RESIDENT, extra) for extra in EXTRAS if extra)

@@ -1,8 +1,9 @@
-"""The constants of a calibration, computed from the times of its items: pure arithmetic.
+"""Computes the constants of a calibration from the times of its items; pure arithmetic.
 
 Every round gives one value of a constant, from items measured in direct succession. The constant is
-the median over the rounds with their 80 % interval. A negative cost becomes 0, and its interval
-reaches as far up as the median lay below. ``calibration.CONSTANTS`` says what each constant means.
+the median over the rounds, with the 80 % interval of the values. A negative cost becomes 0, and its
+interval then reaches up as far as the median was below 0. ``calibration.CONSTANTS`` says what each
+constant means.
 """
 
 import functools
@@ -44,7 +45,7 @@ class ProbeConditions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostConstant:
-    """One constant as a function of the cycles that some items took."""
+    """The definition of one constant: a function of the cycles of some items."""
 
     name: str
     items: tuple[tuple[int, ProbeItem], ...]
@@ -62,7 +63,7 @@ def constants(
     *,
     contended: bool,
 ) -> dict[str, Constant]:
-    """The constants that at least one round has all items for, by name."""
+    """The constants by name; only those for which at least one round has all items."""
     result: dict[str, Constant] = {}
     for definition in definitions:
         values: list[float] = []
@@ -207,7 +208,9 @@ def _starts(of: ProbeConditions) -> Iterator[HostConstant]:
 
 
 def _start(times: Sequence[float], groups: Sequence[int]) -> float:
-    """Mean time of short pieces of a stream beyond their share of a whole stream."""
+    """The mean time of short pieces of a stream, less their share of the time of the
+    whole stream.
+    """
 
     def beyond(times: Sequence[float], groups: Sequence[int]) -> float:
         whole = times[-1] / groups[-1]
@@ -218,7 +221,7 @@ def _start(times: Sequence[float], groups: Sequence[int]) -> float:
 
 
 def _between(of: ProbeConditions) -> Iterator[HostConstant]:
-    """Definitions of constants of several threads: barriers, lines handed between cores."""
+    """Definitions of the constants of several threads: barriers, and lines passed between cores."""
     for threads in of.plan.threads[1:]:
         yield HostConstant(
             name=_at("barrier", threads),

@@ -1,8 +1,8 @@
-"""From the facts of a host to a machine, with a reason for every decision.
+"""Decides from the facts of a host which machine it is, with a reason for every figure.
 
-Levels, sizes and sharing come from the operating system, behaviour from the table of documented
-architectures. What a guest shows of clock and caches is taken as reported and said to be so:
-calibration replaces it.
+Levels, sizes and sharing come from the operating system, behaviour comes from the table of
+documented architectures. A virtual machine may show a wrong clock and wrong caches. They are taken
+as reported, with a note that they are; calibration replaces them.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ _CLOCK = Hertz(2.0e9)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectionReason:
-    """The reason of one figure: its key, its value, and where the value comes from."""
+    """The reason for one figure: its key, its value, and where the value comes from."""
 
     key: str
     """Key of the machine file: ``clock``, ``caches.L2``."""
@@ -46,7 +46,7 @@ class DetectedMachine:
 
 
 def detect(root: Path = Path("/")) -> Machine:
-    """This host as an uncalibrated machine called ``host``. Raises InputError without procfs."""
+    """This host as an uncalibrated machine called ``host``; InputError without procfs."""
     return examine(root).machine
 
 
@@ -109,7 +109,7 @@ def _title(facts: HostFacts, match: ArchitectureMatch) -> str:
 
 
 def _cores(facts: HostFacts, reasons: list[DetectionReason]) -> tuple[int, int]:
-    """Number of usable cores, and of hardware threads on each."""
+    """The number of usable cores, and of hardware threads on each core."""
     usable = set(facts.cpus)
     groups = [usable.intersection(group) for group in facts.siblings]
     groups = [group for group in groups if group]
@@ -123,7 +123,7 @@ def _cores(facts: HostFacts, reasons: list[DetectionReason]) -> tuple[int, int]:
 
 
 def _domain(facts: HostFacts, cores: int, reasons: list[DetectionReason]) -> int:
-    """Number of usable cores in one NUMA domain."""
+    """The number of usable cores in one NUMA domain."""
     usable = set(facts.cpus)
     domains = [usable.intersection(node) for node in facts.nodes]
     domains = [domain for domain in domains if domain]
@@ -252,7 +252,7 @@ def _shapes(
 
 
 def _ascending(shapes: Iterable[_Shape]) -> Iterable[_Shape]:
-    """The levels that are larger per core than the next inner one; others are useless."""
+    """The levels that are larger per core than the next inner level; smaller ones have no use."""
     larger: list[_Shape] = []
     for shape in shapes:
         if not larger or shape.size > larger[-1].size:
@@ -270,7 +270,9 @@ def _from_sysfs(cache: CacheFacts, threads_per_core: int) -> _Shape | None:
 def _fitted(
     level: int, size: Bytes, ways: int | None, line: int | None, cores: int, source: str
 ) -> _Shape:
-    """The level with the number of ways nearest to the reported one that divides its lines."""
+    """The cache level with the number of ways nearest to the reported one that divides its number
+    of lines.
+    """
     bytes_per_line = Bytes(line) if line else _LINE
     lines = max(1, size // bytes_per_line)
     target = ways or _WAYS
@@ -287,7 +289,9 @@ def _fitted(
 
 
 def _reported_last_level(facts: HostFacts) -> Bytes | None:
-    """Size of the last level by /proc/cpuinfo of Intel; AMD's file shows the second level."""
+    """The size of the last level that /proc/cpuinfo of Intel states; AMD's states the
+    second level.
+    """
     text = facts.info.get("cache size", "").split()
     if facts.info.get("vendor_id") != "GenuineIntel" or len(text) != 2 or text[1] != "KB":
         return None
@@ -295,6 +299,6 @@ def _reported_last_level(facts: HostFacts) -> Bytes | None:
 
 
 def _package(facts: HostFacts) -> int:
-    """Cores in the package of the first usable CPU."""
+    """The number of cores in the package of the first usable CPU."""
     package = facts.packages.get(facts.cpus[0], 0)
     return sum(1 for group in facts.siblings if facts.packages.get(group[0], 0) == package)

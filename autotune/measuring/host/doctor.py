@@ -1,4 +1,4 @@
-"""Installed and missing tools, with the exact command that installs each."""
+"""Lists installed and missing tools, with the exact command that installs each."""
 
 import importlib.metadata
 import os

@@ -1,8 +1,8 @@
-"""Figures of a calibration, computed from samples: pure arithmetic.
+"""Computes the figures of a calibration from samples; pure arithmetic.
 
-A figure is a quartile on the fast side. Most disturbances slow a sample down, so the fast side is
-far more stable than the mean; but memory bandwidth has phases, of which the maximum would show only
-the best. Contended samples do not count where there are others.
+A figure is the quartile on the fast side. Most disturbances slow a sample down, so this quartile is
+far more stable than the mean. Memory bandwidth has phases, of which the maximum would show only the
+best. Contended samples are used only where there are no others.
 """
 
 import math
@@ -20,12 +20,14 @@ BUSY = 0.95
 
 
 def accepted(samples: Sequence[ProbeSample]) -> list[ProbeSample]:
-    """The samples that are not contended; all of them where none is left."""
+    """The samples that are not contended; all samples where every one is."""
     return [s for s in samples if s.busy >= BUSY] or list(samples)
 
 
 def clock(samples: Sequence[ProbeSample]) -> tuple[Hertz, float]:
-    """The fastest chain of dependent additions, one per cycle, and the spread of all chains."""
+    """The clock rate, from the fastest chain of dependent additions (one per cycle), and the spread
+    over all chains.
+    """
     rates = [1 / s.each for s in accepted([s for s in samples if s.item.kind == "clock"])]
     return Hertz(max(rates)), spread(rates)
 
@@ -33,9 +35,9 @@ def clock(samples: Sequence[ProbeSample]) -> tuple[Hertz, float]:
 def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve, ...]:
     """Bandwidth curves, one per number of streams and threads: upper quartiles by working set.
 
-    Data further out cannot come faster. Where they seem to, the point was disturbed: it is taken
-    as fast as what lies further out, with the difference as its spread, or left out where it is
-    less than half as fast.
+    Data of a larger working set cannot come faster. Where they seem to, the smaller point was
+    disturbed: it gets the bandwidth of the larger one, with the difference as spread, or is left
+    out where it is less than half as fast.
     """
     loads = [s for s in samples if s.item.kind == "load" and s.item.extra == 0]
     result = []
@@ -64,9 +66,9 @@ def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve
 
 
 def beside(samples: Sequence[ProbeSample], kind: Kind, size: Bytes) -> int:
-    """Number of loads or divides that take about as long as streaming a group of lines.
+    """The number of loads or divides that take about as long as streaming a group of lines.
 
-    Their overlap shows best in the share of two equal times that adds up.
+    The overlap of the two shows most clearly where their times are equal.
     """
     stream = _fastest(samples, load(size))
     times = {item.extra: _fastest(samples, item) for item in calibration_plan.candidates(kind)}
@@ -91,6 +93,6 @@ def _grouped(
 
 
 def _fastest(samples: Sequence[ProbeSample], item: ProbeItem) -> float | None:
-    """Lower quartile of the seconds per group, of one thread."""
+    """The lower quartile of the seconds per group of lines, measured with one thread."""
     matching = [s for s in samples if s.item == item and s.threads == 1]
     return quartile([s.each for s in accepted(matching)], 1) if matching else None

@@ -1,7 +1,7 @@
-"""Facts of a host from procfs and sysfs, without conclusions.
+"""The facts of a host as procfs and sysfs state them, without conclusions.
 
 Every file except /proc/cpuinfo may be missing or unreadable. The root folder is a parameter, so
-that recorded hosts can be read like this one.
+that recorded hosts can be read as well.
 """
 
 import platform
@@ -16,7 +16,9 @@ from autotune.units import Bytes, Hertz
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheFacts:
-    """One data or unified cache of the first usable CPU, as sysfs shows it; None: not shown."""
+    """One data or unified cache of the first usable CPU, as sysfs shows it; None where a figure is
+    not shown.
+    """
 
     level: int
     size: Bytes | None
@@ -89,7 +91,7 @@ def gather(root: Path = Path("/")) -> HostFacts:
 
 
 def available_memory(root: Path = Path("/")) -> Bytes | None:
-    """Memory that can be used without swapping, in bytes; control group limits count."""
+    """The memory in bytes that can be used without swapping; limits of control groups count."""
     match = re.search(r"^MemAvailable:\s*(\d+) kB", _read(root / "proc/meminfo"), re.MULTILINE)
     amounts = [int(match[1]) * 1024] if match else []
     for folder in _groups(root, "memory"):

@@ -1,4 +1,4 @@
-"""The probe program: built for this host, run in a child process, its output parsed."""
+"""The probe program: builds it for this host, runs it in a child process, and parses its output."""
 
 import json
 import os
@@ -44,7 +44,9 @@ void sweep(long n, double *restrict y, const double *restrict x, double a)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeItem:
-    """One thing to measure; ``probe.c`` defines the kinds and what each counts."""
+    """One thing for the probe to measure; ``probe.c`` defines the kinds and what each of them
+    counts.
+    """
 
     kind: Kind
     bytes: Bytes = Bytes(0)
@@ -78,7 +80,8 @@ class ProbeSample:
     def each(self) -> Seconds:
         """Seconds per counted operation: CPU time, or wall time where threads wait for each other.
 
-        So an interruption costs a sample its warm caches, but its own time does not count.
+        In CPU time an interruption costs a sample the content of its caches, but not the time of
+        the interruption.
         """
         waits = self.item.kind in _WAITING
         return Seconds(self.seconds * (1.0 if waits else min(1.0, self.busy)) / self.count)
@@ -97,7 +100,7 @@ class HostProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeRun:
-    """The samples of one process, and how its priority was raised."""
+    """The samples of one process of the probe, and how its priority was raised."""
 
     samples: tuple[ProbeSample, ...]
     priority: str
@@ -111,7 +114,7 @@ def source() -> str:
 
 
 def width(compiler: Compiler) -> Bytes:
-    """Bytes of the vectors that a compiler uses for a plain loop.
+    """The bytes of the vectors that a compiler uses for a plain loop.
 
     On some processors compilers use only half of the widest vectors.
     """
@@ -120,7 +123,9 @@ def width(compiler: Compiler) -> Bytes:
 
 
 def build() -> HostProbe:
-    """Build the program. Raises MissingTool without a compiler, WorkFailed when it refuses."""
+    """Build the probe program; MissingTool without a compiler, WorkFailed when the
+    compiler fails.
+    """
     c_compiler = compiler.find(BUILD, "calibration")
     vector = width(c_compiler)
     text = f"#define WIDTH {vector}\n{source()}"
@@ -134,7 +139,7 @@ def build() -> HostProbe:
 def run(
     probe: HostProbe, threads: int, items: Sequence[ProbeItem], *, sample: float, until: float
 ) -> ProbeRun:
-    """Take a sample of about ``sample`` seconds of each item, none begun after ``until``."""
+    """Take a sample of about ``sample`` seconds of each item; none begins after ``until``."""
     lines: list[str] = []
     outcome = child_process.run(
         [probe.executable, str(threads), f"{sample:.6g}", f"{until:.6g}", *map(str, items)],
@@ -155,7 +160,7 @@ def run(
 def parse(lines: Sequence[str], items: Sequence[ProbeItem]) -> Iterator[ProbeSample]:
     """The samples in the program's output; incomplete lines are left out.
 
-    A sample without processor time is left out too: the whole process was stopped.
+    A sample without processor time is left out too, since the whole process was stopped during it.
     """
     by_name = {str(item): item for item in items}
     for line in lines:
@@ -168,7 +173,9 @@ def parse(lines: Sequence[str], items: Sequence[ProbeItem]) -> Iterator[ProbeSam
 
 
 def _environment(threads: int) -> dict[str, str]:
-    """Environment with threads bound to cores and waiting actively, free of OpenMP settings."""
+    """Environment variables that bind threads to cores and make them wait actively, without the
+    user's OpenMP settings.
+    """
     foreign = ("OMP_", "GOMP_", "KMP_")
     variables = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     return variables | quiet.openmp(threads) | {"AUTOTUNE_PDEATHSIG": "1", "LC_ALL": "C"}

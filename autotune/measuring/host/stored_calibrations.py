@@ -1,4 +1,4 @@
-"""Measured data of a host in the user's data folder: a file per hardware and kind."""
+"""Measured data of hosts in the user's data folder: one file per hardware and kind of data."""
 
 import contextlib
 import hashlib
@@ -23,9 +23,10 @@ _NETWORK_REMEDY = "delete the file, or fit it anew: autotune comm fit FILE --mac
 
 
 def identity(machine: Machine) -> str:
-    """Processor, cores and cache topology as 16 hexadecimal digits of SHA-256.
+    """The identity of a machine: 16 hexadecimal digits of SHA-256 of processor, cores and cache
+    topology.
 
-    The reported clock is left out: it changes from one reading to the next.
+    The reported clock is left out, since it changes from one reading to the next.
     """
     value = {
         "architecture": machine.architecture,
@@ -45,7 +46,7 @@ def location(key: str) -> Path:
 def stored(machine: Machine) -> Calibration | None:
     """The stored calibration of this machine; None where there is none.
 
-    Raises InputError, naming the file and the remedy, for a file that cannot be used.
+    Raises InputError, naming the file and how to repair it, for a file that cannot be used.
     """
     key = identity(machine)
     path = location(key)
@@ -66,7 +67,7 @@ def stored(machine: Machine) -> Calibration | None:
 
 
 def save(calibration: Calibration) -> Path:
-    """Store a calibration, replacing an earlier one in one step; returns its file."""
+    """Store a calibration in place of an earlier one, in one atomic step; returns its file."""
     return _write(location(calibration.identity), config.dump_calibration(calibration))
 
 
@@ -78,7 +79,7 @@ def network_location(key: str) -> Path:
 def stored_network(machine: Machine) -> Network | None:
     """The stored network curves of this machine; None where there are none.
 
-    Raises InputError, naming the file and the remedy, for a file that cannot be used.
+    Raises InputError, naming the file and how to repair it, for a file that cannot be used.
     """
     path = network_location(identity(machine))
     return _read(path, config.read_network, _NETWORK_REMEDY) if path.exists() else None
@@ -121,7 +122,7 @@ def _write(path: Path, text: str) -> Path:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a new file and rename it over ``path``, so that no reader sees half of it."""
+    """Write a new file and rename it to ``path``, so that no reader sees an incomplete file."""
     handle, name = tempfile.mkstemp(prefix=".", suffix=".yaml", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -1,1 +1,1 @@
-"""Job folders for a batch system, and the results that come back from them."""
+"""Job folders for a batch system, and reading the results of a job."""

@@ -1,10 +1,10 @@
-"""A self-contained job for a machine where autotune itself does not run.
+"""A self-contained job for a machine on which autotune itself does not run.
 
-``emit`` writes a folder: the C sources of every chosen candidate, ``job.sh`` (builds, verifies and
-times them in interleaved rounds; needs a POSIX shell and a C compiler, for programs of several
-ranks also mpicc and mpiexec or another launcher, nothing else) and
-``job.json`` (what the job is). A run writes ``results.jsonl`` and ``states/``, the state of every
-verification; ``collected`` reads them back.
+``emit`` writes a folder: the C sources of every chosen candidate, ``job.sh`` and ``job.json``.
+``job.sh`` builds, verifies and times the candidates in interleaved rounds. It needs a POSIX shell
+and a C compiler; for programs of several ranks also mpicc, and mpiexec or another launcher.
+``job.json`` describes the job. A run writes ``results.jsonl`` and ``states/``, the state of every
+verification; ``job_results.collect`` reads them.
 """
 
 import json
@@ -48,7 +48,7 @@ program binds its threads itself, and verification may have more ranks than core
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobTask:
-    """One candidate of a job and its program."""
+    """One candidate of a job, with its program."""
 
     candidate: Candidate
     units: Mapping[str, str]
@@ -72,19 +72,21 @@ class Job:
 
 
 def state_name(identity: str, threads: int) -> str:
-    """File name of the state that a candidate's verification with ``threads`` threads wrote."""
+    """The name of the file with the state of a candidate's verification with
+    ``threads`` threads.
+    """
     return f"{identity}-{threads}.bin"
 
 
 def verified_threads(candidate: Candidate) -> list[int]:
-    """The numbers of threads with which a candidate is verified: 1 and its own."""
+    """The numbers of threads with which a candidate is verified: 1 and its own number."""
     return sorted({1, candidate.threads})
 
 
 def emit(job: Job, folder: Path) -> Path:
     """Write the job into ``folder`` (created; must be empty) and return the path of its script.
 
-    Raises InputError if the folder is not empty, or naming the path that cannot be written.
+    Raises InputError if the folder is not empty, and for a path that cannot be written, naming it.
     """
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -250,7 +252,7 @@ def _verify_lines(job: Job, candidate: Candidate) -> Iterator[str]:
 
 
 def _command(job: Job, candidate: Candidate, arguments: Sequence[str]) -> str:
-    """Time limit in seconds and command line of a launch."""
+    """The time limit in seconds and the command line of one launch, as text of the script."""
     words = [f"./bin/{candidate.identity}", *arguments]
     seconds = f"{job.limits.run:g}"
     if candidate.ranks == 1:

@@ -1,7 +1,8 @@
-"""Results of a job from another machine: read back, and replayed by a measurer.
+"""Results of a job from another machine: reads them, and replays them as a measurer.
 
-A results file has one JSON object per line: the machine; ``build`` of every candidate; ``verify``
-or ``launch``, then the lines that the program printed, then ``exit``; ``done`` at the end.
+A results file has one JSON object per line. First comes the machine, then ``build`` of every
+candidate. Each process is a line ``verify`` or ``launch``, the lines that the program printed, and
+a line ``exit``. The last line is ``done``.
 """
 
 import hashlib
@@ -47,7 +48,7 @@ class ProcessRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResults:
-    """A results file of a job, read and checked."""
+    """The results file of a job, after reading and checking it."""
 
     study: str
     candidates: tuple[str, ...]
@@ -62,12 +63,14 @@ class JobResults:
 
     @property
     def machine_identity(self) -> str:
-        """``job:`` and a hash of processor model, architecture and system, equal on equal nodes."""
+        """``job:`` and a hash of processor model, architecture and system; it is equal on equal
+        nodes.
+        """
         facts = [self.machine[name] for name in ("model", "architecture", "system")]
         return "job:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
     def find(self, candidate: Candidate, kind: str, number: int) -> ProcessRecord | None:
-        """The process of a candidate; None if the job did not get that far."""
+        """The process of a candidate; None where the job did not get that far."""
         key = (candidate.identity, kind, number)
         matching = (p for p in self.processes if (p.identity, p.kind, p.number) == key)
         return next(matching, None)
@@ -77,11 +80,11 @@ class JobResults:
 
 
 def collect(path: Path) -> JobResults:
-    """Read a results file; ``job.json`` and the states lie beside it.
+    """Read a results file; ``job.json`` and the states are in the same folder.
 
-    Raises InputError naming file and line for anything that a job does not write, and for lines of
-    two machines. Foreign lines among a program's output are kept with it; a file that ends in the
-    middle of a launch is read up to there.
+    Raises InputError naming file and line for lines that no job writes, and for lines of two
+    machines. Other lines among a program's output are kept with it. Of a file that ends in the
+    middle of a launch, the launches before are read.
     """
     description = _Row(str(path.with_name("job.json")), _description(path.with_name("job.json")))
     tasks = description.facts.get("tasks")
@@ -118,7 +121,9 @@ def collect(path: Path) -> JobResults:
 
 
 def _states_name(path: Path) -> str:
-    """``states-1`` for ``results-1.jsonl``; ``states`` for a file of another name."""
+    """The name of the folder with states: ``states-1`` for ``results-1.jsonl``; ``states`` for a
+    file of another name.
+    """
     return STATES + path.stem.removeprefix(RESULTS) if path.stem.startswith(RESULTS) else STATES
 
 
@@ -139,7 +144,7 @@ def _description(path: Path) -> Facts:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Place and text of every line, without empty ones and an incomplete last one."""
+    """The place and the text of every line, without empty lines and an incomplete last line."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
@@ -152,7 +157,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _parsed(line: str) -> Facts | None:
-    """The JSON object of a line; None for a foreign line."""
+    """The JSON object in a line; None for a line of other text."""
     try:
         row = json.loads(line)
     except ValueError:
@@ -162,7 +167,9 @@ def _parsed(line: str) -> Facts | None:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A JSON object of a file and its place; a field of a wrong type raises InputError."""
+    """A JSON object of the file with its place; reading a field of a wrong type raises
+    InputError.
+    """
 
     where: str
     facts: Facts
@@ -187,7 +194,7 @@ class _Row:
 
 @dataclass(slots=True)
 class _Reading:
-    """State of the reader of a results file; mutable while it reads."""
+    """The state of the reader of a results file."""
 
     tasks: frozenset[str]
     machine: Mapping[str, str] | None = None
@@ -266,14 +273,16 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class CollectedMeasurer:
-    """Builds, verification and launches as they are recorded in the results of a job."""
+    """A measurer that replays the builds, verifications and launches recorded in the results of a
+    job.
+    """
 
     results: JobResults
     measuring: Measuring
     references: ReferenceStates = field(default_factory=ReferenceStates)
 
     def prepare(self, candidate: Candidate) -> Prepared:
-        """The recorded build, and the recorded states compared with the reference."""
+        """The recorded build, and the comparison of the recorded states with the reference."""
         verdict = self._verify(candidate)
         return Prepared(
             candidate=candidate,
@@ -295,7 +304,7 @@ class CollectedMeasurer:
         expected: float | None,  # noqa: ARG002 - of the protocol: nothing is run here
         on_sample: Callable[[Sample], None],
     ) -> Launch:
-        """The recorded launch of a round; status ``contended`` where the job has none."""
+        """The recorded launch of a round; with status ``contended`` where the job has none."""
         candidate = prepared.candidate
         recorded = self.results.find(candidate, "launch", round_number)
         if recorded is None:

@@ -1,1 +1,3 @@
-"""MPI cost curves: own benchmark, output of other tools, regression."""
+"""Cost curves of MPI operations: autotune's benchmark, the output of other tools, and
+regression.
+"""

@@ -1,4 +1,4 @@
-"""The MPI benchmark program, in C or for mpi4py: build, arguments, output."""
+"""The MPI benchmark program, in C or for mpi4py: its build, arguments and output."""
 
 import importlib.util
 import json
@@ -32,7 +32,7 @@ class BenchmarkProgram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkStart:
-    """First line of the program: its ranks have started."""
+    """The first line of the program: its ranks have started."""
 
     ranks: int
     cores: int
@@ -94,15 +94,16 @@ def arguments(
     busy: float,
     buffers: int,
 ) -> list[str]:
-    """The command-line arguments for these samples, in this order; see bench.c."""
+    """The command-line arguments for samples of these points, in this order; see bench.c."""
     limits = [f"{least:.6g}", f"{until:.6g}", str(tries), f"{busy:.4g}", str(buffers)]
     return [*limits, *(f"{operation}:{size}" for operation, size in points)]
 
 
 def parse(line: str) -> BenchmarkStart | BenchmarkSample | Literal["end"] | None:
-    """The content of a printed line; None for a foreign line, such as a launcher's banner.
+    """The content of a printed line; None for a line of another program, such as a launcher's
+    banner.
 
-    Raises WorkFailed for a sample that cannot be, such as one that took no time.
+    Raises WorkFailed for an impossible sample, such as one that took no time.
     """
     if not line.lstrip().startswith('{"kind"'):
         return None

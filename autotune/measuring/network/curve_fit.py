@@ -1,4 +1,4 @@
-"""Cost curves from samples: number of pieces by cross-validation, intervals, outliers.
+"""Fits cost curves to samples: number of pieces by cross-validation, intervals, outliers.
 
 The curve is fitted to the pooled repeats without contended samples and outliers. Its interval
 covers all samples that were not contended.
@@ -26,7 +26,7 @@ Key = tuple[Operation, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedCurve:
-    """A fitted cost curve with the facts of its fit."""
+    """A fitted cost curve, with the conditions and the quality of its fit."""
 
     curve: CostCurve
     run: BenchmarkRun
@@ -45,23 +45,25 @@ class FittedCurve:
 
     @property
     def chosen(self) -> ValidationErrors | None:
-        """The cross-validated errors of a curve with as many pieces as this one.
+        """The cross-validated errors of the chosen number of pieces, without outliers.
 
-        Scored without outliers, and by the folds that chose the number of pieces.
+        They are computed on the folds that chose the number of pieces. None where there was no
+        cross-validation.
         """
         return self.validated.errors.get(len(self.curve.segments))
 
     @property
     def disturbed(self) -> ValidationErrors | None:
-        """The cross-validated errors of this number of pieces, scored with outliers."""
+        """The cross-validated errors of the chosen number of pieces, with outliers counted."""
         return self.validated.disturbed.get(len(self.curve.segments))
 
 
 def fit(recorded: Sequence[RecordedRun], *, contended: bool = False) -> list[FittedCurve]:
-    """A curve for each operation, number of nodes and ranks; ``contended``: those samples too.
+    """A curve for each operation, number of nodes and ranks; with ``contended``, contended samples
+    are used too.
 
-    Raises InputError for samples that must not enter one curve, for operations with one size only,
-    and where every sample was contended; all faults at once.
+    Raises InputError with all faults at once: for samples that must not enter one curve, for
+    operations with one size only, and where every sample was contended.
     """
     faults: list[Fault] = []
     curves: list[FittedCurve] = []
@@ -213,7 +215,7 @@ def _medians(points: SamplePoints) -> tuple[CurvePoint, ...]:
 
 
 def _rounded(value: float, dimension: Literal["time", "bandwidth"]) -> float:
-    """The value as a file shows it, rounded."""
+    """The value rounded to the digits that a file shows."""
     return parse(readable(value, dimension), dimension)
 
 

@@ -1,10 +1,8 @@
-"""Cross-validation of cost curves: errors on samples that the fit has not seen.
+"""Cross-validation of cost curves: errors on samples that were held out of the fit.
 
 Each fold leaves out one repeat *and* one octave of sizes, because the neighbours of a size, and the
-other samples of its launch, would reveal its value.
-
-The same folds choose the number of pieces (four at most), so the error reported for the chosen
-curve is slightly too small.
+other samples of its launch, would reveal its value. The same folds choose the number of pieces
+(four at most), so the error reported for the chosen curve is slightly too small.
 """
 
 import functools
@@ -29,7 +27,7 @@ _MOST_ERROR = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationErrors:
-    """Relative errors abs(fitted / measured - 1) on samples that the fit had not seen."""
+    """The relative errors abs(fitted / measured - 1) on samples that were held out of the fit."""
 
     median: float
     p90: float
@@ -38,7 +36,9 @@ class ValidationErrors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveValidation:
-    """Errors by number of pieces; empty where there are too few samples to leave some out."""
+    """Cross-validated errors by number of pieces; empty where there are too few samples to leave
+    some out.
+    """
 
     errors: Mapping[int, ValidationErrors] = field(default_factory=dict)
     """Scored without outliers."""
@@ -60,12 +60,13 @@ def level(points: SamplePoints) -> LinearPiece:
 
 
 def octaves(x: Floats) -> npt.NDArray[np.intp]:
-    """The octave of each size: sizes from 2^k up to 2^(k+1) are one."""
+    """The number of the octave of each size; an octave holds the sizes from 2^k up to 2^(k+1)."""
     return np.floor(np.log2(np.maximum(x, 1.0)) + 1e-9).astype(np.intp)
 
 
 def _enough(folds: Mapping[int, Sequence[float]]) -> int:
-    """The smallest number of pieces whose error is hardly larger than the smallest one.
+    """The smallest number of pieces whose error exceeds the least error by no more than its
+    standard error.
 
     ``folds``: number of pieces to the mean error of each octave left out. The standard error is
     that of the differences between two fits over the same folds (Breiman et al. 1984, section
@@ -83,9 +84,10 @@ def _enough(folds: Mapping[int, Sequence[float]]) -> int:
 
 
 def validated(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValidation:
-    """Errors of 1 to MOST pieces and of a plain line over the folds; empty for too few sizes.
+    """The cross-validated errors of 1 to MOST pieces and of a plain line; empty for too few sizes.
 
-    ``far``: outliers, which no fit sees. An octave whose every sample is one has no vote.
+    ``far``: True for outliers, which are left out of all fits. An octave of outliers only is not
+    scored.
     """
     octave = octaves(points.x)
     if len(np.unique(octave)) < 3:
@@ -141,7 +143,7 @@ def _floor(points: SamplePoints) -> ValidationErrors | None:
 
 
 def _models(training: SamplePoints) -> dict[int, Callable[[Floats], Floats]]:
-    """Number of pieces to the fit with so many; _PLAIN: one line by absolute error."""
+    """Number of pieces to the fit with that many pieces; _PLAIN: one line by absolute error."""
     fits = piecewise_regression.pieces(training.x, training.y, MOST)
     models: dict[int, Callable[[Floats], Floats]] = {
         count: functools.partial(piecewise_regression.evaluate, fits[min(count, len(fits)) - 1])
@@ -152,7 +154,7 @@ def _models(training: SamplePoints) -> dict[int, Callable[[Floats], Floats]]:
 
 
 def level_errors(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValidation:
-    """Errors of the constant fitted to the other repeats; empty for one repeat."""
+    """The errors of a constant fitted to the other repeats; empty for a single repeat."""
     inner: list[Floats] = []
     whole: list[Floats] = []
     for repeat in np.unique(points.repeat):
@@ -170,7 +172,7 @@ def level_errors(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValid
 
 
 def medians(points: SamplePoints) -> tuple[Floats, Floats]:
-    """The sizes, and the median of the samples of each."""
+    """The sizes, and the median of the samples at each size."""
     sizes = np.unique(points.x)
     return sizes, np.array([np.median(points.y[points.x == x]) for x in sizes])
 

@@ -1,7 +1,8 @@
-"""Samples from the text output of other benchmarks: detection of the tool, reading.
+"""Samples from the text output of other benchmarks: detects the tool and reads its tables.
 
-Readers take the tests that time one of our operations and report what they leave out. osu_bw and
-Uniband print a rate of many messages in flight, which is not the time of a message: it is refused.
+Tests that time one of autotune's operations are read; other tests are reported as left out. osu_bw
+and Uniband print the rate of many messages in flight, which is not the time of a message: they are
+refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,9 +38,10 @@ class ImportedSamples:
 def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> ImportedSamples:
     """The samples of a file that another benchmark printed; ``tool`` None: detect the tool.
 
-    ``ranks``: on all nodes together. OSU's output does not state it; Intel's does, and only its
-    tables for this number are taken. Raises InputError, naming the line, for the output of another
-    tool, for a truncated text, and where no test times one of our operations.
+    ``ranks``: the number on all nodes together. OSU's output does not state it. Intel's output
+    does, and only its tables for this number are read. Raises InputError, naming the line, for the
+    output of another tool, for a truncated text, and where no test times one of autotune's
+    operations.
     """
     faults: list[Fault] = []
     text = read_text(path, faults)
@@ -92,7 +94,9 @@ def _wrote(line: str) -> Tool | None:
 
 
 def _check_end(lines: Sequence[str], blocks: Sequence[BenchmarkTable]) -> None:
-    """Raise unless the last line is complete: without a line end its number may lack digits."""
+    """Raise unless the last line ends with a newline; without it digits of its number may be
+    missing.
+    """
     last = max((row.line for block in blocks for row in block.rows), default=0)
     word = lines[-1].split()[-1]
     if last == len(lines) and "." in word and len(word.partition(".")[2]) < 2:

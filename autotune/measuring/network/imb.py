@@ -43,7 +43,7 @@ _RING = "on a ring: two messages from each rank, also of two ranks"
 
 
 def read(lines: Sequence[str]) -> list[BenchmarkTable]:
-    """The benchmarks of a text; raises ``MalformedLine`` for a wrong line or a truncated text."""
+    """The benchmarks in a text; ``MalformedLine`` for a wrong line or a truncated text."""
     blocks: list[BenchmarkTable] = []
     columns: list[str] = []
     version, whole_text, ended = "", False, False

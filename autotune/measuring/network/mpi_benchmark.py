@@ -1,8 +1,9 @@
-"""Measures MPI operations on this system: shuffled rounds, several launches, all samples kept.
+"""Measures MPI operations on this system, in shuffled rounds and several launches; all samples are
+stored.
 
-A round takes one sample of each operation and size, in a shuffled order, so that a disturbance hits
-all of them alike. A launch is a repeat, because launches differ by more than the samples of one.
-Samples are written to the file as they are taken.
+A round takes one sample of each operation and size, in a shuffled order, so that a disturbance
+affects all of them alike. A launch is a repeat, because launches differ by more than the samples of
+one. Samples are written to the file as they are taken.
 
 Operations alternate between several buffers, as programs exchange the rows of their arrays one
 after another: large messages come from memory, not from a cache that the previous message has
@@ -92,7 +93,9 @@ class BenchmarkPlan:
             raise InputError(*faults)
 
     def points(self) -> list[tuple[Operation, int]]:
-        """Pairs of operation and size, without those that memory or MPI's counts cannot hold."""
+        """The pairs of operation and size that are measured, without those too large for memory or
+        for MPI's counts.
+        """
         free = host_facts.available_memory()
         most = math.inf if free is None else _SHARE * free
         on_node = self.ranks // self.nodes
@@ -113,7 +116,7 @@ class BenchmarkPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkResult:
-    """The outcome of a benchmark: its file, conditions and numbers of samples."""
+    """The outcome of a benchmark: its file, its conditions and the numbers of samples."""
 
     path: Path
     run: BenchmarkRun
@@ -125,11 +128,12 @@ class BenchmarkResult:
 
 
 def bench(plan: BenchmarkPlan, path: Path, machine: str, progress: Progress) -> BenchmarkResult:
-    """Measure, appending samples to ``path``; ``machine`` is the identity of this host.
+    """Measure MPI operations, appending samples to ``path``; ``machine`` is the identity of this
+    host.
 
-    Raises MissingTool without MPI, InputError for a launcher that cannot start these ranks or
-    starts others, WorkFailed when a rank dies or hangs. Whatever is raised, KeyboardInterrupt
-    included, the samples taken so far are in the file.
+    Raises MissingTool without MPI. Raises InputError for a launcher that cannot start these ranks
+    or starts others. Raises WorkFailed when a rank dies or hangs. After any exception,
+    KeyboardInterrupt included, the samples taken so far are in the file.
     """
     started = time.monotonic()
     library = mpi.find("comm bench")
@@ -180,7 +184,7 @@ def _template(plan: BenchmarkPlan, library: Mpi) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class _Session:
-    """State of one benchmark while its launches run."""
+    """The state of one benchmark while its launches run."""
 
     plan: BenchmarkPlan
     mpi: Mpi
@@ -351,9 +355,9 @@ def _fault(where: str, got: str, expected: str = "", hint: str = "") -> Fault:
 
 
 def sizes(text: str) -> tuple[Bytes, ...]:
-    """Sizes from text: ``8 B:8 MiB`` (by factors of sqrt 2) or ``8 B,1 KiB,1 MiB``.
+    """Message sizes from text: ``8 B:8 MiB`` (by factors of sqrt 2) or ``8 B,1 KiB,1 MiB``.
 
-    Raises InputError, in words, for anything else.
+    Raises InputError with a description for any other text.
 
     >>> sizes("64 B:256 B")
     (64, 91, 128, 181, 256)
@@ -371,7 +375,7 @@ def sizes(text: str) -> tuple[Bytes, ...]:
 
 
 def operations(text: str) -> tuple[Operation, ...]:
-    """Operations from names separated by commas; raises InputError for unknown names."""
+    """The operations of names separated by commas; InputError for unknown names."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in OPERATIONS]
     if unknown or not names:

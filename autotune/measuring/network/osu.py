@@ -42,7 +42,7 @@ _WHY = (
 
 
 def read(lines: Sequence[str]) -> list[BenchmarkTable]:
-    """The tests of a text; raises ``MalformedLine`` for a wrong line or a truncated text."""
+    """The tests in a text; ``MalformedLine`` for a wrong line or a truncated text."""
     blocks: list[BenchmarkTable] = []
     columns: list[str] = []
     for number, line in enumerate(lines, 1):

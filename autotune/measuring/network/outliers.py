@@ -1,4 +1,4 @@
-"""Samples as arrays, and the outliers among them."""
+"""Samples of a cost curve as arrays, and the detection of outliers among them."""
 
 import math
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class SamplePoints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlier:
-    """A sample far from the others of its size; the fit leaves it out."""
+    """A sample that is far from the others of its size and left out of the fit."""
 
     bytes: Bytes
     seconds: Seconds
@@ -47,11 +47,12 @@ class Outlier:
 
 
 def far_off(points: SamplePoints) -> npt.NDArray[np.bool_]:
-    """Samples far from the median of their size; with one sample a size, far from its neighbours.
+    """True for samples far from the median of their size; with one sample per size, far from its
+    neighbours.
 
     The scale is robust: 1.4826 times the median absolute deviation of all logarithms. Where a size
-    or a launch has many of them (see ``_MOST``; one is always few), none of its samples is an
-    outlier: that is how the system behaves, not a disturbance.
+    or a launch has many such samples (see ``_MOST``; a single one is always few), none of its
+    samples is an outlier: then it is the behaviour of the system and no disturbance.
     """
     return _few(points, _far(points))
 
@@ -82,11 +83,12 @@ def _far(points: SamplePoints) -> npt.NDArray[np.bool_]:
 
 
 def _spikes(points: SamplePoints) -> npt.NDArray[np.bool_]:
-    """Single samples off the line between their neighbours by a factor of two, worst first.
+    """True for single samples off the line between their neighbours by a factor of two.
 
     They must lie outside the range of both neighbours: where the protocol changes, the cost jumps.
-    Slow ones come before fast ones, since a disturbance costs time; and what remains must be
-    smoother without them, or it is a neighbour that is wrong.
+    They are removed one at a time, the worst first, slow ones before fast ones, since a disturbance
+    costs time. The remaining samples must be smoother without the removed one; else a neighbour is
+    the outlier.
     """
     keep = np.ones(len(points.x), dtype=np.bool_)
     x, y = np.log(np.maximum(points.x, 1.0)), np.log(points.y)
@@ -103,7 +105,9 @@ def _spikes(points: SamplePoints) -> npt.NDArray[np.bool_]:
 
 
 def _worst(x: Floats, y: Floats) -> int | None:
-    """The index of the next sample to leave out; ``y`` are logarithms, ``x`` ascends."""
+    """The index of the next sample to leave out, None where there is none; ``y`` are logarithms,
+    ``x`` ascends.
+    """
     off = _bends(x, y)
     least = max(math.log(2), _FAR * MAD_TO_DEVIATION * float(np.median(off[1:-1])))
     above = np.zeros(len(y))
@@ -118,7 +122,7 @@ def _worst(x: Floats, y: Floats) -> int | None:
 
 
 def _bends(x: Floats, y: Floats) -> Floats:
-    """How far each sample is off the line between its neighbours; 0 at the ends."""
+    """The distance of each sample from the line between its neighbours; 0 at the ends."""
     result = np.zeros(len(y))
     between = y[:-2] + (y[2:] - y[:-2]) * (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
     result[1:-1] = np.abs(y[1:-1] - between)
@@ -126,13 +130,15 @@ def _bends(x: Floats, y: Floats) -> Floats:
 
 
 def _calms(x: Floats, y: Floats, k: int) -> bool:
-    """Whether leaving out sample ``k`` brings its two neighbours closer to the line."""
+    """Whether leaving out sample ``k`` reduces the distances of its two neighbours from
+    the line.
+    """
     before, after = _bends(x, y), _bends(np.delete(x, k), np.delete(y, k))
     return bool(after[k - 1] + after[k] < before[k - 1] + before[k + 1])
 
 
 def outliers(points: SamplePoints, far: npt.NDArray[np.bool_]) -> tuple[Outlier, ...]:
-    """The samples for which ``far`` is true, by size."""
+    """The samples for which ``far`` is true, ordered by size."""
     result = []
     for k in np.flatnonzero(far):
         same = points.y[points.x == points.x[k]]
@@ -150,14 +156,14 @@ def outliers(points: SamplePoints, far: npt.NDArray[np.bool_]) -> tuple[Outlier,
 
 
 def _between(points: SamplePoints, far: npt.NDArray[np.bool_], k: int) -> float:
-    """The time interpolated between the next sizes, for sample ``k``."""
+    """The time at the size of sample ``k``, interpolated between the next sizes."""
     inliers = points.only(~far)
     order = np.argsort(inliers.x)
     return float(np.exp(np.interp(points.x[k], inliers.x[order], np.log(inliers.y[order]))))
 
 
 def spread(points: SamplePoints) -> float | None:
-    """Coefficient of variation between repeats: median over sizes, of the repeats' medians."""
+    """The coefficient of variation between the medians of repeats; the median over all sizes."""
     values = []
     for x in np.unique(points.x):
         same = points.only(points.x == x)

@@ -1,4 +1,4 @@
-"""Piecewise linear regression by least squares of the relative error: arrays in, arrays out.
+"""Piecewise linear regression by least squares of the relative error, on plain arrays.
 
     minimise  sum over samples ((a + b x) / y - 1)^2        per piece, b >= 0, cost positive
 
@@ -31,14 +31,15 @@ class LinearPiece:
     """The slope without the bound b >= 0; negative where larger messages were faster."""
 
     def at(self, x: float) -> float:
-        """Seconds at size ``x``."""
+        """The seconds of a message of size ``x``."""
         return self.intercept + self.slope * x
 
 
 def pieces(x: Floats, y: Floats, most: int) -> list[tuple[LinearPiece, ...]]:
-    """The best fits of 1, 2, ... at most ``most`` pieces to samples ``y`` (seconds) at ``x``.
+    """The best fits with 1, 2, ... at most ``most`` pieces to times ``y`` (seconds) at sizes ``x``.
 
-    Fewer where there are too few sizes. Raises ValueError for fewer than two different sizes.
+    There are fewer fits where there are too few sizes. Raises ValueError for fewer than two
+    different sizes.
     """
     sizes, where = np.unique(x, return_inverse=True)
     if len(sizes) < 2:
@@ -75,7 +76,9 @@ def _traced(table: "_Table", begins: Sequence[npt.NDArray[np.intp]]) -> tuple[Li
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The best line over sizes i to j, for all i <= j: value at size i, slope, squared error."""
+    """The best line over sizes i to j, for all i <= j: its value at size i, slope, and squared
+    error.
+    """
 
     sizes: Floats
     value: Floats
@@ -129,7 +132,7 @@ def _summed(where: npt.NDArray[np.intp], values: Floats, n: int) -> Floats:
 
 
 def _through_origin(sizes: Floats, u: Floats, u2: Floats, value: Floats, slope: Floats) -> None:
-    """Force the first piece through the origin where it would be negative at 0 B."""
+    """Force the first piece through the origin where it would be negative at size 0."""
     below = value[0] < slope[0] * sizes[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         steep = np.cumsum(sizes * u) / np.cumsum(sizes * sizes * u2)
@@ -138,10 +141,11 @@ def _through_origin(sizes: Floats, u: Floats, u2: Floats, value: Floats, slope: 
 
 
 def joints(pieces: Sequence[LinearPiece]) -> list[float]:
-    """The size from which each piece holds: 0, then between the sizes that the pieces observed.
+    """The size from which each piece is valid: 0 for the first, then a size between those that two
+    pieces observed.
 
-    Where two lines meet there, they meet; else the middle by ratio, or the first observed size
-    where the later line would not be positive.
+    It is the intersection of two lines where they meet between these sizes; else the geometric mean
+    of the sizes, or the first observed size where the later line would not be positive.
     """
     result = [0.0]
     for left, right in pairwise(pieces):

@@ -1,4 +1,4 @@
-"""Samples of communication times: JSON Lines, each line written when its sample is taken.
+"""Samples of communication times as JSON Lines; each line is written when its sample is taken.
 
     {"schema": "autotune.comm-samples/1", "benchmark": "autotune", "nodes": 1, "ranks": 2, ...}
     {"operation": "allgather", "bytes": 64, "seconds": 4.1e-07, "count": 19000, "busy": [...], ...}
@@ -28,7 +28,7 @@ LARGEST = 1 << 28
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkRun:
-    """Conditions under which samples were taken."""
+    """The conditions under which samples were taken."""
 
     benchmark: str
     """``autotune``, ``osu`` or ``imb``: times of different kinds are not comparable."""
@@ -62,7 +62,7 @@ class BenchmarkRun:
 
     @property
     def conditions(self) -> dict[str, object]:
-        """The conditions that must be equal for samples to enter one curve."""
+        """The conditions that must be equal for all samples of one curve."""
         return {
             "benchmark": self.benchmark,
             "machine": self.machine,
@@ -75,12 +75,12 @@ class BenchmarkRun:
 
 
 class ImpossibleSample(ValueError):
-    """Values that no sample of an operation can have."""
+    """Raised for values that no sample of an operation can have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkSample:
-    """The time of ``count`` operations in a row, of the slowest rank."""
+    """The time that the slowest rank took for ``count`` operations in a row."""
 
     operation: Operation
     bytes: Bytes
@@ -105,7 +105,9 @@ class BenchmarkSample:
             raise ImpossibleSample(f"{self.count} operations of {self.bytes} B")
 
     def contended(self, run: BenchmarkRun) -> bool:
-        """Whether a rank missed its core, or its share of the cores where oversubscribed."""
+        """Whether a rank did not get its core, or its share of the cores where there are more ranks
+        than cores.
+        """
         if not self.busy:
             return False
         if not run.oversubscribed:
@@ -115,17 +117,17 @@ class BenchmarkSample:
 
 @dataclass(slots=True)
 class RecordedRun:
-    """One run and its samples."""
+    """One run with the samples that were taken in it."""
 
     run: BenchmarkRun
     samples: list[BenchmarkSample] = field(default_factory=list)
 
 
 class SampleWriter:
-    """Appends runs to a file; everything written survives a kill."""
+    """Appends runs to a file; everything written remains if the process is killed."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file; raises InputError if it holds something else or is not writable."""
+        """Open the file; InputError if it is not writable or holds something other than samples."""
         self.path = path
         try:
             self._old = path.stat().st_size if path.is_file() else 0
@@ -140,7 +142,7 @@ class SampleWriter:
         self.samples = 0
 
     def begin(self, run: BenchmarkRun) -> None:
-        """Start a run: the following samples are taken under its conditions."""
+        """Start a run; the samples that follow were taken under its conditions."""
         if self._old and not _ends_line(self.path):
             self._file.write(b"\n")
         self._line({"schema": SCHEMA, **asdict(run)})
@@ -155,7 +157,9 @@ class SampleWriter:
         self._file.flush()
 
     def sync(self) -> None:
-        """Wait until the disk has everything; called between launches, to disturb none."""
+        """Wait until the disk has stored everything; called between launches, so that no sample is
+        disturbed.
+        """
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -168,9 +172,9 @@ class SampleWriter:
 
 
 def read(paths: Sequence[Path]) -> list[RecordedRun]:
-    """The runs of some files, in order.
+    """The runs in some files, in order.
 
-    Raises InputError with every fault: ``file:line``, what was found, what is expected.
+    Raises InputError with every fault: ``file:line``, the text found, and the text expected.
     """
     faults: list[Fault] = []
     recordings = [recorded for path in paths for recorded in _file(path, faults)]
@@ -285,7 +289,7 @@ def _number(value: object) -> float:
 
 
 def _cut(lines: Sequence[str], number: int) -> bool:
-    """Whether a line is the last one, or a new run begins after it."""
+    """Whether a line is where a killed process stopped: the last line, or one before a new run."""
     if number == len(lines):
         return True
     try:
@@ -296,7 +300,7 @@ def _cut(lines: Sequence[str], number: int) -> bool:
 
 
 def read_text(path: Path, faults: list[Fault]) -> str | None:
-    """The text of a file; None, and a fault is added, if it is absent, too large or not text."""
+    """The text of a file; None with a fault where it is absent, too large or not text."""
     where = str(path)
     try:
         if not path.is_file():

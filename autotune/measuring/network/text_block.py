@@ -1,4 +1,4 @@
-"""Tables in the text output of a benchmark, and the numbers in them."""
+"""The tables in the text output of a benchmark, and the numbers in them."""
 
 from dataclasses import dataclass, field
 
@@ -6,7 +6,7 @@ from autotune.domain.network import Operation
 
 
 class MalformedLine(Exception):
-    """A line of the output cannot be right; the message says why."""
+    """Raised for an output line that cannot be right; the message says why."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -42,14 +42,14 @@ class BenchmarkTable:
 
 
 def whole(text: str, line: int) -> int:
-    """A count or size in a table; raises ``MalformedLine`` if it is no whole number."""
+    """A count or size in a table; ``MalformedLine`` if it is no whole number."""
     if not text.isdigit():
         raise MalformedLine(line, f"{text!r} is not a whole number")
     return int(text)
 
 
 def microseconds(text: str, line: int) -> float:
-    """A positive time in a table, in microseconds, converted to seconds."""
+    """A positive time in a table, converted from microseconds to seconds."""
     try:
         value = float(text) * 1e-6
     except ValueError:

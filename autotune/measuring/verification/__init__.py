@@ -1,1 +1,1 @@
-"""Reference states and the comparison of a candidate with them."""
+"""Reference states, and the comparison of a candidate's state with them."""

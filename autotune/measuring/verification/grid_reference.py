@@ -1,8 +1,8 @@
-"""The independent reference of stencils: sweeps evaluated straight from the data, with NumPy.
+"""The independent reference for stencils: evaluates sweeps straight from the data, with NumPy.
 
-It knows no loop tree, no blocks and no padding. An array of the grid is a NumPy array with its
-ghost layers; a neighbour is a slice of it. Slices are evaluated chunk by chunk, so that temporaries
-stay in cache.
+It uses no loop tree, no blocks and no padding. An array of the grid is a NumPy array with its ghost
+layers; a neighbour is a slice of it. Slices are evaluated chunk by chunk, so that temporaries stay
+in cache.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ def sweeps(problem: StencilProblem, steps: int) -> Vector:
 
 
 class _Grid:
-    """The arrays of a problem, and the evaluation of expressions over boxes of its points."""
+    """The arrays of a problem, which evaluates expressions over boxes of its points."""
 
     def __init__(self, problem: StencilProblem) -> None:
         stencil = problem.stencil
@@ -53,7 +53,7 @@ class _Grid:
         }
 
     def filled(self, expr: Expr) -> Vector:
-        """An array of the grid, ghosts included, with the values of an expression."""
+        """A new array of the grid, ghosts included, with the values of an expression."""
         g = self._ghosts
         whole = tuple(range(-g, part.stop + g) for part in self.interior)
         array = np.empty(tuple(len(part) for part in whole))
@@ -66,7 +66,7 @@ class _Grid:
         return _chunks(self.interior)
 
     def view(self, array: Vector, box: Box, shift: tuple[int, ...] = ()) -> Vector:
-        """The elements of an array at the points of a box, moved by ``shift``; no copy."""
+        """The elements of an array at the points of a box shifted by ``shift``; no copy."""
         moved = shift or (0,) * len(box)
         starts = [part.start + self._ghosts + by for part, by in zip(box, moved, strict=True)]
         if min(starts) < 0:
@@ -121,7 +121,7 @@ class _Grid:
 
 
 def _chunks(box: Box) -> Iterator[Box]:
-    """A box divided into boxes of about ``_CHUNK`` points, whole rows each."""
+    """A box divided into boxes of about ``_CHUNK`` points each, in whole rows."""
     first, *rest = box
     if len(rest) == 1:
         step = max(1, _CHUNK // max(1, len(rest[0])))

@@ -1,8 +1,9 @@
-"""The independent reference: a problem evaluated straight from its data, with NumPy.
+"""The independent reference for initial value problems: evaluates them straight from their data,
+with NumPy.
 
-It knows no loop tree and no transformation. Each region is one affine block of components; an
-expression is evaluated over a block by NumPy's own functions, chunk by chunk, so that temporaries
-stay in cache and n = 4 million needs little more than the 2s + 2 vectors of the method.
+It uses no loop tree and no transformation. Each region is one affine block of components. An
+expression is evaluated over a block by NumPy's own functions, chunk by chunk. So temporaries stay
+in cache, and n = 4 million needs little more than the 2s + 2 vectors of the method.
 """
 
 import operator
@@ -25,14 +26,14 @@ _CHUNK = 1 << 15
 
 
 def initial(ivp: Ivp, size: int) -> Vector:
-    """The initial values y(t0) at size N."""
+    """The initial values y(t0) at problem size N."""
     y = np.empty(int(ivp.values(size)["n"]))
     _Rhs(ivp, size, ivp.initial)(ivp.start, np.empty(0), y)
     return y
 
 
 def rhs(ivp: Ivp, size: int) -> Callable[[float, Vector], Vector]:
-    """f at size N as a function of (t, y) that returns a new vector.
+    """The right-hand side f at problem size N, as a function of (t, y) that returns a new vector.
 
     Raises ValueError where a body reads outside y[0] .. y[n - 1].
     """
@@ -72,7 +73,7 @@ def integrate(problem: Problem, steps: int, *, y0: Vector | None = None) -> Vect
 
 
 def _combine(y: Vector, h: float, weights: tuple[float, ...], F: Vector, out: Vector) -> None:
-    """``out = y + h sum_i weights_i F_i``; ``out`` may be ``y``."""
+    """Store ``y + h sum_i weights_i F_i`` in ``out``, which may be ``y``."""
     for first in range(0, y.size, _CHUNK):
         part = slice(first, first + _CHUNK)
         total = weights[0] * F[0, part]
@@ -84,7 +85,7 @@ def _combine(y: Vector, h: float, weights: tuple[float, ...], F: Vector, out: Ve
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """The components origin + r * stride + q for 0 <= r < rows, 0 <= q < width."""
+    """The components with numbers origin + r * stride + q for 0 <= r < rows, 0 <= q < width."""
 
     origin: int
     rows: int
@@ -92,7 +93,9 @@ class _Block:
     width: int
 
     def view(self, vector: Vector, shift: int = 0) -> Vector:
-        """The elements of ``vector`` at the block's components, moved by ``shift``; no copy."""
+        """The elements of ``vector`` at the components of the block shifted by
+        ``shift``; no copy.
+        """
         first = self.origin + shift
         last = first + (self.rows - 1) * self.stride + self.width - 1
         if first < 0 or last >= vector.size:
@@ -139,7 +142,7 @@ def _blocks(ivp: Ivp, region: Region, size: int) -> Iterator[_Block]:
 
 
 class _Rhs:
-    """The bodies of regions at one size; evaluates them into a vector."""
+    """The right-hand side at one size, which evaluates the bodies of all regions into a vector."""
 
     def __init__(self, ivp: Ivp, size: int, regions: tuple[Region, ...]) -> None:
         self._values = ivp.values(size)
@@ -164,7 +167,9 @@ class _Rhs:
 
 
 class _Evaluation:
-    """Expressions over one block; ``j`` and the locals are made when first used."""
+    """Evaluates expressions over one block; ``j`` and the local values are computed when first
+    used.
+    """
 
     def __init__(
         self,

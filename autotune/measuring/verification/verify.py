@@ -1,6 +1,6 @@
-"""Verification of candidates: their state compared with the NumPy reference.
+"""Verifies candidates: compares their state with the state that the NumPy reference computes.
 
-The comparison runs at a small size that has every boundary case and awkward remainders: odd, a few
+The comparison runs at a small size with every boundary case and awkward remainders: odd, a few
 tiles per thread, no multiple of a cache line.
 """
 
@@ -29,7 +29,7 @@ _LARGE = 0.125
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of a comparison; ``error`` is the deviation of the worst field."""
+    """The result of a comparison; ``error`` is the deviation of the field that deviates most."""
 
     status: Status
     error: float | None
@@ -37,58 +37,66 @@ class Verification:
 
 
 class CheckedProblem(Protocol):
-    """A problem as it is verified."""
+    """The interface by which a problem of any kind is verified."""
 
     def awkward(self, candidate: Candidate) -> AnyProblem:
-        """The problem at the smallest size with every case that the candidate's code has."""
+        """The problem at the smallest size at which the candidate's code runs through all its
+        cases.
+        """
 
     def fields(self) -> NDArray[np.int64]:
         """The field of each component, as numbers from 0."""
 
     def state(self, steps: int) -> NDArray[np.float64]:
-        """The state that the reference computes after so many time steps."""
+        """The state that the reference computes after this many time steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedIvp:
-    """An IVP as it is verified."""
+    """Verifies programs for an initial value problem (IVP)."""
 
     problem: Problem
 
     def awkward(self, candidate: Candidate) -> AnyProblem:
-        """The IVP at the smallest odd size with every case."""
+        """The IVP at the smallest odd size at which the candidate's code runs through all its
+        cases.
+        """
         return _verification_ivp(candidate, self.problem)
 
     def fields(self) -> NDArray[np.int64]:
-        """The field of each component."""
+        """The field of each component, as numbers from 0."""
         return fields(self.problem.ivp, self.problem.size)
 
     def state(self, steps: int) -> NDArray[np.float64]:
-        """The state by NumPy from the right-hand side."""
+        """The state after this many steps, computed from the right-hand side with NumPy."""
         return ivp_reference.integrate(self.problem, steps)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedGrid:
-    """A stencil on a grid as it is verified."""
+    """Verifies programs for a stencil on a grid."""
 
     problem: StencilProblem
 
     def awkward(self, candidate: Candidate) -> AnyProblem:
-        """The stencil on the smallest odd grid with every case."""
+        """The stencil on the smallest odd grid at which the candidate's code runs through all its
+        cases.
+        """
         return self.problem.at(_awkward_extents(candidate, self.problem))
 
     def fields(self) -> NDArray[np.int64]:
-        """Zeros: a grid is one field."""
+        """The field of each component: 0 for all, since a grid is one field."""
         return np.zeros(self.problem.n, dtype=np.int64)
 
     def state(self, steps: int) -> NDArray[np.float64]:
-        """The state by NumPy from the body of the stencil."""
+        """The state after this many sweeps, computed from the body of the stencil with NumPy."""
         return grid_reference.sweeps(self.problem, steps)
 
 
 def checked(problem: AnyProblem) -> CheckedProblem:
-    """A problem that code is generated for, as it is verified; TypeError for any other."""
+    """The object by which this problem is verified; TypeError for a problem without
+    generated code.
+    """
     problem = generated(problem)
     if isinstance(problem, StencilProblem):
         return CheckedGrid(problem)
@@ -96,13 +104,15 @@ def checked(problem: AnyProblem) -> CheckedProblem:
 
 
 def verification_problem(candidate: Candidate) -> AnyProblem:
-    """The candidate's problem at the smallest odd size with every case that its code has.
+    """The candidate's problem at the smallest odd size at which its code runs through all its
+    cases.
 
-    Every region has components, and every thread of every rank has more than two and a half tiles,
-    so that first, middle and last (cut off) tiles occur; the ranks can exchange. A grid has odd
-    extents, a whole block and a part of one in each blocked dimension (of each thread, in the
-    slowest), and rows that the unrolling does not divide; a block beyond the timed grid counts as
-    one of the size of that grid.
+    Every region has components. Every thread of every rank has more than two and a half tiles, so
+    that first, middle and last (cut off) tiles occur. The ranks can exchange.
+
+    A grid has odd extents, and rows that the unrolling does not divide. In each blocked dimension
+    it has a whole block and a part of one (in the slowest dimension: for each thread). A block
+    larger than the timed grid counts as one of the size of that grid.
     """
     return checked(candidate.problem).awkward(candidate)
 
@@ -130,9 +140,10 @@ def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int
 
 
 def _odd(least: int, block: int, factor: int) -> int:
-    """The smallest odd number >= ``least`` that neither block nor unrolling divides.
+    """The smallest odd number >= ``least`` that neither ``block`` nor the unrolling ``factor``
+    divides.
 
-    Where both are at work, the part of a block that is left over is not divided either.
+    Where both are used, ``factor`` does not divide the remainder of the block either.
     """
     extent = least | 1
     while (block > 1 and extent % block == 0) or (
@@ -206,10 +217,11 @@ def reference_state(problem: AnyProblem, steps: int) -> NDArray[np.float64]:
 def fields(ivp: Ivp, size: int) -> NDArray[np.int64]:
     """The field that each component of an IVP belongs to, as numbers from 0.
 
-    A field is what one large region of the initial values starts and one large region of the
-    right-hand side computes (displacements, velocities, concentrations). The components of small
-    regions, boundaries, belong to the nearest field; where rows have a constant length, fields are
-    interleaved, and nearest means nearest among those at the same position in their row.
+    A field is a set of components that share one large region of the initial values and one large
+    region of the right-hand side (displacements, velocities, concentrations). The components of
+    small regions, boundaries, belong to the nearest field. Where rows have a constant length,
+    fields are interleaved, and the nearest field is searched among components at the same position
+    in their row.
     """
     n = _components(ivp, size)
     row = ivp.row_length(size)
@@ -237,7 +249,9 @@ def _large(ivp: Ivp, regions: Sequence[Region], size: int) -> NDArray[np.int64]:
 
 
 def _spread(owner: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Every -1 replaced by the nearest other value of its group; 0 where there is none."""
+    """``owner`` with every -1 replaced by the nearest other value of its group; 0 where there is
+    none.
+    """
     result = owner.copy()
     for number in np.unique(group):
         places = np.flatnonzero(group == number)
@@ -255,7 +269,7 @@ def _spread(owner: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.in
 def deviation(
     state: NDArray[np.float64], reference: NDArray[np.float64], field_of: NDArray[np.int64]
 ) -> float:
-    """The worst field's max abs(state - reference) / max abs(reference).
+    """The largest deviation of a field, max abs(state - reference) / max abs(reference).
 
     A field that is zero in the reference must be zero: its deviation is 0 or infinite.
     """
@@ -272,7 +286,7 @@ def deviation(
 def judge(
     state: NDArray[np.float64], reference: NDArray[np.float64], field_of: NDArray[np.int64]
 ) -> Verification:
-    """Compare a state with the reference; the detail says where it is worst."""
+    """Compare a state with the reference; the detail names a component that is wrong."""
     if state.shape != reference.shape:
         text = f"{state.size} components were written, the reference has {reference.size}"
         return Verification("wrong-result", None, text)

@@ -1,9 +1,10 @@
-"""Times MPI operations through mpi4py, where no program can be compiled: as bench.c does.
+"""Times MPI operations through mpi4py as bench.c does, for systems where no program can be
+compiled.
 
     python bench_mpi4py.py LEAST UNTIL TRIES BUSY BUFFERS OPERATION:BYTES...
 
-Same arguments, same operations, same buffers, same lines. Every operation also costs a call from
-Python.
+Arguments, operations, buffers and printed lines are those of bench.c. Every operation also includes
+the cost of a call from Python.
 """
 
 import ctypes
@@ -29,7 +30,7 @@ _PDEATHSIG = 1
 
 
 def main() -> None:
-    """Take the samples that the command line asks for."""
+    """Take the samples that the command-line arguments request."""
     if os.environ.get("AUTOTUNE_PDEATHSIG"):
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
@@ -80,7 +81,7 @@ def main() -> None:
 class _Bench:
     """The operations of one communicator, with buffers for the largest message.
 
-    Operations alternate between ``buffers`` buffers, to send from and to receive into.
+    Operations alternate between ``buffers`` pairs of buffers, for sending and for receiving.
     """
 
     def __init__(
@@ -167,7 +168,9 @@ class _Bench:
     def measure(
         self, point: tuple[str, int], count: int, least: float, end: float
     ) -> tuple[int, list[tuple[float, float]]]:
-        """Operations in a row and, on rank 0, each rank's (seconds, share of its core)."""
+        """The number of operations in a row and, on rank 0, the seconds and the share of its core
+        of each rank.
+        """
         operation = self.operation(*point)
         if not count:
             count = 1
@@ -201,7 +204,7 @@ class _Bench:
 
 
 def _apart(size: int) -> int:
-    """Distance in bytes between two buffers, as in bench.c."""
+    """The distance in bytes between two buffers, as in bench.c."""
     return -(-size // _LINE) * _LINE + _LINE
 
 

@@ -14,27 +14,29 @@ def measured(
     phases: KernelSeconds | None,
 ) -> str:
     """One candidate, predicted and measured, and its phases."""
+    per, predicted = ranked.candidate.problem.facts().per, ranked.prediction.seconds
     lines = [
         ranked.candidate.id,
         f"status     {measurement.status}",
-        f"predicted  {seconds(ranked.prediction.seconds)} per step",
+        "predicted  -" if predicted is None else f"predicted  {seconds(predicted)} per {per}",
     ]
     if location:
-        lines.append(f"measured   {seconds(location[0])} per step {interval(location[1])}")
+        lines.append(
+            f"measured   {seconds(location[0])} per {per} {interval(location[1])}".rstrip()
+        )
         taken = len(measurement.accepted)
-        rejected = sum(not s.accepted and not s.warm_up for s in measurement.samples)
-        lines.append(f"samples    {taken} accepted, {rejected} rejected as contended")
+        lines.append(f"samples    {taken} accepted, {measurement.rejected} rejected as contended")
     if measurement.error is not None:
-        lines.append(f"verified   deviation {measurement.error:.1e} of the reference")
+        lines.append(f"verified   deviation {measurement.error:.1e} from the reference")
     if measurement.detail:
         lines.append(measurement.detail)
     if phases and phases.seconds:
         total = sum(phases.seconds.values())
         rows = [
-            (name, seconds(value), f"{100 * value / total:.0f} %")
+            (name, seconds(value), f"{100 * value / total:.0f} %" if total else "-")
             for name, value in phases.seconds.items()
         ]
-        lines += ["phases, per step, in an instrumented run of its own:"]
+        lines += [f"phases, per {per}, in an instrumented run of its own:"]
         lines.append(columns(rows, right=(1, 2)))
     elif phases:
         lines.append(f"phases: {phases.status}: {phases.detail}")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from autotune.domain.calibration import CONSTANTS, BandwidthCurve, Calibration, Constant
-from autotune.units import show
+from autotune.units import counted, show
 
 _WORDS = {
     "line_crossing": "load across lines",
@@ -32,7 +32,7 @@ def constants(calibration: Calibration) -> list[str]:
     lines = [f"  {_name(name)}: {_value(constant)}" for name, constant in listed]
     if not calibration.constants:  # a file of an earlier version
         for threads, barrier in sorted(calibration.barriers.items()):
-            lines.append(f"  barrier, {threads} threads: {show(barrier, 'time')}")
+            lines.append(f"  barrier, {counted(threads, 'thread')}: {show(barrier, 'time')}")
         for level, share in calibration.exposed.items():
             lines.append(f"  exposed share beside loads, {level}: {share:.2f}")
     for name, change in calibration.refined.items():
@@ -50,14 +50,15 @@ def bandwidths(calibration: Calibration) -> list[tuple[str, list[tuple[str, ...]
         (
             "load bandwidth per thread over working set per thread",
             _table(
-                calibration.loads, [f"{curve.threads} thread(s)" for curve in calibration.loads]
+                calibration.loads,
+                [counted(curve.threads, "thread") for curve in calibration.loads],
             ),
         )
     ]
     for load in calibration.loads:
         alike = [curve for curve in several if curve.threads == load.threads]
         if alike:
-            title = f"the same of several streams at once, {load.threads} thread(s)"
+            title = f"the same of several streams at once, {counted(load.threads, 'thread')}"
             tables.append((title, _table(alike, [f"{curve.streams} streams" for curve in alike])))
     return tables
 

@@ -7,13 +7,13 @@ from autotune.domain.calibration import Calibration
 from autotune.domain.machine import OVERLAP_RULES, CacheLevel, Machine
 from autotune.measuring.host.detect import DetectionReason
 from autotune.results.report.text_table import columns
-from autotune.units import show
+from autotune.units import counted, show
 
 
 def machines(machines: Sequence[Machine]) -> str:
     """The machine files, a line each."""
     return columns(
-        (m.name, f"{m.cores} cores", show(m.clock, "frequency"), _in_core(m), m.title)
+        (m.name, counted(m.cores, "core"), show(m.clock, "frequency"), _in_core(m), m.title)
         for m in machines
     )
 
@@ -32,8 +32,9 @@ def machine(machine: Machine) -> str:
     doubt = _doubt(machine)
     lines = [
         f"{machine.name}: {machine.title}",
-        f"  {machine.architecture}, {machine.cores} cores{doubt('cores')},"
-        f" {machine.sockets} socket(s), clock {show(machine.clock, 'frequency')}{doubt('clock')},"
+        f"  {machine.architecture}, {counted(machine.cores, 'core')}{doubt('cores')},"
+        f" {counted(machine.sockets, 'socket')}, clock {show(machine.clock, 'frequency')}"
+        f"{doubt('clock')},"
         f" in-core {_in_core(machine)}",
         f"  overlap {machine.overlap.rule}{doubt('overlap.rule')}:"
         f" {OVERLAP_RULES[machine.overlap.rule]}",
@@ -43,7 +44,8 @@ def machine(machine: Machine) -> str:
         path = machine.overlap.store_path
         lines.append(
             f"  stores through the innermost cache: {path.throughput:g} B/cy"
-            f"{doubt('overlap.store_path.throughput')}, path shared by {path.cores}"
+            f"{doubt('overlap.store_path.throughput')}, path shared by"
+            f" {counted(path.cores, 'core')}"
         )
     memory = machine.memory
     for label, key, value in (
@@ -57,7 +59,7 @@ def machine(machine: Machine) -> str:
             lines.append(f"  memory, {label}: {figure}{doubt(f'memory.{key}')}")
     if machine.network:
         curves = ", ".join(
-            f"{c.operation} {c.ranks} ranks/{c.nodes} nodes ({c.benchmark})"
+            f"{c.operation} {counted(c.ranks, 'rank')}/{counted(c.nodes, 'node')} ({c.benchmark})"
             for c in machine.network.curves
         )
         lines.append(f"  network {machine.network.title}: {curves}")
@@ -76,7 +78,8 @@ def _cache(machine: Machine, cache: CacheLevel) -> str:
     doubt, key = _doubt(machine), f"caches.{cache.name}"
     text = (
         f"  {cache.name}  {show(cache.size, 'size')}{doubt(f'{key}.size')}, {cache.ways}"
-        f"{doubt(f'{key}.ways')} ways, shared by {cache.cores}{doubt(f'{key}.cores')}"
+        f"{doubt(f'{key}.ways')} ways, shared by {counted(cache.cores, 'core')}"
+        f"{doubt(f'{key}.cores')}"
     )
     for way in ("inbound", "outbound"):
         value = getattr(cache, way)

@@ -1,1 +1,1 @@
-"""The checked small languages: expressions, constraints, marks of loops in source files."""
+"""Small checked languages: expressions, constraints, marks of loops in source files."""

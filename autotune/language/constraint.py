@@ -46,7 +46,7 @@ _NODES = (
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition by its text; equal texts are equal conditions.
+    """A condition given by its text; equal texts are equal conditions.
 
     >>> Condition("bi * bj * 8 <= 32768 and bi % 4 == 0").holds({"bi": 64, "bj": 32})
     True
@@ -69,11 +69,11 @@ class Condition:
         object.__setattr__(self, "_evaluate", _compiled(tree))
 
     def value(self, values: Mapping[str, Value]) -> Value:
-        """What it gives for these values; ValueError, in words, where it gives nothing."""
+        """The value of the condition for given values; ValueError, in words, if it has none."""
         return self._evaluate(values)
 
     def holds(self, values: Mapping[str, Value]) -> bool:
-        """Whether it is fulfilled; ValueError where it gives neither true nor false."""
+        """Whether the condition is fulfilled; ValueError if it is neither true nor false."""
         value = self.value(values)
         if not isinstance(value, bool):
             raise ValueError(f"{self.text!r} is {value!r}, neither true nor false")
@@ -110,7 +110,7 @@ def _check(node: ast.AST) -> None:
 
 
 def _compiled(node: ast.expr) -> _Evaluation:
-    """What gives the value of a checked node."""
+    """A function that computes the value of a checked node from values by name."""
     match node:
         case ast.Constant(value=str() | int() | float() | None as value):
             return lambda _values: value
@@ -146,7 +146,7 @@ def _named(name: str, values: Mapping[str, Value]) -> Value:
 
 
 def _logic(parts: Sequence[_Truth], either: bool) -> _Truth:
-    """Whether any or all of them hold; what is decided is not looked at further."""
+    """A function for ``and`` or ``or`` of nodes; evaluation stops when the result is decided."""
     if either:
         return lambda values: any(part(values) for part in parts)
     return lambda values: all(part(values) for part in parts)
@@ -226,7 +226,7 @@ def _comparison(left: ast.expr, op: ast.cmpop, right: ast.expr) -> _Truth:
 
 
 def alike(first: Value, second: Value) -> bool:
-    """Equal values; true and false are no numbers, 2 and 2.0 are the same."""
+    """Whether two values are equal; true and false are not numbers, 2 and 2.0 are the same."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     return first == second

@@ -50,7 +50,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Neg:
-    """Unary minus."""
+    """The negative of an expression (unary minus)."""
 
     operand: "Expr"
 
@@ -208,17 +208,17 @@ def rebuild(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
-    """Symbols replaced by expressions."""
+    """An expression in which symbols are replaced by expressions."""
     return rebuild(expr, lambda e: values.get(e.name, e) if isinstance(e, Sym) else e)
 
 
 def symbols(expr: Expr) -> frozenset[str]:
-    """The names of all symbols, those inside indices too."""
+    """The names of all symbols of an expression, also those inside indices."""
     return frozenset(node.name for node in walk(expr) if isinstance(node, Sym))
 
 
 def references(expr: Expr) -> tuple[Ref, ...]:
-    """All array references in reading order."""
+    """All array references of an expression in reading order."""
     return tuple(node for node in walk(expr) if isinstance(node, Ref))
 
 
@@ -226,7 +226,7 @@ _OPERATIONS = {symbol: syntax.bounded(symbol, _LARGEST) for symbol in syntax.ARI
 
 
 def number(expr: Expr, values: Mapping[str, float | int]) -> float | int:
-    """The value of a scalar expression; whole numbers stay whole but for ``/`` and functions.
+    """The value of a scalar expression; whole numbers stay whole except after ``/`` and functions.
 
     Raises ValueError for an unknown symbol, an array reference, a division by zero, a function
     outside its domain and a number that is too large.

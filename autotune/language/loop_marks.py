@@ -1,4 +1,4 @@
-"""Marked loops of a program's own source: where they are in the text.
+"""Marked loops in a program's own source: their places in the text.
 
     /* autotune: loop inner */                            for (...) {  // autotune: loop outer
     for (long j = 0; j < n; ++j)                              ...
@@ -32,7 +32,7 @@ _PAIRS = {"(": ")", "{": "}"}
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of a source file, from 1, both included."""
+    """A range of lines of a source file, counted from 1, both ends included."""
 
     first: int
     last: int
@@ -42,7 +42,7 @@ class Lines:
 
 
 class BadMark(ValueError):
-    """A mark that marks nothing; ``line`` is where it stands."""
+    """A mark that does not mark a loop; ``line`` is its line."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -52,8 +52,8 @@ class BadMark(ValueError):
 def marks(text: str) -> Mapping[str, Lines]:
     """The marked loops of a C or C++ source by name, in the order of the text.
 
-    Raises BadMark for a mark without a loop, for a name that two marks have, and for a comment
-    that begins as a mark does but is none.
+    Raises BadMark for a mark without a loop, for a name that two marks share, and for a comment
+    that begins like a mark but is not one.
     """
     bare, comments = _without_comments(text)
     marked: dict[str, Lines] = {}
@@ -74,7 +74,7 @@ def marks(text: str) -> Mapping[str, Lines]:
 
 
 def _without_comments(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text with comments, literals and directives blanked, and where the comments are."""
+    """The text with comments, literals and directives blanked, and the comments' positions."""
     comments = []
 
     def blank(match: re.Match[str]) -> str:
@@ -90,7 +90,7 @@ def _line(text: str, place: int) -> int:
 
 
 def _head(bare: str, start: int, end: int) -> int | None:
-    """Where the loop of a mark begins: on its line before it, else right behind it."""
+    """The position where the loop of a mark begins: before it on its line, else right after it."""
     before = bare[bare.rfind("\n", 0, start) + 1 : start]
     heads = [match.start() for match in _LOOP.finditer(before)]
     if heads:
@@ -101,7 +101,7 @@ def _head(bare: str, start: int, end: int) -> int | None:
 
 
 def _end(bare: str, at: int) -> int:
-    """Where the statement that begins at a place ends."""
+    """The position where the statement that begins at a position ends."""
     at = _skipped(bare, at)
     word = re.compile(r"[A-Za-z_]\w*|.", re.DOTALL).match(bare, at)
     if word is None:
@@ -127,7 +127,7 @@ def _skipped(bare: str, at: int) -> int:
 
 
 def _closed(bare: str, at: int) -> int:
-    """Where the bracket at a place is closed; the end of the text where it is not."""
+    """The position where the bracket at a position is closed; the end of the text if it is not."""
     if at < 0:
         return len(bare) - 1
     opening, closing, depth = bare[at], _PAIRS[bare[at]], 0

@@ -43,13 +43,13 @@ _SHOWN = 200
 
 
 class TooLargeError(ArithmeticError):
-    """A number is beyond what a language allows, or is no real number."""
+    """A number is larger than a language allows, or is not a real number."""
 
 
 def parsed(text: str, noun: str, longest: int) -> ast.expr:
-    """The tree of a text of at most ``longest`` characters; ``noun`` says what it is to be.
+    """The syntax tree of a text of at most ``longest`` characters; ``noun`` names it in errors.
 
-    Raises ValueError where it is longer, or is not an expression of Python.
+    Raises ValueError if the text is longer, or is not an expression of Python.
     """
     if len(text) > longest:
         raise ValueError(f"{noun} has at most {longest} characters, not {len(text)}")
@@ -60,14 +60,14 @@ def parsed(text: str, noun: str, longest: int) -> ast.expr:
 
 
 def outside(node: ast.AST, why: str) -> ValueError:
-    """The error about a part of a tree, with the part and its column."""
+    """The error for a part of a tree that the language does not allow, with the part's column."""
     column = getattr(node, "col_offset", 0) + 1
     shown = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
     return ValueError(f"{_short(shown)!r} (column {column}): {why}")
 
 
 def deeper(root: Node, children: Callable[[Node], Iterable[Node]], levels: int) -> bool:
-    """Whether a tree has more than so many levels below its root."""
+    """Whether a tree has more than a given number of levels below its root."""
     layer = [root]
     while layer and levels >= 0:
         layer = [child for node in layer for child in children(node)]
@@ -78,7 +78,7 @@ def deeper(root: Node, children: Callable[[Node], Iterable[Node]], levels: int) 
 def bounded(symbol: str, largest: float) -> Operation:
     """The operation of a symbol for results of at most ``largest`` in magnitude.
 
-    It raises TooLargeError beyond, without computing whole numbers of many digits, and
+    It raises TooLargeError for larger results, without computing whole numbers of many digits, and
     ZeroDivisionError and OverflowError as Python does.
     """
     operation = _OPERATIONS[symbol]
@@ -96,7 +96,7 @@ def bounded(symbol: str, largest: float) -> Operation:
 
 
 def _bits(symbol: str, first: float, second: float) -> int:
-    """No fewer bits than a product or power of whole numbers has; 0 for other numbers."""
+    """An upper limit of the bits of a product or power of whole numbers; 0 for other numbers."""
     if not (isinstance(first, int) and isinstance(second, int)):
         return 0
     if symbol == "*":

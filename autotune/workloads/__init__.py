@@ -1,1 +1,1 @@
-"""What can be tuned: each kind of problem behind one protocol, ``Workload``."""
+"""The kinds of problems that can be tuned, behind one protocol, ``Workload``."""

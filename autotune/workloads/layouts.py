@@ -1,4 +1,4 @@
-"""The layouts of a setup on a machine: how many ranks and threads, placed and exchanging how."""
+"""The layouts of a setup on a machine: ranks, threads, their placement and communication."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,10 @@ from autotune.errors import Fault, InputError
 
 
 def execution_layouts(setup: Setup, machine_cores: int) -> list[ExecutionLayout]:
-    """The layouts of a setup in numbers, fewest threads first, each once per communication.
+    """The layouts of a setup with explicit numbers, once for each way of communication.
 
-    Raises InputError where one has more threads on a node than ``machine_cores``.
+    Layouts with fewer threads come first. Raises InputError for a layout with more threads on a
+    node than ``machine_cores``.
     """
     faults: list[Fault] = []
     layouts: list[ExecutionLayout] = []

@@ -1,4 +1,4 @@
-"""The workloads that come with autotune, by the family of a setup that was read from a config."""
+"""The workloads that come with autotune, by the family of a setup read from a config."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,17 +11,17 @@ from autotune.workloads.stencil.stencil_kind import StencilKind
 
 
 def ivp(setup: Setup) -> Workload:
-    """IVPs in the variants of a space."""
+    """The workload of a setup about IVPs, in the variants of a space."""
     return GeneratedWorkload(setup, IvpKind())
 
 
 def stencil(setup: Setup) -> Workload:
-    """Stencils in the variants of a space."""
+    """The workload of a setup about stencils, in the variants of a space."""
     return GeneratedWorkload(setup, StencilKind())
 
 
 def program(setup: Setup) -> Workload:
-    """A program with its arguments."""
+    """The workload of a setup about a program with its arguments."""
     return ProgramWorkload(setup)
 
 

@@ -1,1 +1,1 @@
-"""What workloads of generated code have in common."""
+"""The common part of workloads with generated code."""

@@ -1,4 +1,4 @@
-"""In what the workloads of generated code differ from each other."""
+"""The protocol for the differences between workloads with generated code."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -13,22 +13,28 @@ class GeneratedKind(Protocol):
 
     @property
     def title(self) -> str:
-        """One of its problems in words."""
+        """The kind of its problems in words."""
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """The engines that are for it, the usual one first."""
+        """The engines that can predict this kind, the default first."""
 
     def limited(self, problem: AnyProblem) -> bool:
-        """Whether what is read lies near to what is computed, as transformations may need it."""
+        """Whether a problem reads only data near the computed point.
+
+        Some transformations need this.
+        """
 
     def misfit(self, problem: AnyProblem, layout: ExecutionLayout) -> str | None:
-        """Why the ranks of a layout cannot exchange its way; None where they can."""
+        """Why the ranks of a layout cannot communicate in the layout's way; None if they can."""
 
     def largest_parts(
         self, program: StepProgram, problem: AnyProblem, threads: int
     ) -> Mapping[str | None, int]:
-        """Dimension of tiles (None: components) to what the largest part of a thread has of it."""
+        """The extent of the largest part of a thread, for each dimension of tiles.
+
+        The dimension None stands for components.
+        """
 
     def features(self, candidate: Candidate) -> Mapping[str, int] | None:
-        """What a learned model may know of a candidate, by name; None where nothing is stated."""
+        """Inputs for learned models about a candidate, by name; None if there are none."""

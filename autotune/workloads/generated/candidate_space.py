@@ -23,10 +23,10 @@ def enumerate_candidates(
 ) -> EnumeratedSpace:
     """Parameters x problems x builds x layouts x communications, the baseline first.
 
-    Illegal are: what a constraint of the space leaves out, what a transformation refuses, a
-    dimension that a stencil does not have, a communication that the problem does not allow, and
-    what is the same program as a candidate before it. Raises InputError for a layout with more
-    threads on a node than ``cores``, and where nothing is legal.
+    Illegal are combinations that a constraint of the space excludes, that a transformation refuses,
+    that name a dimension that a stencil does not have, whose communication the problem does not
+    allow, or that give the same program as an earlier candidate. Raises InputError for a layout
+    with more threads on a node than ``cores``, and if no combination is legal.
     """
     layouts = execution_layouts(setup, cores)
     combinations = _combinations(setup)
@@ -67,9 +67,9 @@ def _nothing_legal(setup: Setup, illegal: list[tuple[str, AnyProblem, str]]) -> 
 def baseline(
     setup: Setup, kind: GeneratedKind, problem: AnyProblem, cores: int, build: Build
 ) -> Candidate:
-    """The baseline of the space on a problem, on the most threads of one rank, else of several.
+    """The baseline of the space for a problem, on the most threads of one rank, else of several.
 
-    The first combination of the space where it names none.
+    If the space names no baseline, it is the first combination.
     """
     variant = _variant(setup, next(iter(_combinations(setup))))
     layouts = execution_layouts(setup, cores)
@@ -103,7 +103,7 @@ class _Made:
 
 
 class _Maker:
-    """Makes the variants of a setup and tells which of their programs are the same."""
+    """Makes the variants of a setup and detects variants that give the same program."""
 
     def __init__(self, setup: Setup, kind: GeneratedKind, programs: SkeletonPrograms) -> None:
         self._setup = setup
@@ -161,7 +161,7 @@ def _tiles(block: loop_tree.NodeBlock) -> Iterator[loop_tree.Tiles]:
 
 
 def _without_pointless_tiles(block: loop_tree.NodeBlock, limits: _Limits) -> loop_tree.NodeBlock:
-    """The block without loops over tiles that hold all components of a thread."""
+    """A block of code without loops over tiles if one tile holds all components of a thread."""
     nodes: list[loop_tree.Node] = []
     for node in block.nodes:
         if isinstance(node, loop_tree.Tiles | loop_tree.Repeat):

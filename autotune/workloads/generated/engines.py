@@ -29,7 +29,7 @@ def loop_analyser(
 ) -> OsacaAnalyser:
     """The analyser of compiled loops for a machine, with the compilers of this host.
 
-    A compiler that is missing is told with the place of its build in the config.
+    An error about a missing compiler names the place of its build in the config.
     """
 
     def analysed(done: int, total: int) -> None:
@@ -45,7 +45,7 @@ def loop_analyser(
 def predictor(
     engine: str, setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
 ) -> Iterator[CandidatePredictor]:
-    """An engine of ``ENGINES``, with its workers running until the block is left."""
+    """An engine of ``ENGINES``; its worker processes run until the context ends."""
     with ENGINES[engine](setup, machine, programs, progress) as node:
         yield SystemEngine(node, programs, machine.network)
 

@@ -28,7 +28,7 @@ from autotune.workloads.generated.base import GeneratedKind
 
 @dataclass(frozen=True)
 class GeneratedWorkload:
-    """Problems of one kind that C code is generated for, in the variants of a space."""
+    """Problems of one kind for which C code is generated, in the variants of a space."""
 
     setup: Setup
     kind: GeneratedKind
@@ -40,22 +40,22 @@ class GeneratedWorkload:
 
     @property
     def title(self) -> str:
-        """One of its problems in words."""
+        """The kind of its problems in words."""
         return self.kind.title
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """The engines that are for its problems, the usual one first."""
+        """The engines that can predict its problems, the default first."""
         return self.kind.engines
 
     @property
     def predicted(self) -> bool:
-        """All generated code is predicted."""
+        """True: all generated code is predicted."""
         return True
 
     @property
     def refusals(self) -> Mapping[str, Fault]:
-        """Nothing is refused: code that is generated is known in all its parts."""
+        """Empty: all options are supported, because every part of the code is known."""
         return {}
 
     def at(self, setup: Setup) -> "GeneratedWorkload":
@@ -63,7 +63,7 @@ class GeneratedWorkload:
         return GeneratedWorkload(setup, self.kind)
 
     def check_engine(self, engine: str) -> None:
-        """Raise InputError for an engine of programs, and for missing compilers of loops."""
+        """Raise InputError for an engine of programs, or if a compiler of loops is missing."""
         if engine not in engines.ENGINES:
             raise InputError(
                 Fault(
@@ -81,7 +81,7 @@ class GeneratedWorkload:
             compilers.require_openmp(compiler, where)
 
     def _compilers(self) -> list[tuple[Compiler, str]]:
-        """The compilers of all builds with their places."""
+        """The compilers of all builds, with the places of the builds in the config."""
         places = [self.setup.place_of_build(build) for build in self.setup.builds]
         return [
             (compilers.find(build, where), where)
@@ -93,7 +93,7 @@ class GeneratedWorkload:
         return candidate_space.enumerate_candidates(self.setup, self.kind, self.programs, cores)
 
     def baseline(self, problem: AnyProblem, cores: int, build: Build) -> Candidate:
-        """The baseline of the space, its first combination where it names none."""
+        """The baseline of the space; its first combination if it names none."""
         return candidate_space.baseline(self.setup, self.kind, problem, cores, build)
 
     def predictor(
@@ -103,7 +103,7 @@ class GeneratedWorkload:
         return engines.predictor(engine, self.setup, machine, self.programs, progress)
 
     def measurer(self, machine: Machine) -> HostMeasurer:  # noqa: ARG002
-        """Builds the sources, compares states with the reference, and times steps."""
+        """The measurer, which compares results with the reference and times steps."""
         setup = self.setup
 
         def compiler(build: Build) -> Compiler:
@@ -120,20 +120,20 @@ class GeneratedWorkload:
         )
 
     def units(self, candidate: Candidate) -> Mapping[str, str]:
-        """File name to C text of the measuring program of a candidate."""
+        """The C source files of a candidate's measuring program, by file name."""
         distributed = candidate.ranks > 1
         return harness.units(self.programs(candidate), candidate.problem, distributed=distributed)
 
     def sources(self, candidate: Candidate, folder: Path) -> Mapping[str, str]:  # noqa: ARG002
-        """The C source of a candidate's measuring program, wherever it lies."""
+        """The C source files of a candidate's measuring program; independent of the folder."""
         return self.units(candidate)
 
     def loops(
         self, entry: Ranked, machine: Machine, progress: Progress
     ) -> tuple[CompiledSweep, ...]:
-        """The sweeps of a candidate as they were compiled; none for an engine that compiles none.
+        """The compiled sweeps of a candidate; empty for an engine that compiles nothing.
 
-        What the prediction looked at is kept on disk, so this takes no time.
+        The analysis of the prediction is cached on disk, so this takes no time.
         """
         candidate = entry.candidate
         if entry.prediction.engine != ReuseEngine.name:
@@ -156,11 +156,11 @@ class GeneratedWorkload:
         )
 
     def features(self, candidate: Candidate) -> Mapping[str, int] | None:
-        """The modelling vector of a candidate; None where its kind has none."""
+        """The modelling vector of a candidate; None if its kind has none."""
         return self.kind.features(candidate)
 
     def versions(self) -> Mapping[str, str]:
-        """No tools take part beside the compilers."""
+        """Empty: no tools are used besides the compilers."""
         return {}
 
     def unpredicted(self, rankings: Sequence[Ranking], machine: Machine) -> str:  # noqa: ARG002

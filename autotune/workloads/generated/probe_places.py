@@ -1,6 +1,6 @@
-"""Where probes of a sweep run: per level a problem and a tile whose data lie in that level.
+"""Settings for probes of a sweep: for each level a problem and a tile whose data fit in it.
 
-A sweep over a grid has no tile: the whole grid lies in the level. Its rows are as long as those of
+A sweep over a grid has no tile: the whole grid fits in the level. Its rows are as long as those of
 the candidate, its planes as wide, and so on outwards, as far as the level has room.
 """
 
@@ -54,10 +54,10 @@ class LevelSetting:
 
 
 def targets(machine: Machine, threads: int) -> list[tuple[str, float]]:
-    """Levels, and bytes per thread that lie well inside each.
+    """Levels, with a number of bytes per thread that fits well into each.
 
-    Half of the innermost cache, the geometric mean of a cache and the one before it, and for memory
-    four times the thread's share of the last cache, with a floor.
+    Half of the innermost cache, the geometric mean of a cache and the next inner one, and for
+    memory four times the thread's share of the last cache, with a lower limit.
     """
     caches = machine.caches
     shares = [cache.size / min(threads, cache.cores) for cache in caches]
@@ -70,11 +70,10 @@ def targets(machine: Machine, threads: int) -> list[tuple[str, float]]:
 def places(
     probed: ProbedSweep, granule: int, problem: AnyProblem, threads: int, machine: Machine
 ) -> list[LevelSetting]:
-    """One place per level, from the core outwards.
+    """One setting per level, from the core outwards.
 
-    The size of the problem is its own where that has room for the tiles, else larger; it is
-    smaller where a small one tells the same. Raises TypeError for a sweep that is not of the
-    problem.
+    The problem keeps its size if the tiles fit in it. Otherwise it is larger; and it is smaller if
+    a small one shows the same. Raises TypeError if the sweep does not belong to the problem.
     """
     match probed.sweep, problem:
         case loop_tree.Sweep() as sweep, Problem():
@@ -101,12 +100,12 @@ class _Case:
         return shape(self.sweep, self.problem.ivp.values(size))
 
     def block(self, size: int) -> float:
-        """Components that the slowest thread computes at a size."""
+        """The number of components that the slowest thread computes at a size."""
         values = self.problem.ivp.values(size)
         return active(shape(self.sweep, values), values, self.threads)
 
     def smallest(self, components: float) -> int:
-        """The smallest size of the problem's parity at which a thread has so many components."""
+        """The smallest size with the problem's parity at which a thread has enough components."""
         low = high = self.problem.ivp.minimum + (self.problem.size - self.problem.ivp.minimum) % 2
         while self.block(high) < components:
             low, high = high, 2 * high + self.problem.size % 2 - (2 * high) % 2
@@ -117,7 +116,7 @@ class _Case:
 
 
 def computes(sweep: ProbedSweep, problem: AnyProblem, threads: int, share: float) -> bool:
-    """Whether a sweep computes this share of a thread's components; one over a grid always does."""
+    """Whether a sweep covers this share of a thread's components; sweeps over a grid always do."""
     if not isinstance(problem, Problem) or not isinstance(sweep.sweep, loop_tree.Sweep):
         return True
     values = problem.ivp.values(problem.size)
@@ -125,7 +124,7 @@ def computes(sweep: ProbedSweep, problem: AnyProblem, threads: int, share: float
 
 
 def active(sweep_shape: SweepShape, values: Mapping[str, float | int], threads: int) -> float:
-    """Iterations of the slowest thread: what of the sweep lies in its block."""
+    """The number of iterations of the slowest thread: the part of the sweep within its block."""
     n = int(values["n"])
     return sweep_shape.share * max(
         max(
@@ -138,7 +137,7 @@ def active(sweep_shape: SweepShape, values: Mapping[str, float | int], threads: 
 
 
 def footprint(sweep_shape: SweepShape, length: int) -> int:
-    """Bytes that a call over ``length`` components touches."""
+    """The number of bytes that a call over ``length`` components touches."""
     total = 0
     for access in sweep_shape.accesses:
         end = None
@@ -150,7 +149,7 @@ def footprint(sweep_shape: SweepShape, length: int) -> int:
 
 
 def _longest(sweep_shape: SweepShape, target: float, granule: int) -> int:
-    """The most components, in whole granules, whose footprint is within ``wanted`` bytes."""
+    """The most components, in whole granules, whose footprint is at most ``target`` bytes."""
     low, high = 1, 2
     while footprint(sweep_shape, high * granule) <= target:
         low, high = high, 2 * high
@@ -199,12 +198,14 @@ class _GridCase:
     threads: int
 
     def bytes(self, planes: int, middle: tuple[int, ...], row: int) -> int:
-        """Bytes of a thread with so many planes; ``middle``: rows of a plane, if it has rows."""
+        """The bytes that a thread touches with ``planes`` planes; ``middle``: rows per plane,
+        if any.
+        """
         extents = (planes * self.threads, *middle, row)
         return grid_footprint(grid_shape(self.sweep, self.blocks, extents, planes))
 
     def rows(self) -> Iterator[int]:
-        """Lengths of a row, the candidate's first, then shorter ones: those of its blocks, ..."""
+        """Lengths of rows to try: the candidate's, that of its blocks, then shorter ones."""
         whole = self.problem.extents[-1]
         yield whole
         block = self.blocks.get(self.sweep.dimensions[-1], whole)
@@ -215,7 +216,7 @@ class _GridCase:
 
 
 def grid_footprint(grid_shape: GridShape) -> int:
-    """Bytes of all elements that a sweep over a thread's part of a grid touches."""
+    """The bytes of all elements that a sweep over a thread's part of a grid touches."""
     planes, lines, row = grid_shape.extents
     total = 0
     for access in grid_shape.accesses:
@@ -225,7 +226,10 @@ def grid_footprint(grid_shape: GridShape) -> int:
 
 
 def _rows_touched(steps: Sequence[tuple[int, int]], planes: int, lines: int) -> int:
-    """Rows at (dk, dj) from those of a box; without gaps in a plane, as around a point."""
+    """The number of rows that accesses at offsets (dk, dj) from the rows of a box touch.
+
+    Within a plane the rows have no gaps, as around a point.
+    """
     reach = max(abs(dk) for dk, _ in steps)
     # of thick boxes all planes but the outer ones are alike
     thin = min(planes, 2 * reach + 1)
@@ -238,7 +242,10 @@ def _rows_touched(steps: Sequence[tuple[int, int]], planes: int, lines: int) -> 
 
 
 def _largest(fits: Callable[[int], bool], least: int) -> int:
-    """The largest number for which something holds that holds for all smaller ones, or least."""
+    """The largest number that fits, at least ``least``.
+
+    If a number fits, all smaller ones fit too.
+    """
     low, high = least, 2 * least
     while fits(high):
         low, high = high, 2 * high
@@ -249,7 +256,10 @@ def _largest(fits: Callable[[int], bool], least: int) -> int:
 
 
 def _grid_place(case: _GridCase, level: str, target: float, times: int) -> LevelSetting:
-    """Rows first, then rows of a plane, then planes; of caches as many as there is room for."""
+    """The setting for a sweep over a grid in one level.
+
+    The length of rows is chosen first, then the number of rows of a plane, then of planes.
+    """
     slowest, *inner, whole = case.problem.extents
     least = case.problem.stencil.minimum
     thin = -(-least // case.threads)

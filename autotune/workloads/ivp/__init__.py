@@ -1,1 +1,1 @@
-"""A workload: initial value problems, solved by generated code of PIRK methods."""
+"""The workload of initial value problems, solved by generated code of PIRK methods."""

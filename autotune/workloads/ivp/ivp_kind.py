@@ -10,17 +10,19 @@ from autotune.domain.variant import Candidate, ExecutionLayout
 
 
 class IvpKind:
-    """IVPs that are solved by PIRK methods."""
+    """The kind of IVPs that are solved by PIRK methods."""
 
     title = "an IVP"
     engines: tuple[str, ...] = ("reuse", "kerncraft")
 
     def limited(self, problem: AnyProblem) -> bool:
-        """Whether the access distance is small against n (Scherg et al. 2019, section 3.2)."""
+        """Whether the access distance is small compared with n (Scherg et al. 2019, section
+        3.2).
+        """
         return _ivp(problem).ivp.limited
 
     def misfit(self, problem: AnyProblem, layout: ExecutionLayout) -> str | None:
-        """Why ranks with these blocks of components cannot exchange this way; None: they can."""
+        """Why ranks with blocks of this size cannot communicate this way; None if they can."""
         if layout.ranks == 1:
             return None
         ivp = _ivp(problem)
@@ -30,12 +32,12 @@ class IvpKind:
     def largest_parts(
         self, program: StepProgram, problem: AnyProblem, threads: int
     ) -> Mapping[str | None, int]:
-        """Components of the largest block, in whole granules."""
+        """The number of components of the largest block, in whole granules."""
         blocks = -(-problem.n // program.granule)
         return {None: program.granule * -(-blocks // threads)}
 
     def features(self, candidate: Candidate) -> None:
-        """No modelling vector is stated for IVPs."""
+        """None: there is no modelling vector for IVPs."""
 
 
 def _ivp(problem: AnyProblem) -> Problem:

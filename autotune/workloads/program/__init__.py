@@ -1,1 +1,1 @@
-"""A workload: programs of the user's, built and run as they say."""
+"""The workload of a user's programs, built and run by their own commands."""

@@ -1,4 +1,6 @@
-"""Engine ``program`` of a setup: the route of its program's model, with the workers it needs."""
+"""Engine ``program`` of a setup: the predictor for the model of its program, with worker
+processes.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -31,14 +33,14 @@ from autotune.workloads.program.measuring.command_line import places, program_pr
 
 @contextmanager
 def program_engine(setup: Setup, machine: Machine, progress: Progress) -> Iterator[ProgramEngine]:
-    """The engine, with its workers running until the block is left."""
+    """The engine; its worker processes run until the context ends."""
     with ExitStack() as stack:
         routes = Routes(setup, machine, progress, stack)
         yield ProgramEngine(routes)
 
 
 class Routes:
-    """Gives the route of a program; workers end with the stack."""
+    """Gives the predictor of a program; worker processes end with the exit stack."""
 
     def __init__(
         self, setup: Setup, machine: Machine, progress: Progress, stack: ExitStack
@@ -62,7 +64,7 @@ class Routes:
         return FormulaRoute(model, self._facts)
 
     def marked(self, model: MarkedModel) -> MarkedRoute:
-        """The route of marked loops."""
+        """The predictor for models of marked loops."""
         command = tuple(Template(text) for text in model.compile)
 
         def commands(candidate: Candidate) -> Command:
@@ -103,7 +105,7 @@ class Routes:
 
 
 class _Compilers:
-    """The compilers of this host; ``place`` tells where the config asks for a build."""
+    """The compilers of this host; ``place`` gives the place of a build in the config."""
 
     def __init__(self, place: Callable[[Build], str]) -> None:
         self._place = place
@@ -118,7 +120,7 @@ class _Compilers:
 def program_loops(
     setup: Setup, machine: Machine, candidate: Candidate, progress: Progress
 ) -> tuple[CompiledSweep, ...]:
-    """The marked loops of a candidate as they were compiled; none for another kind of model."""
+    """The compiled marked loops of a candidate; empty for another kind of model."""
     model = program_problem(candidate).program.model
     if not isinstance(model, MarkedModel):
         return ()

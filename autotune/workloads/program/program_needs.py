@@ -1,4 +1,4 @@
-"""What programs of the user's need on this host."""
+"""Checks that this host has what a user's programs need."""
 
 import contextlib
 import importlib.metadata
@@ -13,7 +13,7 @@ from autotune.workloads.program.measuring.command_line import literal_tools
 def check_program(program: Program) -> None:
     """Raise MissingTool, with its place, for what a program needs and this host lacks.
 
-    All of it at once: commands of its build and run, Python packages, the working folder.
+    One error lists everything: commands of its build and run, Python packages, the working folder.
     """
     faults = [*_missing_packages(program), *_missing_tools(program)]
     if program.folder and not Path(program.folder).is_dir():

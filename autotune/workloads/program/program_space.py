@@ -31,8 +31,8 @@ class ParameterCombinations:
 def sift(problem: ProgramProblem, threads: int) -> ParameterCombinations:
     """The combinations that fulfil all constraints, and those that do not.
 
-    Raises InputError, with the place of the constraint, where there are none, where a constraint
-    says nothing about a combination, and for too many of them.
+    Raises InputError, with the place of the constraint, if no combination is left, if a constraint
+    cannot be evaluated for a combination, and if there are too many combinations.
     """
     program = problem.program
     total = math.prod(len(domain) for domain in program.parameters.values())
@@ -62,7 +62,7 @@ def sift(problem: ProgramProblem, threads: int) -> ParameterCombinations:
 
 
 def check_baseline(problem: ProgramProblem, threads: int) -> None:
-    """Raise InputError, with its place, where a constraint forbids the baseline."""
+    """Raise InputError, with the constraint's place, if a constraint forbids the baseline."""
     program = problem.program
     arguments = {**problem.arguments, "threads": threads}
     violated = _violated(program, program.baseline, arguments)

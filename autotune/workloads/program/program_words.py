@@ -1,4 +1,4 @@
-"""What is said of programs that cannot be predicted."""
+"""Texts about programs that cannot be predicted."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from autotune.domain.ranking import Ranking
 
 
 def unranked(program: Program, rankings: Sequence[Ranking], machine: Machine) -> str:
-    """That nothing is predicted, what happens all the same, and how to change it."""
+    """The text for a program without a model: what tune does without it, and how to add one."""
     lines = [
         f"{ranking.problem.label}: {len(ranking.entries)} candidates on {machine.name},"
         " none of them predicted"

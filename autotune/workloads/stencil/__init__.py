@@ -1,1 +1,1 @@
-"""A workload: stencils on grids, swept by generated code."""
+"""The workload of stencils on grids, swept by generated code."""

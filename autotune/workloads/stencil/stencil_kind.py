@@ -8,17 +8,17 @@ from autotune.domain.variant import Block, Candidate, ExecutionLayout, Unroll
 
 
 class StencilKind:
-    """Stencils that are swept over a grid."""
+    """The kind of stencils that are swept over a grid."""
 
     title = "a stencil"
     engines: tuple[str, ...] = ("reuse", "planes")
 
     def limited(self, problem: AnyProblem) -> bool:  # noqa: ARG002
-        """A stencil reads neighbours only."""
+        """True: a stencil reads only neighbours."""
         return True
 
     def misfit(self, problem: AnyProblem, layout: ExecutionLayout) -> str | None:  # noqa: ARG002
-        """Why a layout cannot be used: grids are swept by one rank."""
+        """Why a layout cannot be used (grids are swept by one rank only); None if it can."""
         if layout.ranks == 1:
             return None
         return "the grid of a stencil is not spread over ranks: a layout of one rank is needed"
@@ -29,7 +29,7 @@ class StencilKind:
         problem: AnyProblem,
         threads: int,
     ) -> Mapping[str | None, int]:
-        """Points in each dimension of the largest part of a thread."""
+        """The number of points in each dimension of the largest part of a thread."""
         grid = grid_problem(problem)
         slowest, *others = zip(grid.stencil.dimensions, grid.extents, strict=True)
         return {slowest[0]: -(-slowest[1] // threads), **dict(others)}
@@ -40,7 +40,7 @@ class StencilKind:
 
 
 def grid_problem(problem: AnyProblem) -> StencilProblem:
-    """The same problem, on a grid; ValueError for one that has none."""
+    """The same problem with its type narrowed to a grid; ValueError for a problem without one."""
     if not isinstance(problem, StencilProblem):
         raise ValueError(f"{problem.label} is no stencil: it has no grid")
     return problem
@@ -49,10 +49,11 @@ def grid_problem(problem: AnyProblem) -> StencilProblem:
 def modelling_vector(candidate: Candidate) -> dict[str, int]:
     """The modelling vector (I, J, K, bi, bj, bk, u, t) of a stencil candidate, by name, in order.
 
-    Extents in points, fastest dimension first; block sizes, the extent where there is no block or a
-    larger one; how many times the innermost loop is written out (1: once); threads. A 2-D stencil
-    has no K and bk. Source: Ibeid et al., IPDPS workshops 2019, section III.B, where 0 stands for a
-    loop that is not unrolled. Raises ValueError for a candidate that is no stencil.
+    Extents in points, fastest dimension first; block sizes, equal to the extent if there is no
+    block or a larger one; how many times the innermost loop is unrolled (1: not unrolled); threads.
+    A 2-D stencil has no K and bk. Source: Ibeid et al., IPDPS workshops 2019, section III.B, where
+    0 stands for a loop that is not unrolled. Raises ValueError for a candidate that is not a
+    stencil.
     """
     problem = grid_problem(candidate.problem)
     extents = dict(zip(problem.stencil.dimensions, problem.extents, strict=True))

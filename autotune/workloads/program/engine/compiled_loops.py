@@ -1,7 +1,8 @@
-"""In-core times of marked loops as the compiler makes them for candidates.
+"""In-core times of marked loops in the code that the compiler generates for candidates.
 
-Each command line is compiled once, several at a time. Only the functions of the marked loops are
-kept of its assembly, and equal functions are analysed once, whatever command lines they come from.
+Each command line is compiled once, several at a time. Only the functions with marked loops are kept
+from its assembly. Equal functions are analysed once, even if they come from different command
+lines.
 """
 
 import os
@@ -55,7 +56,7 @@ Wanted = tuple[tuple[int, float | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class LoopRequest:
-    """A candidate and the loops to analyse of it."""
+    """A candidate with its loops to analyse."""
 
     candidate: Candidate
     loops: Wanted
@@ -76,9 +77,9 @@ class _Loop(NamedTuple):
 
 
 class CompiledLoops:
-    """In-core results of the loops of candidates; compiles and analyses each once.
+    """In-core results of the loops of candidates; compiles and analyses each loop once.
 
-    ``progress`` is called with the number of command lines compiled and of all.
+    ``progress`` is called with the number of compiled command lines and the number of all.
     """
 
     def __init__(
@@ -125,7 +126,9 @@ class CompiledLoops:
     def _lacking(
         self, requests: Sequence[LoopRequest], commands: Sequence[Command]
     ) -> dict[Command, tuple[Build, set[int]]]:
-        """The command lines with loops whose code is missing, and the positions of these loops."""
+        """The command lines with loops that are not compiled yet, and the positions of these
+        loops.
+        """
         missing: dict[Command, tuple[Build, set[int]]] = {}
         for command, request in zip(commands, requests, strict=True):
             for k, _ in request.loops:
@@ -162,7 +165,7 @@ class CompiledLoops:
             self._codes[_Place(command, k)] = self._shared.setdefault(code, code)
 
     def _coded(self, command: Command, build: Build, loops: set[int]) -> dict[int, str] | str:
-        """The code of some loops by their positions, or the reason why there is none."""
+        """The code of loops by their positions, or the reason why there is none."""
         model = self._model
         try:
             text = self._compilers.assemble(command, model.file, build)

@@ -1,4 +1,4 @@
-"""The values that formulas may use: values of a candidate, and figures of the machine."""
+"""The values that formulas may use: settings of a candidate, and figures of the machine."""
 
 from collections.abc import Mapping
 
@@ -32,9 +32,10 @@ class FormulaValues:
     def of(
         self, candidate: Candidate, where: Mapping[str, Formula] | None = None
     ) -> dict[str, Value]:
-        """Arguments, parameters, ``threads``, machine figures, and names that a model defines.
+        """All values by name: arguments, parameters, ``threads``, machine figures, names of a
+        model.
 
-        Raises ValueError, in words, where a defined name has no value.
+        Raises ValueError, in words, if a name that the model defines has no value.
         """
         key = (candidate.threads, candidate.placement)
         if key not in self._figures:

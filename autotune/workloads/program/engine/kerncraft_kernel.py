@@ -33,7 +33,7 @@ _NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The kernel text, sizes, cores and iterations of a candidate."""
+    """The input of kerncraft for a candidate: kernel text, sizes, cores and iterations."""
 
     text: str
     sizes: dict[str, int]

@@ -123,7 +123,7 @@ class KernelRoute:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The candidate of the kernel, how many runs of it count, and extra seconds."""
+    """A request to the engine: the kernel's candidate, the number of runs, extra seconds."""
 
     candidate: Candidate
     times: float

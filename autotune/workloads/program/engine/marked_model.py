@@ -36,7 +36,7 @@ from autotune.workloads.program.engine.stated_node import StatedCase, evaluated
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """The numbers that the model states for a candidate."""
+    """The numbers that the description of a model gives for a candidate."""
 
     works: tuple[LoopWork, ...]
     """Work in the loops that the candidate runs: those with iterations."""

@@ -67,10 +67,10 @@ def unknown(reason: str) -> Prediction:
 
 
 def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Prediction:
-    """The prediction with the seconds that its model leaves out, and the stated uncertainty.
+    """A prediction with the seconds that its model leaves out, and the stated uncertainty.
 
-    ``accuracy`` is the accuracy of the stated model; the uncertainty that the prediction already
-    has is added to it.
+    ``accuracy`` is the accuracy of the stated model; it adds to the uncertainty that the prediction
+    already has.
     """
     if prediction.seconds is None:
         return prediction
@@ -98,7 +98,7 @@ def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Pre
 
 
 def _by_interval(prediction: Prediction) -> Uncertainty:
-    """The uncertainty of a prediction that has only an interval; zero without one."""
+    """The uncertainty of a prediction that states only an interval; zero without an interval."""
     if prediction.interval is None or prediction.seconds is None:
         return Uncertainty(shared={}, own=0.0)
     low, high = prediction.interval

@@ -47,7 +47,7 @@ class LoopWork:
 def flows(
     works: Sequence[Sequence[LoopWork]], barriers: Sequence[float], threads: int, line: int
 ) -> FlowArrays:
-    """The arrays of candidates with at least one loop each, all with ``threads`` threads."""
+    """The flow arrays of candidates with at least one loop each, all with ``threads`` threads."""
     passes = [work for entries in works for work in entries]
     streams = [(owner, stream) for owner, work in enumerate(passes) for stream in work.streams]
     count, number = len(passes), np.arange(len(passes))

@@ -170,7 +170,7 @@ def _part_list(
 
 
 def _from(work: LoopWork, kind: str, node: LoadedNode) -> list[str]:
-    """The names of the streams of a loop whose lines come from a level."""
+    """The names of the streams in a loop whose lines come from a level."""
     names = node.costs.names
     if kind not in names:
         return []
@@ -185,7 +185,7 @@ def _level(stream: StatedStream, node: LoadedNode) -> int:
 def _reason(
     case: StatedCase, node: LoadedNode, columns: Floats, barriers: float, seconds: float
 ) -> str:
-    """One line: the loops that take most of the run, and what bounds each."""
+    """One line: the loops that take most of the run, and the bottleneck of each."""
     kinds = explain.kinds(node.costs)
     order = sorted(range(len(case.works)), key=lambda k: -columns[k, -1])
     phrases: list[str] = []

@@ -174,9 +174,9 @@ def _python(program: Program) -> dict[str, str]:
 
 
 def tools(program: Program) -> str:
-    """The tools that a program is built and run with, besides the config's compilers.
+    """The versions of the tools that build and run a program, besides the config's compilers.
 
-    The interpreter, its packages, and the tools that its commands name, each in its state.
+    These are the interpreter, its packages, and the tools that its commands name.
     """
     python = [f"{name} {version}" for name, version in _python(program).items()]
     return "; ".join([*python, *_states((*program.build, program.run))])
@@ -194,6 +194,6 @@ def _states(commands: tuple[Command, ...]) -> list[str]:
 
 
 def literal_tools(commands: tuple[Command, ...]) -> list[str]:
-    """The programs that command lines start and that are found on PATH."""
+    """The programs that command lines start, if they are found on PATH."""
     first = (command[0] for command in commands)
     return [t.text for t in first if not t.names and "/" not in t.text]

@@ -41,7 +41,7 @@ class ContentionJudge:
 
 
 def _undelayed(usage: ChildUsage) -> float | None:
-    """Part of the run in which the first thread did not wait for a CPU; None: not known."""
+    """The part of the run in which the first thread did not wait for a CPU; None if unknown."""
     if usage.waited is None or usage.wall <= 0:
         return None
     return max(0.0, 1 - usage.waited / usage.wall)

@@ -137,9 +137,9 @@ class ProgramMeasurer:
     ) -> Launch:
         """Run the program until the wanted number of times is accepted, or too many runs failed.
 
-        The samples of a run go to ``on_sample`` when it has ended well. ``expected``: seconds that
-        the program tells; the limit of a run is ``limits.run``, or ``limits.factor`` times that
-        when it is more.
+        ``on_sample`` receives the samples of a run after it has ended well. ``expected``: the
+        seconds that the program is expected to report. The limit of a run is ``limits.run``, or
+        ``limits.factor`` times ``expected`` if that is more.
         """
         candidate = prepared.candidate
         wanted, taken = self.measuring.samples, list[Sample]()
@@ -208,11 +208,11 @@ class ProgramMeasurer:
         return self._run(safe, made.key, None, verifying=True)
 
     def _agreed(self, candidate: Candidate, run: ProgramRun) -> tuple[Answer | None, str]:
-        """The check value that a timed run agrees with, and the fault of its own one in words.
+        """The check value that a timed run agrees with; if it agrees with none, the error in words.
 
-        It is the baseline's where the baseline was verified with these arguments. Elsewhere it is
-        the first equal check value of any candidate, and a candidate must not change from one value
-        to another; which of several is right is not known here.
+        It is the baseline's check value if the baseline was verified with these arguments.
+        Otherwise it is the first equal check value of any candidate, and a candidate must not
+        change from one value to another. Which of several values is right is then unknown.
         """
         problem = program_problem(candidate)
         check = problem.program.check
@@ -333,7 +333,7 @@ def _checksum(agreed: Answer | None, program: Program) -> tuple[float, float] | 
 
 @contextlib.contextmanager
 def _folder(named: str) -> Iterator[Path]:
-    """The working folder of a run: the named one, else a fresh temporary one."""
+    """The working folder of a run: the named one, else a new temporary one."""
     if named:
         yield Path(named)
         return

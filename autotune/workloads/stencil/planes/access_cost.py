@@ -33,9 +33,9 @@ class AccessCosts:
 
 
 def access_costs(machine: Machine, threads: int) -> AccessCosts:
-    """Cycles per line with ``threads`` running, measured where the machine is calibrated.
+    """Cycles per line with ``threads`` running, measured if the machine is calibrated.
 
-    A machine file has no figure of the innermost cache: its hits are then free.
+    A machine file has no figure for the innermost cache; its hits then cost nothing.
     """
     costs = line_costs(machine, threads)
     borders = costs.borders

@@ -118,7 +118,9 @@ class _Stencil:
         return self._condition("rows", level, limit, rows * self._row(self.width), ("i", width))
 
     def _of_planes(self, level: str, limit: float) -> LayerCondition:
-        """The condition that planes (rows in two dimensions) stay until the next one."""
+        """The condition that planes (rows in two dimensions) stay until the next plane reuses
+        them.
+        """
         gap = _gap([list(_dk(access)) for access in self.accesses])
 
         def needed(bj: int, bi: int) -> float:
@@ -153,23 +155,25 @@ class _Stencil:
         )
 
     def _touched(self, *, nj: int, planes: int, ahead: int) -> float:
-        """Rows of all arrays touched in a window of ``planes`` planes and ``nj`` rows."""
+        """The number of rows of all arrays touched in a window of ``planes`` planes and ``nj``
+        rows.
+        """
         at = np.array([nj // 2])
         window = StepWindows(np.array([nj]), 0 * at, at, 0 * at + planes, at + ahead)
         return float(sum(rows_touched(window, access.rows)[0] for access in self.accesses))
 
     def _row(self, width: int) -> float:
-        """Bytes of a row of a block, ghosts included."""
+        """The bytes of a row of a block, ghosts included."""
         return float(DOUBLE * (width + 2 * self.radius))
 
     def _all(self, access: GridAccess) -> int:
-        """Bytes of the part of an array that one thread touches."""
+        """The bytes of the part of an array that one thread touches."""
         ghosts = 0 if access.written else 2 * self.radius
         rows = (self.planes + ghosts) * (self.rows + ghosts * (not self.planar))
         return rows * DOUBLE * (self.width + ghosts)
 
     def _largest(self, needed: Callable[[int], float], limit: float, most: int) -> int:
-        """The largest size whose needs fit into the limit; 0 where none does."""
+        """The largest size whose data fit into the limit; 0 if none fit."""
         low, high = 0, most
         while low < high:
             middle = (low + high + 1) // 2
@@ -187,7 +191,7 @@ def _dk(access: GridAccess) -> tuple[int, ...]:
 
 
 def _gap(offsets: Sequence[Sequence[int]]) -> int:
-    """The largest difference of neighbouring offsets; 1 where there is one offset only."""
+    """The largest difference of neighbouring offsets; 1 for a single offset."""
     steps = [b - a for some in offsets for a, b in pairwise(sorted(some))]
     return max(steps, default=1)
 
@@ -199,7 +203,7 @@ def _whole(size: float) -> Bytes:
 def block_choices(
     rankings: Sequence[Ranking], machine: Machine
 ) -> list[tuple[StencilProblem, int, tuple[LayerCondition, ...]]]:
-    """Problem, threads and layer conditions of every stencil that was ranked, each once."""
+    """Problem, threads and layer conditions of every ranked stencil, each once."""
     choices: dict[tuple[str, int], tuple[StencilProblem, int, tuple[LayerCondition, ...]]] = {}
     for ranking in rankings:
         problem = ranking.problem

@@ -38,10 +38,10 @@ _OF_MODEL = (
 class PlanesEngine:
     """Predicts stencil candidates by counting planes; initial value problems get no time.
 
-    Threads, which the paper leaves out, own planes each; shared caches are divided among them and
-    the bandwidths are those with all of them running. Coefficient arrays, which it leaves out too,
-    are a plane each that always comes from where it lies. The interval takes the published mean
-    error as that of a log-normal distribution.
+    The paper has no threads. Here each thread owns planes; shared caches are divided among the
+    threads, and the bandwidths are those with all of them running. The paper has no coefficient
+    arrays either. Here each is an additional plane that always comes from the level that holds it.
+    The interval takes the published mean error as that of a log-normal distribution.
     """
 
     name = "planes"
@@ -68,7 +68,7 @@ class PlanesEngine:
     def formula(self, order: int, threads: int = 1) -> Planes:
         """The model on this machine as a formula of I, J and K, for stencils of one order.
 
-        InputError where the machine has no figure of a level.
+        InputError if the machine lacks the figure of a level.
         """
         cost = self._cost(threads)
         unknown = np.flatnonzero(np.isnan(cost.cycles))
@@ -85,7 +85,7 @@ class PlanesEngine:
     def _lines(
         self, wanted: Sequence[tuple[Candidate, StencilProblem]]
     ) -> tuple[Floats, list[AccessCosts]]:
-        """(n, levels): lines per sweep and thread from each level; and their costs."""
+        """(n, levels): lines per sweep and thread from each level, and their costs."""
         W = int(self.machine.line) // DOUBLE
         made = grids([(problem, _blocks(c), c.threads) for c, problem in wanted])
         costs = [self._cost(candidate.threads_per_node) for candidate, _ in wanted]
@@ -137,7 +137,7 @@ class PlanesEngine:
 
 
 def grids(wanted: Sequence[tuple[StencilProblem, dict[str, int], int]]) -> Grids:
-    """The part of the grid of the thread with most planes, per (problem, blocks, threads)."""
+    """The grid part of the thread with most planes, per (problem, blocks, threads)."""
     extents, blocks = [], []
     for problem, sizes, threads in wanted:
         whole = dict(zip(problem.stencil.dimensions, problem.extents, strict=True))

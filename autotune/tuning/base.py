@@ -1,4 +1,4 @@
-"""What a tuner works with: the chosen candidates, where results go, who says what comes next."""
+"""The interfaces of a tuner: chosen candidates, a journal for results, a search for proposals."""
 
 import contextlib
 import math
@@ -26,7 +26,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierResult:
-    """The result of a candidate in another run, on this machine with the same compilers."""
+    """The result of a candidate from another run, on this machine with the same compilers."""
 
     candidate: Candidate
     measurement: Measurement
@@ -35,46 +35,46 @@ class EarlierResult:
 
 
 class Journal(Protocol):
-    """Where results go as soon as they exist."""
+    """Receives results as soon as they exist."""
 
     def chosen(self, choices: Sequence[Chosen]) -> None:
-        """Candidates that are going to be measured."""
+        """Record candidates that are going to be measured."""
 
     def prepared(self, prepared: Prepared) -> None:
-        """A candidate was built and verified, or failed to be."""
+        """Record that a candidate was built and verified, or that this failed."""
 
     def sample(self, candidate: Candidate, sample: Sample) -> None:
-        """A sample was taken."""
+        """Record a sample of a candidate."""
 
     def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """A candidate is finished. It is reported again when its status changes later."""
+        """Record that a candidate is finished; called again if its status changes later."""
 
 
 class Turns(Protocol):
-    """Keeps tuners on one host from building or timing while another one times."""
+    """Prevents tuners on one host from building or timing while another one times."""
 
     def building(self) -> AbstractContextManager[None]:
-        """While it lasts other tuners may build, and none may time."""
+        """A context in which other tuners may build, but not time."""
 
     def timing(self) -> AbstractContextManager[None]:
-        """While it lasts no other tuner builds or times."""
+        """A context in which no other tuner builds or times."""
 
 
 class NoOtherTuner:
-    """Turns of a tuner that has the host to itself: it never waits."""
+    """For a tuner that is alone on its host: it never waits for others."""
 
     def building(self) -> AbstractContextManager[None]:
-        """Building may begin immediately."""
+        """A context without waiting, since there is no other tuner."""
         return contextlib.nullcontext()
 
     def timing(self) -> AbstractContextManager[None]:
-        """Timing may begin immediately."""
+        """A context without waiting, since there is no other tuner."""
         return contextlib.nullcontext()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How candidates are measured, and until when."""
+    """How candidates are measured, and the limits of time and number."""
 
     measuring: Measuring
     deadline: float = float("inf")
@@ -88,7 +88,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What candidates are measured with, and where results and progress are reported."""
+    """The measurer of candidates, and the receivers of results and progress."""
 
     measurer: Measurer
     journal: Journal
@@ -100,7 +100,7 @@ class Bench:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A candidate that a search wants to have measured next, and why."""
+    """A candidate that a search proposes to measure next, and why."""
 
     candidate: Candidate
     why: str
@@ -111,16 +111,16 @@ class Proposal:
 
 
 class Search(Protocol):
-    """Says what is measured next, over all problems of a study."""
+    """Proposes the candidates to measure next, over all problems of a study."""
 
     def ask(self, problem: int, count: int) -> Sequence[Proposal]:
-        """Up to ``count`` candidates of a problem that are neither proposed nor reported."""
+        """At most ``count`` candidates of a problem that are neither proposed nor reported yet."""
 
     def tell(self, candidate: Candidate, measurement: Measurement | None, sigma: float) -> None:
-        """Report the result of a candidate; None: it was not measured.
+        """Report the result of a candidate; None means that it was not measured.
 
         ``sigma``: standard deviation of the logarithm of its time.
         """
 
     def finished(self, problem: int) -> str | None:
-        """Why the search of a problem is over; None while it is not."""
+        """Why the search of a problem has ended; None while it goes on."""

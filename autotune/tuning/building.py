@@ -1,4 +1,4 @@
-"""Building and verifying candidates in parallel, while nothing is timed."""
+"""Building and verifying candidates in parallel, while nothing is being timed."""
 
 import errno
 import os
@@ -19,10 +19,11 @@ _ROOM = 1 << 20
 
 
 def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> list[Prepared]:
-    """Build and verify in parallel; those that would begin after the deadline lack.
+    """Build and verify candidates in parallel; none is begun after the deadline.
 
-    An interrupt does not wait for a compiler: what runs is ended. Raises OSError where a disk is
-    full, which is no fault of the candidate that then failed.
+    Candidates not begun are missing in the result. An interrupt does not wait for a compiler:
+    running processes are ended. Raises OSError if a disk is full, since that is not a fault of the
+    candidate whose build then fails.
     """
     began = time.monotonic()
 
@@ -57,7 +58,7 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
 
 
 def check_space(prepared: Prepared) -> None:
-    """Raise OSError (ENOSPC) where a candidate failed because there was no room on a disk."""
+    """Raise OSError (ENOSPC) if a candidate failed because a disk was full."""
     if prepared.status not in ("build-failed", "crashed"):
         return
     folder = paths.cache_dir()

@@ -1,4 +1,4 @@
-"""What a tuner tells those who watch it: where each problem stands, and what just happened."""
+"""The events that a tuner reports to watchers: the state of each problem and what happened."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Where one problem stands: a row of a table."""
+    """The state of the search of one problem, as a row of a table."""
 
     problem: str
     """Label."""
@@ -66,7 +66,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something happened to a problem; ``standing`` is how it stands after that."""
+    """An event in the search of a problem; ``standing`` is the problem's state after it."""
 
     kind: Kind
     standing: Standing
@@ -90,11 +90,11 @@ class Event:
 
 
 class Watcher(Protocol):
-    """Told of every event as it happens; it must return at once and never raise."""
+    """Receives every event when it happens; it must return at once and never raise."""
 
     def __call__(self, event: Event) -> None:
-        """Take notice."""
+        """Receive an event."""
 
 
 def unwatched(event: Event) -> None:
-    """A watcher that takes no notice."""
+    """A watcher that ignores all events."""

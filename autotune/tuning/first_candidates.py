@@ -1,8 +1,8 @@
-"""Which candidates of a problem are measured: the predicted best, the baseline, a few at random.
+"""The candidates of a problem measured first: predicted best, baseline, a few random ones.
 
-Where more candidates are not told apart from the predicted best than are asked for, which of them
-are measured is decided by how likely each is the fastest of all. Candidates with equal predictions
-(often they differ in padding only) count once, so that the places go to what differs.
+The number of predicted best is limited. If more candidates cannot be distinguished from the best
+one, those are chosen that are most likely the fastest of all. Candidates with equal predictions
+(often they differ only in padding) count once, so that the chosen ones differ.
 """
 
 import dataclasses
@@ -29,10 +29,10 @@ def first_candidates(
     baseline: str | None,
     prior: Mapping[str, float],
 ) -> list[Chosen]:
-    """What is measured of a problem before anything is learned and searched.
+    """The candidates of a problem measured before anything is learned and searched.
 
-    A part of a budget is left to the search. ``baseline``: identity; None: there is none.
-    ``prior``: see ``with_prior``.
+    A part of a budget is left to the search. ``baseline``: its identity, or None. ``prior``: see
+    ``with_prior``.
     """
     selection = selection if budget is None else within(budget, selection)
     chosen = choose(ranking, selection, baseline)
@@ -40,10 +40,10 @@ def first_candidates(
 
 
 def within(budget: int, selection: Selection) -> Selection:
-    """The first candidates of a search that has a budget: predictions come before chance.
+    """The numbers of first candidates that fit a budget, giving predictions priority over chance.
 
-    The predicted best and the baseline as far as they fit; of what is left at most half is drawn at
-    random, the rest is for the search.
+    The predicted best and the baseline are kept as far as they fit. Of the remaining budget at most
+    half goes to random candidates, the rest to the search.
     """
     safe = selection.baseline and budget > 1
     top = min(selection.top, budget - safe)
@@ -58,11 +58,11 @@ def with_prior(
     places: Sequence[int],
     baseline: str | None,
 ) -> list[Chosen]:
-    """The chosen candidates, with what a prior expects to be fastest at some places.
+    """The chosen candidates, some replaced by those that a prior expects to be fastest.
 
-    Every other of the predicted best is the prior's choice: a prior that is wrong costs no more
-    than these, and shows itself by them. ``prior``: identity to the expected time. ``baseline``:
-    identity of the candidate that keeps its place.
+    Every other one of the predicted best is the prior's choice. So a wrong prior costs no more than
+    these, and their times reveal it. ``prior``: expected time by identity. ``places``: the indices
+    to replace. ``baseline``: identity of the candidate that keeps its place.
     """
     taken = {choice.candidate.identity for choice in chosen}
     expected = [e for e in ranking.entries if e.candidate.identity in prior] if prior else []
@@ -78,15 +78,15 @@ def with_prior(
 
 
 def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) -> list[Chosen]:
-    """The candidates to measure, each once: top by prediction, then baseline, then random.
+    """The candidates to measure, each once: best by prediction, then baseline, then random.
 
-    ``selection.top`` of them are the predicted best. Where more than that are not told apart from
-    the first (``Ranked.undecided``), they are the first and, of the others, those that are most
-    likely the fastest, of equal predictions one as long as there are others. ``baseline`` is the
-    identity of a candidate of the ranking; ValueError when it is not there. A candidate without a
-    prediction may be drawn at random, never as one of the top. There are fewer picks than asked
-    for where there are fewer candidates. The draw depends on the seed and on which candidates are
-    left, not on their order.
+    ``selection.top`` of them are the predicted best. If more candidates than that cannot be
+    distinguished from the first (``Ranked.undecided``), the first is taken, and of the others those
+    that are most likely the fastest. Of several with equal predictions only one is taken as long as
+    there are others. ``baseline`` is the identity of a candidate of the ranking; ValueError if it
+    is not there. A candidate without a prediction may be drawn at random, but is never one of the
+    best. Fewer candidates than wanted are chosen if there are not enough. The random draw depends
+    on the seed and on the set of remaining candidates, not on their order.
     """
     total = len(ranking.entries)
     whys: dict[str, list[str]] = {}
@@ -108,7 +108,7 @@ def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) 
 
 
 def everything(ranking: Ranking) -> list[Chosen]:
-    """All candidates in the order of their prediction, for an exhaustive search."""
+    """All candidates in the order of their predictions, for an exhaustive search."""
     return [_chosen(entry, "exhaustive search") for entry in ranking.entries]
 
 
@@ -120,7 +120,7 @@ def _chosen(entry: Ranked, why: str) -> Chosen:
 
 
 def _top(predicted: Sequence[Ranked], count: int) -> list[tuple[Ranked, str]]:
-    """The top of some entries in order of rank, with what else there is to say of each."""
+    """The best entries in order of rank, each with a remark for its reason."""
     contenders = [entry for entry in predicted if entry.undecided][:_FURTHEST]
     if len(contenders) <= count:
         return [(entry, "") for entry in predicted[:count]]
@@ -142,7 +142,7 @@ def _undecided(place: int, likely: float, contenders: int) -> str:
 
 
 def _bundles(contenders: Sequence[Ranked]) -> list[list[Ranked]]:
-    """Entries with equal predictions together, in the order of their first."""
+    """Groups of entries with equal predictions, in the order of their first entries."""
     made: dict[tuple[object, ...], list[Ranked]] = {}
     for entry in contenders:
         prediction = entry.prediction
@@ -153,7 +153,7 @@ def _bundles(contenders: Sequence[Ranked]) -> list[list[Ranked]]:
 
 
 def _likely(entries: Sequence[Ranked]) -> list[float]:
-    """Probability of each entry that it is the fastest of all."""
+    """The probability of each entry that it is the fastest of all."""
     uncertain = unsure([entry.prediction for entry in entries])
     if uncertain is None:
         return [0.0] * len(entries)

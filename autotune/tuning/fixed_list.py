@@ -1,4 +1,4 @@
-"""Measuring chosen candidates all alike: every one in every round, none dropped."""
+"""Measuring a fixed list of candidates: each one in every round, none dropped."""
 
 import time
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from autotune.tuning.rounds import TAIL, MeasuredGroup, shown
 def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: Plan) -> list[Measurement]:
     """Build, verify and time the chosen candidates of one problem.
 
-    One measurement per candidate, in order; a candidate that fails is a result with its status.
-    Starts no build and no launch after the deadline: what never ran has no measurement, what ran
-    for too few rounds has one but no outcome, so that a resumed study takes it up again.
+    Returns one measurement per candidate, in order; a failure is a result with its status. No build
+    and no launch starts after the deadline. A candidate that never ran has no measurement. One with
+    too few rounds has a measurement but no outcome, so that a resumed study measures it again.
     """
     group = MeasuredGroup(bench=bench, plan=plan)
     expected = {choice.candidate.identity: choice.prediction.seconds for choice in chosen}
@@ -51,6 +51,6 @@ def _short(group: MeasuredGroup, identity: str) -> bool:
 
 
 def _complete(group: MeasuredGroup, identity: str) -> bool:
-    """Nothing more is to be done about a candidate: all samples, or a lasting failure."""
+    """Whether a candidate is finished: it has all its samples, or failed for good."""
     in_time = time.monotonic() < group.plan.deadline
     return identity in group.failed or not _short(group, identity) or in_time

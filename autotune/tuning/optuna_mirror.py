@@ -1,7 +1,7 @@
-"""The search of a study as a journal file of Optuna, for its dashboard, while the search runs.
+"""A search as an Optuna journal file, for optuna-dashboard, while the search runs.
 
 There is a study ``NAME/LABEL`` for each problem and a trial for each candidate. The results store
-is the truth: nothing reads the journal back. Imports Optuna, which is heavy.
+is the truth: the journal is never read back. This module imports Optuna, which is heavy.
 """
 
 import json
@@ -29,9 +29,9 @@ _GRACE = 5
 
 
 class OptunaMirror:
-    """Writes the proposals and results of a search to a journal of Optuna.
+    """Writes the proposals and results of a search to an Optuna journal.
 
-    A file that cannot be written, from the start or later, ends the mirroring and not the search:
+    If the file cannot be written, at the start or later, the mirroring ends but not the search;
     ``fault`` then says why.
     """
 
@@ -111,7 +111,7 @@ class OptunaMirror:
     def end(self, row: int, outcome: SearchResult | None, status: str) -> None:
         """End the trial of a candidate; the first outcome of a candidate is kept.
 
-        ``outcome``: None where the candidate has no result, which is no failure.
+        ``outcome``: None if the candidate has no result, which does not count as a failure.
         """
         if self.fault or row in self._ended:
             return
@@ -145,7 +145,7 @@ class OptunaMirror:
 
 
 class _NextRow(optuna.samplers.BaseSampler):
-    """Makes the next trial of a study the row that was set."""
+    """An Optuna sampler that makes the next trial a row set beforehand."""
 
     def __init__(self, points: Points, members: Sequence[int]) -> None:
         self.row = 0
@@ -161,7 +161,7 @@ class _NextRow(optuna.samplers.BaseSampler):
         study: optuna.Study,  # noqa: ARG002 - the signature is Optuna's
         trial: FrozenTrial,  # noqa: ARG002
     ) -> dict[str, BaseDistribution]:
-        """All parameters: a candidate is chosen as a whole."""
+        """The search space with all parameters, since a candidate is chosen as a whole."""
         return self.domains
 
     def sample_relative(
@@ -170,7 +170,7 @@ class _NextRow(optuna.samplers.BaseSampler):
         trial: FrozenTrial,  # noqa: ARG002
         search_space: dict[str, BaseDistribution],  # noqa: ARG002
     ) -> dict[str, Any]:
-        """The parameters of the row."""
+        """The parameters of the row set beforehand."""
         return dict(self.params(self.row))
 
     def sample_independent(
@@ -180,7 +180,7 @@ class _NextRow(optuna.samplers.BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,  # noqa: ARG002
     ) -> Any:  # noqa: ANN401 - the signature is Optuna's
-        """A parameter that candidates do not have cannot be sampled: ValueError."""
+        """Raise ValueError: a parameter that candidates do not have cannot be sampled."""
         raise ValueError(f"candidates have no parameter {param_name} with this domain")
 
 

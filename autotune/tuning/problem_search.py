@@ -1,4 +1,4 @@
-"""The search of one problem: the first candidates, steps of the search, the finals."""
+"""The search of one problem: first candidates, steps of the search, final measurements."""
 
 import dataclasses
 import math
@@ -26,7 +26,7 @@ _LEAST_FINALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One problem to be tuned: its candidates and what is measured first."""
+    """One problem to be tuned: its candidates and which of them to measure first."""
 
     ranking: Ranking
     """All its legal candidates."""
@@ -44,7 +44,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemNotice:
-    """What just happened to a problem or to one of its candidates, for the watcher."""
+    """An event of a problem or one of its candidates, for the watcher."""
 
     kind: Kind
     candidate: Candidate | None = None
@@ -55,7 +55,7 @@ class ProblemNotice:
 
 @dataclass(slots=True, kw_only=True)
 class ProblemSearch:
-    """The search of one problem and its state; mutable while it is tuned."""
+    """The search of one problem and its state, which changes while it is tuned."""
 
     number: int
     """The number of the problem in the search over all problems."""
@@ -93,13 +93,13 @@ class ProblemSearch:
 
     @property
     def known(self) -> set[str]:
-        """Candidates that other runs measured."""
+        """The identities of candidates that other runs measured."""
         return {identity for _, identity in self.group.earlier}
 
     # --- the first candidates -----------------------------------------------------------
 
     def begin(self, search: Search) -> None:
-        """Measure the first candidates, and tell the search of them and of what was known."""
+        """Measure the first candidates, and report them and all earlier results to the search."""
         first = []
         for choice in self.task.first:
             identity = choice.candidate.identity
@@ -114,7 +114,7 @@ class ProblemSearch:
         self.tell(search, sorted(self.known | self.order.keys()))
 
     def left(self, otherwise: int) -> int:
-        """Candidates that may still be measured."""
+        """How many candidates may still be measured; ``otherwise`` without a budget."""
         if self.plan.evaluations is None:
             return otherwise
         spent = self.task.counted + len(self.order.keys() - self.known)
@@ -123,9 +123,10 @@ class ProblemSearch:
     # --- steps of the search ------------------------------------------------------------
 
     def advance(self, search: Search) -> None:
-        """One step: ask, build, time against the fastest so far, tell; or find out that it is over.
+        """Do one step: get proposals, build, time against the fastest so far, report the results.
 
-        Nothing is asked for that could not be launched.
+        If the search has ended, ``finished`` says why. No proposal is requested that could not be
+        launched in time.
         """
         self.finished = self._over(search)
         if self.finished:
@@ -146,7 +147,7 @@ class ProblemSearch:
         self.tell(search, [*identities, *([] if rival is None or rival in identities else [rival])])
 
     def _ask(self, search: Search, count: int) -> list[Proposal]:
-        """Candidates that were not measured; those that were disturbed are not told of."""
+        """Proposals of candidates that this run has not tried yet."""
         while proposals := search.ask(self.number, count):
             new = [p for p in proposals if p.candidate.identity not in self.order]
             if new:
@@ -182,15 +183,18 @@ class ProblemSearch:
         return Chosen(proposal.candidate, prediction, why)
 
     def incumbent(self, times: DriftFreeTimes) -> str | None:
-        """The fastest of those that were launched often enough to be believed; else of all."""
+        """The fastest candidate with enough launches to be trusted; without one, the fastest of
+        all.
+        """
         enough = {i for i in times.times if len(self.group.times(i)) > 1 or i in self.known}
         able = sorted(enough or times.times)
         return min(able, key=lambda i: times.times[i]) if able else None
 
     def tell(self, search: Search, identities: Sequence[str]) -> None:
-        """Tell the search what became of some candidates, at the level of the first rounds.
+        """Report results of candidates to the search, corrected to the level of the first rounds.
 
-        What was disturbed, or not launched in time, is not told: it did not fail.
+        A candidate that was disturbed, or not launched in time, is not reported, because it did not
+        fail.
         """
         times = self.group.levels()
         for identity in identities:
@@ -211,7 +215,7 @@ class ProblemSearch:
         return earlier[-1].measurement if earlier else None
 
     def learn(self, results: Sequence[EarlierResult]) -> list[str]:
-        """Take in what other runs found out; the candidates that this run has not measured."""
+        """Add results of other runs; returns those candidates that this run has not prepared."""
         for result in results:
             self.group.earlier[result.measurement.run, result.candidate.identity] = result
         names = {result.candidate.identity for result in results}
@@ -220,9 +224,10 @@ class ProblemSearch:
     # --- the finals ---------------------------------------------------------------------
 
     def finals(self) -> None:
-        """Measure the fastest, the baseline, and the best of the predicted top again, interleaved.
+        """Measure the fastest, the baseline and the best of the predicted top again, interleaved.
 
-        The choice and its losses are computed from these rounds, which chose nobody to take part.
+        The winner and the losses are computed from these rounds, because the selection of the
+        finalists did not depend on them.
         """
         if time.monotonic() >= self.plan.deadline or (self.task.complete and not self.order):
             return
@@ -251,7 +256,7 @@ class ProblemSearch:
         self.bench.progress(stage, total, total)
 
     def finalists(self, times: DriftFreeTimes) -> list[str]:
-        """Three fastest, the baseline, and the fastest of the predicted top 1, 3 and 5."""
+        """The three fastest, the baseline, and the fastest of the predicted top 1, 3 and 5."""
         able = sorted(times.times, key=lambda i: (times.times[i], i))
         names = able[:FINALISTS]
         for k in TOPS:
@@ -268,12 +273,12 @@ class ProblemSearch:
 
     @property
     def deadline(self) -> float:
-        """When the search has to end, so that there is time for the finals of all problems."""
+        """The time at which the search must end to leave time for the finals of all problems."""
         return self.plan.deadline - sum(search.reserve for search in self.together)
 
     @property
     def reserve(self) -> float:
-        """Seconds that its finals will take, by what its launches took so far."""
+        """The expected duration of the problem's finals in seconds, from its launches so far."""
         launches = sum(self.group.launches.values())
         rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
         return rounds * (FINALISTS + 2) * self.group.launching / max(1, launches)
@@ -303,7 +308,9 @@ class ProblemSearch:
         return shown(self.bench.progress, f"{what}, round {number + 1}", 0, count)
 
     def _build(self, chosen: Sequence[Chosen], deadline: float | None = None) -> None:
-        """Build and verify; the time limits of their launches go by the fastest so far."""
+        """Build and verify candidates; the fastest time so far sets the limits of their
+        launches.
+        """
         if not chosen:
             return
         self.bench.journal.chosen(chosen)
@@ -335,7 +342,7 @@ class ProblemSearch:
     # --- standing -----------------------------------------------------------------------
 
     def standing(self) -> Standing:
-        """Where the problem stands now."""
+        """The present state of the problem's search."""
         group = self.group
         times = group.levels()
         timed = [i for i in group.samples if i in times.times and group.times(i)]
@@ -373,7 +380,7 @@ class ProblemSearch:
 
 
 def _scaled(measurement: Measurement, seconds: float) -> Measurement:
-    """The samples of a measurement, brought to a level where their location is ``seconds``."""
+    """The samples of a measurement, scaled so that their location is ``seconds``."""
     factor = seconds / location([sample.seconds for sample in measurement.accepted])
     samples = (
         dataclasses.replace(sample, seconds=Seconds(factor * sample.seconds))

@@ -1,8 +1,8 @@
-"""Some candidates against the fastest so far: as many launches of each as it takes to tell.
+"""Comparing candidates with the fastest so far, with as many launches as a decision needs.
 
-A candidate that is clearly slower is dropped early, one that is not told apart from the fastest is
-launched again, up to a limit. The fastest takes part in every round, so that the drift of the
-machine shows.
+A candidate that is clearly slower is dropped early. One that cannot be distinguished from the
+fastest is launched again, up to a limit. The fastest takes part in every round, so that the drift
+of the machine can be seen.
 """
 
 import time
@@ -22,7 +22,7 @@ _TOLD_APART = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaceStanding:
-    """How a candidate stands after a round."""
+    """The state of a candidate in a race after a round."""
 
     identity: str
     verdict: Verdict
@@ -33,7 +33,7 @@ class RaceStanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """Who takes part, and how long."""
+    """A race: its candidates, and the limits of its rounds."""
 
     group: MeasuredGroup
     stage: Stage
@@ -49,18 +49,19 @@ class Race:
 
     @property
     def usual(self) -> int:
-        """Rounds of a candidate that is neither dropped nor close."""
+        """The number of rounds of a candidate that is neither dropped nor close to the fastest."""
         return self.group.plan.measuring.rounds
 
     @property
     def most(self) -> int:
-        """Rounds of a candidate that is close."""
+        """The number of rounds of a candidate that is close to the fastest."""
         return self.usual + min(self.usual, _FURTHER)
 
     def run(self, entrants: Sequence[str]) -> None:
-        """Launch the entrants until each is settled; past the deadline the rest is left as it is.
+        """Launch the candidates until each is decided, or the deadline has passed.
 
-        Settled means: the journal is told. What is left is taken up by a resumed study.
+        The journal receives the outcome of each decided candidate. A resumed study continues with
+        the others.
         """
         group = self.group
         started = {i: group.launches.get(i, 0) for i in entrants}
@@ -85,7 +86,9 @@ class Race:
         group.recount()
 
     def _rival(self, entrants: Sequence[str], times: DriftFreeTimes) -> str | None:
-        """The fastest of those launched in two rounds or more; before, the rival of the start."""
+        """The fastest candidate with at least two rounds; before there is one, the initial
+        rival.
+        """
         able = [i for i in entrants if len(self.group.times(i)) > 1 and i in times.times]
         if self.rival is not None and self.rival in times.times:
             able.append(self.rival)
@@ -94,7 +97,7 @@ class Race:
     def _judge(
         self, identity: str, rival: str | None, times: DriftFreeTimes, launches: int
     ) -> bool:
-        """Whether a candidate needs no more launches; the journal is told then."""
+        """Whether a candidate needs no more launches; if so, the journal receives its outcome."""
         group = self.group
         rounds = group.times(identity)
         if group.bad(identity):
@@ -135,5 +138,5 @@ class Race:
 
 
 def _settled(fight: Contest | None) -> bool:
-    """Nothing would be learned from more rounds."""
+    """Whether more rounds would not change the comparison of a candidate with the fastest."""
     return fight is not None and (fight.faster or fight.slower or fight.width < _TOLD_APART)

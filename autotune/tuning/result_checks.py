@@ -1,4 +1,4 @@
-"""Whether candidates computed the same at the timed size."""
+"""Whether candidates computed the same result at the timed size."""
 
 from collections.abc import Mapping
 
@@ -9,12 +9,12 @@ Checksum = tuple[float, float]
 
 
 def agree(first: Checksum, second: Checksum) -> bool:
-    """Two checksums are those of the same state."""
+    """Whether two checksums belong to the same result."""
     return abs(first[0] - second[0]) <= CHECKSUM_TOLERANCE * max(first[1], second[1])
 
 
 def odd_ones_out(checksums: Mapping[str, Checksum]) -> set[str]:
-    """Those whose checksum is not that of the largest group that agrees; all, if groups tie."""
+    """The candidates outside the largest group with one checksum; all, if groups tie."""
     groups: list[list[str]] = []
     for name in sorted(checksums):
         home = next((g for g in groups if agree(checksums[g[0]], checksums[name])), None)

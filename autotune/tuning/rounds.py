@@ -1,7 +1,7 @@
 """Launches of the candidates of one problem in rounds, every sample kept.
 
 In a round every candidate that takes part is launched once, in shuffled order, so that drift of the
-machine hits all alike.
+machine affects all alike.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ TAIL = 2
 
 
 def shown(progress: Progress, stage: str, before: int, total: int) -> Shown:
-    """Progress of a round, ``before`` of ``total`` launches being done when it begins."""
+    """A progress report for a round that begins after ``before`` of ``total`` launches."""
 
     def show(done: int, label: str) -> None:
         progress(stage, before + done, total, label)
@@ -33,7 +33,7 @@ def shown(progress: Progress, stage: str, before: int, total: int) -> Shown:
 
 @dataclass(slots=True, kw_only=True)
 class MeasuredGroup:
-    """The candidates of one problem in one run; mutable while they run."""
+    """The candidates of one problem in one run; its state changes while they run."""
 
     bench: Bench
     plan: Plan
@@ -60,7 +60,7 @@ class MeasuredGroup:
         self._order = random.Random(self.plan.seed)
 
     def enter(self, prepared: Prepared, expected: float | None) -> None:
-        """Take a candidate in that was built, or failed to be."""
+        """Add a candidate that was built, or whose build failed."""
         identity = prepared.candidate.identity
         self.prepared[identity] = prepared
         self.expected[identity] = expected
@@ -76,9 +76,9 @@ class MeasuredGroup:
         show: Shown,
         deadline: float | None = None,
     ) -> None:
-        """Launch each of some candidates once; no launch begins after the deadline.
+        """Launch each of the given candidates once; no launch begins after the deadline.
 
-        ``show`` is told how many were launched, and the label of the next.
+        ``show`` receives the number of launches so far, and the label of the next candidate.
         """
         number, self.rounds = self.rounds, self.rounds + 1
         order = list(identities)
@@ -121,7 +121,7 @@ class MeasuredGroup:
         self._check(identity, launch)
 
     def _check(self, identity: str, launch: Launch) -> None:
-        """Keep the first checksum of a candidate; a later one of it must be the same."""
+        """Keep the first checksum of a candidate, and fail it if a later one differs."""
         if launch.checksum is None or identity in self.failed:
             return
         first = self.checksums.setdefault(identity, launch.checksum)
@@ -132,7 +132,7 @@ class MeasuredGroup:
     # --- what is known ------------------------------------------------------------------
 
     def times(self, identity: str) -> dict[Hashable, list[float]]:
-        """The accepted times of a candidate by round of this run."""
+        """The accepted times of a candidate in this run, by round."""
         by_round: dict[Hashable, list[float]] = {}
         for sample in self.samples.get(identity, []):
             if sample.accepted and not sample.warm_up:
@@ -140,9 +140,9 @@ class MeasuredGroup:
         return by_round
 
     def levels(self) -> DriftFreeTimes:
-        """The candidates that have a time, also those of earlier runs, at the first rounds' level.
+        """Times of all candidates at the level of the first rounds, also from earlier runs.
 
-        Failed ones are left out.
+        Failed candidates are left out.
         """
         taken = sum(map(len, self.samples.values()))
         state = (self.rounds, taken, len(self.failed), len(self.earlier), len(self.checksums))
@@ -163,7 +163,7 @@ class MeasuredGroup:
         return levels(able, at=range(self.plan.measuring.rounds))
 
     def wrong(self) -> dict[str, Checksum]:
-        """Those whose checksum is not that of the majority, earlier runs among the voters."""
+        """The candidates with another checksum than the majority, earlier runs included."""
         state = (len(self.checksums), len(self.earlier))
         if self._wrong is None or self._wrong[0] != state:
             votes = {i: e.checksum for (_, i), e in self.earlier.items() if e.checksum}
@@ -172,11 +172,11 @@ class MeasuredGroup:
         return self._wrong[1]
 
     def bad(self, identity: str) -> bool:
-        """It failed, or its result is wrong."""
+        """Whether a candidate failed, or its result is wrong."""
         return identity in self.failed or identity in self.wrong()
 
     def measurement(self, identity: str) -> Measurement | None:
-        """What this run knows of a candidate; None where it could not be launched in time."""
+        """The measurement of a candidate in this run; None if it was not launched in time."""
         prepared = self.prepared[identity]
         if prepared.status == "ok" and identity not in self.launches:
             return None
@@ -206,14 +206,14 @@ class MeasuredGroup:
     # --- finishing ----------------------------------------------------------------------
 
     def settle(self, identity: str) -> None:
-        """Nothing more is to be done about a candidate: tell the journal."""
+        """Report the outcome of a finished candidate to the journal."""
         measurement = self.measurement(identity)
         if measurement is not None:
             self.bench.journal.outcome(measurement, self.checksums.get(identity))
             self.told[identity] = measurement.status
 
     def recount(self) -> None:
-        """Tell the journal of outcomes that are other ones by now, as the majority may change."""
+        """Report outcomes again that have changed, since the majority of checksums may change."""
         for identity, status in list(self.told.items()):
             if self._verdict(identity)[0] != status:
                 self.settle(identity)

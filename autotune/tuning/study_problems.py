@@ -1,4 +1,4 @@
-"""Tuning several problems together: what is learned of one helps the search of the others."""
+"""Tuning several problems together: results of one problem help the search of the others."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from autotune.tuning.problem_search import ProblemNotice, ProblemSearch, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedSearch:
-    """How the search of a problem ended."""
+    """The end of the search of a problem: the reason, the steps, the candidates measured."""
 
     problem: str
     """Label."""
@@ -29,12 +29,12 @@ def tune_problems(
     plan: Plan,
     news: Callable[[], Sequence[EarlierResult]] = tuple,
 ) -> list[EndedSearch]:
-    """Measure the first candidates of each problem, search by turns, re-measure the finalists.
+    """Measure first candidates of each problem, search in alternation, re-measure the finalists.
 
-    Every sample goes to the journal when it is taken, every candidate that needs no more launches
-    at once; a failing candidate is a result. ``news`` is asked before each step what other tuners
-    finished meanwhile: that is not measured again. Starts no build and no launch after the
-    deadline, and ends the search in time for the finals.
+    Every sample goes to the journal when it is taken, and every candidate that needs no more
+    launches at once. A failing candidate is a result. ``news`` is called before each step for the
+    results of other tuners; these are not measured again. No build and no launch starts after the
+    deadline, and the search ends in time for the finals.
     """
     watch = _Watch(bench)
     for number, task in enumerate(tasks):
@@ -80,14 +80,14 @@ def _learn(
 
 
 class _Watch:
-    """Makes the events of a study from the notices of its problems."""
+    """Converts the notices of problems to events of the study."""
 
     def __init__(self, bench: Bench) -> None:
         self.searches: list[ProblemSearch] = []
         self._watcher = bench.watcher
 
     def publish(self, problem_search: ProblemSearch, news: ProblemNotice) -> None:
-        """Tell the watcher, with the standings of all problems; nothing where nobody watches."""
+        """Send an event with the state of all problems to the watcher, if there is one."""
         if self._watcher is unwatched:
             return
         standings = [other.standing() for other in self.searches]

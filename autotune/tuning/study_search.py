@@ -1,7 +1,7 @@
-"""The search of a study: over the enumerated candidates of its problems, each chosen as a whole.
+"""The search of a study over the listed candidates of its problems, each chosen as a whole.
 
 The candidates are legal and listed, so nothing is sampled from a Cartesian product. The results
-store is the truth: the search is told what is in it.
+store is the truth, and the search learns its contents.
 """
 
 import math
@@ -28,7 +28,7 @@ _FOREIGN = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """The time of a candidate on another machine or with another compiler: it is no result."""
+    """The time of a candidate on another machine or with another compiler; it is not a result."""
 
     candidate: Candidate
     seconds: float
@@ -37,21 +37,21 @@ class Hint:
 
 
 class Mirror(Protocol):
-    """Shows the search to others while it runs."""
+    """Receives a search's proposals and outcomes while it runs, to show them elsewhere."""
 
     @property
     def fault(self) -> str:
-        """Why the search is no longer shown; empty while it is."""
+        """Why the mirroring has ended; empty while it goes on."""
 
     def propose(self, suggestion: Suggestion) -> None:
-        """A candidate is going to be measured."""
+        """Record that a candidate is going to be measured."""
 
     def end(self, row: int, outcome: SearchResult | None, status: str) -> None:
-        """A candidate has an outcome; None: it has no result."""
+        """Record the outcome of a candidate; None if it has no result."""
 
 
 class StudySearch:
-    """Says which candidate is measured next, and learns from what became of it.
+    """Proposes the candidates of a study to measure next, and learns from their results.
 
     Problems are numbered in the order in which they first appear among the candidates.
     """
@@ -65,7 +65,9 @@ class StudySearch:
         objectives: Sequence[str] = ("time",),
         mirror: Mirror | None = None,
     ) -> None:
-        """``points``: the candidates as ``search`` sees them, in the same order."""
+        """Set up the search; ``points``: the candidates as ``search`` sees them, in the same
+        order.
+        """
         self.candidates = tuple(candidates)
         self.points = points
         self.mirror = mirror
@@ -75,11 +77,11 @@ class StudySearch:
 
     @property
     def fault(self) -> str:
-        """Why the mirror ended; empty where there is none, or where it goes on."""
+        """Why the mirroring has ended; empty while it goes on, or without a mirror."""
         return self.mirror.fault if self.mirror else ""
 
     def ask(self, problem: int, count: int = 1) -> list[Proposal]:
-        """Up to ``count`` candidates of a problem, none twice; empty when none is left."""
+        """At most ``count`` candidates of a problem, none twice; empty if none remains."""
         proposals: list[Proposal] = []
         while len(proposals) < count and (suggested := self._search.ask(problem, 1)):
             (suggestion,) = suggested
@@ -96,10 +98,10 @@ class StudySearch:
         return proposals
 
     def tell(self, candidate: Candidate, measurement: Measurement | None, sigma: float) -> None:
-        """Take in what became of a candidate, asked for or not; ``sigma``: of the log of its time.
+        """Add the result of a candidate, proposed or not; ``sigma``: of the logarithm of its time.
 
-        None, and a candidate that was disturbed: it has no result, which is not a failure. The
-        search replaces the result of a candidate by a later one, the mirror keeps the first.
+        None, or a disturbed candidate, means no result, which is not a failure. In the search a
+        later result of a candidate replaces an earlier one; the mirror keeps the first.
         """
         row = self._rows[candidate.identity]
         outcome = self._outcome(row, measurement, sigma)
@@ -111,11 +113,11 @@ class StudySearch:
             self.mirror.end(row, outcome, measurement.status if measurement else "not run")
 
     def finished(self, problem: int) -> str | None:
-        """Why the search of a problem is over; None while it is worth going on."""
+        """Why the search of a problem has ended; None while it is worth continuing."""
         return self._search.finished(problem)
 
     def forecast(self, problem: int) -> SearchForecast:
-        """Expected times of every candidate of a problem; indices into ``candidates``."""
+        """Expected times of all candidates of a problem, with indices into ``candidates``."""
         return self._search.forecast(problem)
 
     def _outcome(
@@ -134,7 +136,7 @@ class StudySearch:
 
 
 class MirrorFile(NamedTuple):
-    """A journal file of Optuna that mirrors a search, and the name of the study in it."""
+    """An Optuna journal file that mirrors a search, and the name of the study in it."""
 
     path: str
     study: str = "autotune"
@@ -154,10 +156,10 @@ def study_search(
     """The search over the candidates of all problems of a study.
 
     ``predictions``: in the order of the candidates. ``first``: identities that come first.
-    ``prior``: identity to what a model of another study expects, in any unit. ``mirror_file``:
-    where Optuna's view of the search is written; None: no mirror.
+    ``prior``: expected time by identity from a model of another study, in any unit.
+    ``mirror_file``: the file for Optuna's view of the search; None: no mirror.
 
-    ValueError when an identity is not among the candidates, or the lengths differ.
+    ValueError if an identity is not among the candidates, or the lengths differ.
     """
     points = replace(points_of(candidates, predictions), prior=_expected(candidates, prior or {}))
     rows = {c.identity: row for row, c in enumerate(candidates)}
@@ -184,7 +186,7 @@ def study_search(
 
 
 def objectives(measurement: Measurement, names: Sequence[str]) -> dict[str, float]:
-    """Energy (median over the samples) and memory (the largest), as far as they were read."""
+    """Energy (median over the samples) and memory (largest), if they were read."""
     values: dict[str, float] = {}
     for name in names:
         key = {"energy": ENERGY, "memory": MEMORY}.get(name, name)
@@ -196,7 +198,7 @@ def objectives(measurement: Measurement, names: Sequence[str]) -> dict[str, floa
 
 
 def points_of(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> Points:
-    """Candidates as the search sees them; size and problem are parameters, so that all learn."""
+    """Candidates as the search sees them; size and problem are parameters, so all share results."""
     rows = [parameters(candidate) for candidate in candidates]
     names = list(dict.fromkeys(name for row in rows for name in row))
     keys = {
@@ -223,14 +225,14 @@ def points_of(candidates: Sequence[Candidate], predictions: Sequence[Prediction]
 
 
 def _expected(candidates: Sequence[Candidate], prior: Mapping[str, float]) -> Floats | None:
-    """(n,) what a prior expects, nan where it says nothing; None where there is no prior."""
+    """(n,) times that a prior expects, nan without an expectation; None without a prior."""
     if not prior:
         return None
     return np.array([prior.get(c.identity, math.nan) for c in candidates], dtype=np.float64)
 
 
 def parameters(candidate: Candidate) -> Mapping[str, Setting]:
-    """What tells a candidate from others: its variant, its build, how it runs, the problem."""
+    """All settings that distinguish a candidate: its variant, build, layout and problem."""
     problem = candidate.problem
     return {
         **candidate.variant.parameters,

@@ -1,1 +1,5 @@
-"""Which candidate wins where over size and threads, and what following that may cost. Pure."""
+"""Decision maps: which candidate wins where over size and threads, and what following the map may
+cost.
+
+All functions are pure.
+"""

@@ -12,7 +12,7 @@ MOST = 1000
 
 
 def spaced(low: int, high: int, count: int) -> tuple[int, ...]:
-    """So many sizes from ``low`` to ``high``, by equal ratios, rounded, each once.
+    """At most ``count`` sizes from ``low`` to ``high``, by equal ratios, rounded, each once.
 
     >>> spaced(64, 1024, 5)
     (64, 128, 256, 512, 1024)
@@ -23,9 +23,10 @@ def spaced(low: int, high: int, count: int) -> tuple[int, ...]:
 
 
 def sizes(text: str) -> tuple[int, ...]:
-    """``64..4096`` or ``64..4096:17``, a range by equal ratios; ``64,128,256``, a list.
+    """Sizes from text: ``64..4096`` or ``64..4096:17``, a range by equal ratios; ``64,128``, a
+    list.
 
-    InputError says what is wrong with another text.
+    InputError explains what is wrong with any other text.
 
     >>> sizes("64..256:3")
     (64, 128, 256)
@@ -44,7 +45,7 @@ def sizes(text: str) -> tuple[int, ...]:
 
 
 def threads(text: str, cores: int) -> tuple[int, ...]:
-    """Numbers of threads between commas; ``all`` stands for the cores of the machine."""
+    """Numbers of threads from a list with commas; ``all`` means the cores of the machine."""
     where = "--threads"
     words = [word.strip() for word in text.split(",")]
     plain = ",".join(str(cores) if word == "all" else word for word in words)

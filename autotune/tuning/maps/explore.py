@@ -1,4 +1,4 @@
-"""A map as it grows: asked for the next visit, told what was measured."""
+"""The exploration of a map: it proposes the next visit and learns from the measured times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
-    """When a map is good enough: the loss that is tolerated, and with which probability."""
+    """When a map is good enough: the tolerated loss, and with which probability."""
 
     tolerance: float = 0.05
     """Share of the least time that may be lost."""
@@ -48,9 +48,9 @@ class Aim:
 
 
 class Explorer:
-    """The posterior of a map and what to measure next; mutable.
+    """The posterior of a map and the choice of the next measurement; mutable.
 
-    ``cost``: of a visit, by cell, in any unit; equal where none is given.
+    ``cost``: of a visit, for each cell, in any unit; equal costs by default.
     """
 
     def __init__(self, prior: MapPrior, aim: Aim, cost: Sequence[float] = ()) -> None:
@@ -68,10 +68,11 @@ class Explorer:
     def tell(
         self, seen: Sequence[MapObservations], failed: Sequence[tuple[int, int | None]] = ()
     ) -> None:
-        """Times of a visit, and who failed: (contender, cell), None for everywhere.
+        """Add the times of a visit, and failures as (contender, cell), cell None for everywhere.
 
-        A contender that fails does not win there. A cell whose last contender fails keeps it: a map
-        names somebody everywhere, and its probability says what that is worth.
+        A contender that fails in a cell cannot win there. Only if it is the last one of the cell,
+        it stays the winner: a map names a winner in every cell, and the winner's probability shows
+        how little that means.
         """
         for contender, cell in failed:
             cells = range(len(self.prior.cells)) if cell is None else (cell,)
@@ -122,10 +123,10 @@ class Explorer:
         return visit
 
     def _proof(self) -> Visit | None:
-        """A visit of a winner that never ran, against the one that is most likely faster there.
+        """A visit for a winner that was never measured, against its most likely rival in a cell.
 
-        A map names only what was measured, so verified: a winner by prediction alone is tried, in
-        the cell of those it wins where that is least sure.
+        A map names only contenders that were measured and so verified. A winner by prediction alone
+        is measured in the cell with the largest bound of its loss among those that it wins.
         """
         contenders = {observation.contender for observation in self.seen}
         free = self.legal & ~self.blocked

@@ -1,4 +1,4 @@
-"""From what was explored to a map: winners that were verified, few contenders, what each costs."""
+"""The finished map from an exploration: verified winners, few contenders, the loss of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from autotune.tuning.maps.map_prior import Flags, Floats, Whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The facts of a map beside its numbers."""
+    """The descriptive facts of a map: labels, names, contenders, notes."""
 
     label: str
     title: str
@@ -32,9 +32,9 @@ class Facts:
 
 
 def finish(explorer: Explorer, facts: Facts, stopped: str) -> DecisionMap:
-    """The map as it is known now.
+    """The finished map from the present state of an exploration.
 
-    Only contenders that were measured somewhere, so verified, are named, wherever there is one.
+    It names only contenders that were measured somewhere and so verified, as far as there are any.
     """
     aim, prior = explorer.aim, explorer.prior
     cells = prior.cells
@@ -87,7 +87,9 @@ def finish(explorer: Explorer, facts: Facts, stopped: str) -> DecisionMap:
 
 
 def _trusted(explorer: Explorer) -> Flags:
-    """Legal contenders that were measured anywhere; all legal ones where a cell has none."""
+    """(K, C): legal contenders that were measured in some cell; all legal ones in cells without
+    any.
+    """
     measured = np.zeros(len(explorer.legal), dtype=np.bool_)
     measured[[seen.contender for seen in explorer.seen]] = True
     trusted = explorer.legal & measured[:, None]
@@ -95,7 +97,7 @@ def _trusted(explorer: Explorer) -> Flags:
 
 
 def _with_twins(times: Floats, twin: Whole) -> Floats:
-    """(..., K, C): of contenders that are the program of another one, the times of that one."""
+    """(..., K, C): the times, where contenders that are the same program share one time."""
     return np.asarray(times[..., np.maximum(twin, 0), np.arange(times.shape[-1])])
 
 
@@ -107,7 +109,7 @@ def _usable(trusted: Flags, twin: Whole) -> Flags:
 def _choices(
     explorer: Explorer, facts: Facts, named: Whole, program: Whole, chosen_losses: Floats
 ) -> list[Choice]:
-    """One per cell; ``program`` is who stands for the one that is named there."""
+    """The choice for each cell; ``program``: the contender whose times stand for the named one."""
     aim, twin = explorer.aim, explorer.prior.twin
     bounds = losses.bounds(chosen_losses, aim.level)
     draws, teams = _with_twins(explorer.draws, twin), len(explorer.prior.cells.threads)

@@ -1,4 +1,4 @@
-"""Who wins each cell, how surely, and what following that costs: from draws of all times.
+"""The winner of each cell, its probability, and the possible loss: from draws of all times.
 
 The loss of a choice in a cell is (its time - the least time of all) / the least time, draw by draw;
 its bound is the quantile at the level.
@@ -14,7 +14,7 @@ from autotune.tuning.maps.map_prior import Flags, Floats, Whole
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Winners of the cells; S draws, K contenders, C cells."""
+    """Winners of the cells and their losses; S draws, K contenders, C cells."""
 
     winner: Whole
     """(C,): of the least expected log time."""
@@ -37,7 +37,7 @@ def judge(mean: Floats, draws: Floats, legal: Flags) -> Verdict:
 
 
 def chances(draws: Floats, legal: Flags) -> Floats:
-    """(K, C): the probability of each contender that it is the fastest, by draws (S, K, C)."""
+    """(K, C): the probability of each contender to be the fastest, from draws (S, K, C)."""
     fastest = (draws + np.where(legal, 0.0, np.inf)).argmin(axis=1)
     return np.stack([(fastest == k).mean(axis=0) for k in range(draws.shape[1])])
 
@@ -50,16 +50,16 @@ def losses(choice: Whole, draws: Floats, legal: Flags) -> Floats:
 
 
 def bounds(losses: Floats, level: float) -> Floats:
-    """(C,): the loss of each cell is below this with the probability of the level."""
+    """(C,): an upper bound of the loss of each cell with the probability of the level."""
     return np.asarray(np.quantile(losses, level, axis=0))
 
 
 def between(choice: Whole, draws: Floats, legal: Flags, teams: int, level: float) -> Floats:
-    """(C,): bounds of a choice per cell for the sizes up to half way to its neighbours.
+    """(C,): bounds of the loss of a choice for the sizes up to half way to the neighbours.
 
-    With times interpolated between two cells (log time over log size), where the nearest size
-    counts; the larger of both sides. Cells are numbered size by size, ``teams`` for each. A side on
-    which the choice is not legal in the next cell tells nothing.
+    Times are interpolated between two cells (log time over log size) at the size where the nearest
+    cell changes; the larger bound of both sides counts. Cells are numbered size by size, ``teams``
+    for each size. A side on which the choice is not legal in the next cell is ignored.
     """
     largest = np.zeros(len(choice))
     for low in range(len(choice) - teams):
@@ -77,7 +77,7 @@ def between(choice: Whole, draws: Floats, legal: Flags, teams: int, level: float
 
 
 def summary(losses: Floats, level: float) -> Summary:
-    """The losses (S, C) of all cells together."""
+    """The summary of the losses (S, C) of all cells together."""
     return Summary(
         mean=float(losses.mean()),
         mean_bound=float(np.quantile(losses.mean(axis=1), level)),

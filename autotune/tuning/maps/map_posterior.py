@@ -1,13 +1,13 @@
-"""Times after some were measured: a Gaussian process on log(measured / predicted).
+"""Times of a map given measured ones: a Gaussian process on log(measured / predicted).
 
     log t(k, c) = prediction + trend(c) + common(c) + sum of figures + own(k, c) + rough(k, c)
 
-``common`` is off for all contenders alike, ``figures`` are what the engine says it is unsure of,
-``own`` belongs to a contender or to its parameter values; all but ``rough`` are smooth over the
-logarithms of size and threads (Matern 3/2, exponential). What was measured in one visit of a cell
-shares the drift of the machine. How large and how smooth each of these is, is drawn from its
-posterior by differential evolution Monte Carlo (ter Braak 2006), so that the bounds hold what is
-not known of them either.
+``common`` is an error common to all contenders; ``figures`` are errors in the figures that the
+engine is uncertain of; ``own`` belongs to a contender or to its parameter values. All but ``rough``
+are smooth over the logarithms of size and threads (Matern 3/2, exponential). Times measured in one
+visit of a cell share the drift of the machine. The size and smoothness of each term are drawn from
+their posterior by differential evolution Monte Carlo (ter Braak 2006), so that the bounds include
+their uncertainty.
 
 Gaussian processes: Rasmussen and Williams 2006, Eq. 2.23-2.26; draws by Matheron's rule (Wilson et
 al. 2020, Eq. 8).
@@ -77,7 +77,7 @@ class Data:
 
 
 class MapPosterior:
-    """Draws of all times given the measured ones; told one visit after the other.
+    """Draws of all times of a map given the measured ones; data are added visit by visit.
 
     ``seed`` makes it deterministic: the same data in the same order give the same draws.
     """
@@ -93,7 +93,7 @@ class MapPosterior:
         self._trend = prior.trend @ prior.trend.T
 
     def tell(self, seen: Sequence[MapObservations], sweeps: int = 12) -> None:
-        """All times that were measured so far."""
+        """Set the measured times: all of them up to now."""
         self.data = Data.of(seen)
         if seen:
             self._within = _Parts.between(self.prior, self.data, self.data)
@@ -123,7 +123,7 @@ class MapPosterior:
         self._best = int(state.argmax())
 
     def _density(self, settings: Floats) -> Floats:
-        """(B,): log posterior densities of settings (B, 8), but for a constant."""
+        """(B,): log posterior densities of settings (B, 8), up to a constant."""
         off = self._off()
         scores = (settings - _MIDDLE) / _WIDTH
         believed = -0.5 * (scores**2).sum(axis=1)
@@ -135,12 +135,12 @@ class MapPosterior:
         return density
 
     def _off(self) -> Floats:
-        """(n,): log(measured / predicted)."""
+        """(n,): the errors log(measured / predicted) of the measured times."""
         data = self.data
         return np.asarray(data.time - self.prior.mean[data.contender, data.cell])
 
     def _measured(self, setting: Floats) -> Floats:
-        """(n, n): covariance of what was measured."""
+        """(n, n): covariance of the measured times."""
         covariance = (
             self._covariance(setting, self._within) + np.exp(2 * setting[7]) * self._together
         )
@@ -169,9 +169,9 @@ class MapPosterior:
     # --- what follows for all times -------------------------------------------------------
 
     def draws(self, count: int) -> tuple[Floats, Floats]:
-        """Expected log times (K, C), and so many draws of all together (S, K, C).
+        """Expected log times (K, C), and ``count`` joint draws of all times (S, K, C).
 
-        Equally many draws of each setting that takes part.
+        Each setting in use contributes equally many draws.
         """
         settings = self._population[:: len(self._population) // _SETTINGS]
         batches = [self._draw(setting, -(-count // len(settings))) for setting in settings]
@@ -217,10 +217,11 @@ class MapPosterior:
         )
 
     def moves(self, first: Whole, second: Whole, cell: Whole, sigma: float) -> Floats:
-        """(p, K, C): by how much each mean moves when a difference of two times is measured.
+        """(p, K, C): the change of each mean when the difference of two times is measured.
 
-        For one standard deviation of what is measured: the times of ``first`` and ``second`` in
-        ``cell``, each (p,), taken interleaved with noise ``sigma`` each. Of the likeliest setting.
+        It is the change for one standard deviation of the measured difference, between the times of
+        ``first`` and ``second`` in ``cell``, each (p,), taken interleaved with noise ``sigma``
+        each. It uses the most likely setting.
         """
         prior, data = self.prior, self.data
         setting = self._population[self._best if len(data.time) else 0]
@@ -251,7 +252,7 @@ class MapPosterior:
 
 
 def _all(prior: MapPrior) -> Data:
-    """The pairs of every contender with every cell."""
+    """Data rows for every contender in every cell."""
     contenders, cells = prior.mean.shape
     nothing = np.zeros(prior.mean.size)
     return Data(
@@ -265,7 +266,7 @@ def _all(prior: MapPrior) -> Data:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What the covariance between two lists of times is made of, whatever the setting."""
+    """The parts of the covariance between two lists of times that no setting changes."""
 
     figures: Floats
     own_alike: Floats

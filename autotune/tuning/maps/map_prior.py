@@ -1,7 +1,7 @@
-"""What is believed of all times of a map before any was measured: candidates x cells.
+"""The prior of all times of a map before any is measured: contenders x cells.
 
 A *contender* is what an application can ship: a variant and a build, without size and threads. A
-*cell* is a size with a number of threads. Times are natural logarithms of seconds per time step;
+*cell* is a size with a number of threads. Times are natural logarithms of seconds per time step, so
 differences of them are relative.
 """
 
@@ -59,7 +59,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapPrior:
-    """Predicted log times with what they are unsure of; K contenders, C cells, F figures."""
+    """Predicted log times with their uncertainties; K contenders, C cells, F figures."""
 
     cells: Cells
     mean: Floats
@@ -92,7 +92,7 @@ class MapPrior:
 
     @property
     def trend(self) -> Floats:
-        """(C, 3): what all times share, in standard deviations: constant, size, threads."""
+        """(C, 3): errors common to all times, as standard deviations: constant, size, threads."""
         sizes, threads = self.cells.octaves
         scale = _TRUSTED if self.told else _VAGUE
         columns = (np.ones(len(sizes)), sizes - sizes.mean(), threads - threads.mean())
@@ -107,9 +107,9 @@ def prior(
 ) -> MapPrior:
     """The prior of K contenders; ``predictions`` has C for each, None where it is not legal.
 
-    ``twins``: (contender, cell) to the legal contender that is the same program there.
-    Contenders that an engine cannot predict where it predicts others are taken for the median of
-    these, with a wide uncertainty.
+    ``twins``: for a (contender, cell), the legal contender that is the same program there. A
+    contender that an engine cannot predict, while it predicts others, gets the median of those with
+    a wide uncertainty.
     """
     legal = np.array([[p is not None for p in row] for row in predictions])
     seconds = np.array(
@@ -145,7 +145,7 @@ def prior(
 
 
 def _filled(times: Floats) -> Floats:
-    """Unknown times by the median of their cell, and of all cells where it has none."""
+    """The times with unknown ones replaced by the median of their cell, or else of all cells."""
     finite = np.isfinite(times)
     columns = ((times[some, c], some.any()) for c, some in enumerate(finite.T))
     middle = np.array([np.median(column) if some else np.nan for column, some in columns])
@@ -154,10 +154,10 @@ def _filled(times: Floats) -> Floats:
 
 
 def traits(parameters: Sequence[Mapping[str, Value]]) -> Floats:
-    """Features of contenders: their products are the mean likeness over the parameters that vary.
+    """Feature vectors of contenders whose inner product is their mean similarity.
 
-    Numbers are alike by the distance of their places among the sorted values (exponentially, over
-    the whole range), anything else when equal.
+    The mean is over the parameters that vary. The similarity of numbers falls exponentially with
+    their distance in the list of sorted values; other values are similar only if they are equal.
     """
     names = sorted({name for row in parameters for name in row})
     columns = [[row.get(name) for row in parameters] for name in names]
@@ -183,6 +183,6 @@ def _features(column: Sequence[Value]) -> Floats:
 
 
 def _key(value: Value) -> tuple[str, float, str]:
-    """A key that sorts values of one kind and tells True from 1."""
+    """A sorting key for values that keeps types apart, so that True differs from 1."""
     number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
     return type(value).__name__, number, str(value)

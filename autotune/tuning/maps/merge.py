@@ -1,8 +1,8 @@
-"""Few contenders for all cells: an application ships them, and loses little against the winners.
+"""Few contenders for all cells, so that an application ships few and loses little.
 
-The fewest contenders of which one is within the tolerance of the winner in every cell (greedy set
-cover: Chvatal 1979; what became redundant is dropped), then for each number of threads the runs of
-sizes with the fewest changes (shortest path).
+The fewest contenders such that in every cell one of them is within the tolerance of the winner
+(greedy set cover, Chvatal 1979, with redundant ones dropped). Then, for each number of threads, the
+ranges of sizes with the fewest changes of contender (shortest path).
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ this."""
 def merged(cells: Cells, mean: Floats, legal: Flags, tolerance: float) -> Whole:
     """(C,): a contender for each cell, from expected log times (K, C).
 
-    In each cell its expected time is within the tolerance of the least.
+    In each cell its expected time is within the tolerance of the least time.
     """
     times = np.where(legal, mean, np.inf)
     excess = times - times.min(axis=0)
@@ -32,7 +32,7 @@ def merged(cells: Cells, mean: Floats, legal: Flags, tolerance: float) -> Whole:
 
 
 def _cover(near: Flags, excess: Floats) -> Whole:
-    """The contenders that are kept, ascending."""
+    """The numbers of the contenders that are kept, ascending."""
     left = np.ones(near.shape[1], dtype=np.bool_)
     kept: list[int] = []
     while left.any():
@@ -48,7 +48,9 @@ def _cover(near: Flags, excess: Floats) -> Whole:
 
 
 def _path(costs: Floats, change: float) -> Whole:
-    """(n,): a row of the costs (k, n) for each column, with a price for each change."""
+    """(n,): the row of the costs (k, n) to take in each column, if each change of row costs
+    extra.
+    """
     total = costs[:, 0]
     before: list[Whole] = []
     for column in costs.T[1:]:

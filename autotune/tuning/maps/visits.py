@@ -1,9 +1,9 @@
-"""Which cell is measured next, and which contenders there: what lowers the expected loss most.
+"""Which cell to measure next, with which contenders: what lowers the expected loss most.
 
-The gain of measuring the difference of two contenders in a cell is how much the expected loss of
-the whole map falls by it (knowledge gradient: Frazier, Powell, Dayanik 2009, with the means of all
-contenders in all cells moving together). Where the winners are clear, nothing is gained: so it is
-the uncertain borders that are measured.
+The gain of measuring the difference of two contenders in a cell is the resulting decrease of the
+expected loss of the whole map (knowledge gradient: Frazier, Powell, Dayanik 2009, with the means of
+all contenders in all cells moving together). Where the winners are clear, nothing is gained, so
+measurements go to the uncertain borders.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _LEAST = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A cell and the contenders that are measured there, interleaved; the winner so far first."""
+    """A cell and the contenders to measure there, interleaved; the winner so far first."""
 
     cell: int
     contenders: tuple[int, ...]
@@ -44,11 +44,11 @@ def next_visit(
     cost: Sequence[float],
     size: int,
 ) -> Visit | None:
-    """The visit that promises most for its cost; None where no cell has two contenders.
+    """The visit with the largest gain for its cost; None if no cell has two contenders.
 
-    ``mean`` (K, C) is infinite where a contender is not legal, ``free`` says who may be measured.
-    ``noise``: standard deviation of a measured log time; ``cost``: of a visit, by cell; ``size``:
-    so many contenders at most.
+    ``mean`` (K, C) is infinite where a contender is not legal; ``free`` marks contenders that may
+    be measured. ``noise``: standard deviation of a measured log time; ``cost``: of a visit, by
+    cell; ``size``: the largest number of contenders in a visit.
     """
     first, second, cell = _pairs(verdict, free)
     if not len(first):
@@ -65,7 +65,7 @@ def next_visit(
 
 
 def _pairs(verdict: Verdict, free: Flags) -> tuple[Whole, Whole, Whole]:
-    """Winner, rival and cell of the pairs that may gain something, the likeliest ones."""
+    """Winner, rival and cell of the most promising pairs that a measurement may improve."""
     gains = np.where(free, verdict.gains, -1.0)
     cells = np.arange(gains.shape[1])
     gains[verdict.winner, cells] = -1.0
@@ -80,7 +80,7 @@ def _pairs(verdict: Verdict, free: Flags) -> tuple[Whole, Whole, Whole]:
 
 
 def _gains(mean: Floats, moves: Floats) -> Floats:
-    """(p,): expected fall of the least expected log time, summed over the cells."""
+    """(p,): expected decrease of the least expected log time, summed over the cells."""
     now = mean.min(axis=0)
     after = np.zeros(len(moves))
     for node, weight in zip(_NODES, _WEIGHTS, strict=True):

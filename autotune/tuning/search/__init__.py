@@ -1,1 +1,1 @@
-"""Search over enumerated legal candidates: which to measure next, given what was measured."""
+"""Search over a list of legal candidates: which to measure next, given the results so far."""

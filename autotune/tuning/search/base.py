@@ -1,4 +1,4 @@
-"""The questions to a search and its results, whichever algorithm is behind it."""
+"""The interface of a search, whichever algorithm it uses: its questions and its results."""
 
 import math
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """The result of a candidate: its time with the noise of that, or its failure."""
+    """The result of a candidate: its time with its noise, or its failure."""
 
     index: int
     seconds: float | None
@@ -48,10 +48,10 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchForecast:
-    """What a search expects of every candidate of a problem, measured or not.
+    """The expected times of all candidates of a problem, measured or not.
 
     ``index``: rows of the points, (m,). ``mean``, ``sd``: of log seconds, (m,); a search without a
-    posterior has nan where nothing was measured.
+    posterior has nan for candidates that were not measured.
     """
 
     index: Indices
@@ -60,29 +60,29 @@ class SearchForecast:
 
 
 class Searcher(Protocol):
-    """Asks for candidates to be measured and is told what became of them."""
+    """A search: it proposes candidates to measure and receives their results."""
 
     def ask(self, group: int, count: int = 1) -> list[Suggestion]:
-        """Up to ``count`` candidates of a problem, none twice in the life of the search.
+        """At most ``count`` candidates of a problem, none twice during the search.
 
-        Those asked for and not yet told of count as measured at what is expected of them. Empty
-        when nothing is left.
+        Proposed candidates without a result count as measured at their expected time. Empty if no
+        candidate remains.
         """
 
     def tell(self, result: SearchResult) -> None:
-        """Take in a result; a later one of the same candidate replaces it."""
+        """Add a result; a later result of the same candidate replaces it."""
 
     def claim(self, index: int) -> None:
-        """Somebody else measures this candidate: it is running, and will not be asked for."""
+        """Note that another tuner is measuring a candidate, so that it is not proposed."""
 
     def release(self, index: int) -> None:
-        """A candidate that was running has no result: it neither ran nor failed.
+        """Note that a running candidate got no result: it neither ran nor failed.
 
-        It is not asked for again; it may still be told of.
+        It is not proposed again; a result may still follow.
         """
 
     def finished(self, group: int) -> str | None:
-        """Why the search of a problem is over; None while it is worth going on."""
+        """Why the search of a problem has ended; None while it is worth continuing."""
 
     def forecast(self, group: int) -> SearchForecast:
-        """What is expected of every candidate of a problem."""
+        """The expected times of all candidates of a problem."""

@@ -1,12 +1,13 @@
-"""The covariance of a search: how alike two candidates are in what is not yet understood.
+"""The covariance of a search: how similar two candidates are in their prediction errors.
 
 A sum of Matern-5/2 terms over levels (Rasmussen and Williams 2006, eq. 4.17): one in all parameters
-at once with a length of its own for each (ARD), and the main effects and pairs of an additive
-process (Duvenaud, Nickisch and Rasmussen 2011, eq. 3), because a model is most often wrong about
-one parameter or two at a time. In main effects and pairs a level is like its neighbours by one
-share and stands for itself by the other (``rough``): a model misses a single value, such as the one
-block size at which rows conflict, as often as it drifts. To these come a linear term in the
-prediction, one in what a prior expects beside it, a constant of each problem, and noise.
+together with a length for each (ARD), and the main effects and pairs of an additive process
+(Duvenaud, Nickisch and Rasmussen 2011, eq. 3), because a model is most often wrong about one
+parameter or two at a time. In main effects and pairs, one share of the variance is shared with
+neighbouring levels, and the other share (``rough``) belongs to a level alone: a model misses a
+single value, such as the one block size at which rows conflict, as often as it drifts. Further
+terms are a linear term in the prediction, one in the offset of a prior from the prediction, a
+constant of each problem, and noise.
 """
 
 from dataclasses import dataclass
@@ -42,26 +43,26 @@ class SearchHyperparameters:
 
     @classmethod
     def of(cls, theta: Floats) -> "SearchHyperparameters":
-        """From logarithms: the lengths, then joint, main, pairs, noise."""
+        """Hyperparameters from their logarithms: the lengths, then joint, main, pairs, noise."""
         values = np.exp(theta)
         joint, main, pairs, noise = values[-4:].tolist()
         return cls(lengths=values[:-4], joint=joint, main=main, pairs=pairs, noise=noise)
 
     @property
     def variance(self) -> float:
-        """Of one candidate, without constant, linear term and noise."""
+        """The variance of one candidate, without constant, linear term and noise."""
         pairs = self.pairs if len(self.lengths) > 1 else 0.0
         return self.joint**2 + self.main**2 + pairs**2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Inputs:
-    """What the covariance knows of each candidate, (n,) each but for the levels.
+    """The inputs of the covariance for each candidate, (n,) each except the levels.
 
-    ``scale``: how unsure it is relative to the others. ``trend``: log prediction, centred.
+    ``scale``: its uncertainty relative to others. ``trend``: its log prediction, centred.
     ``group``: its problem. ``constant``, ``slope``: standard deviations of the constant and of the
     factor of the trend. ``rough``: share of the variance of an effect that a level has by itself,
-    in [0, 1). ``lent``: what a prior expects beside the prediction, centred; ``trust``: standard
+    in [0, 1). ``lent``: offset of a prior from the prediction, centred; ``trust``: standard
     deviation of its factor.
     """
 
@@ -89,7 +90,7 @@ class Inputs:
         return result
 
     def variance(self, shape: SearchHyperparameters, rows: Indices) -> Floats:
-        """Of single candidates, without noise."""
+        """The variance of each candidate of ``rows``, without noise."""
         result: Floats = (
             self.scale[rows] ** 2 * shape.variance
             + 2 * self.constant**2
@@ -143,15 +144,16 @@ def _matern(squares: Floats) -> Floats:
 
 
 def _roughened(smooth: Floats, squares: Floats, rough: float) -> Floats:
-    """A share of what levels have in common, the whole of what a level has with itself."""
+    """The correlation of levels: 1 with itself, a share of ``smooth`` with other levels."""
     result: Floats = np.where(squares == 0.0, 1.0, (1 - rough) * smooth)
     return result
 
 
 def evidence(inputs: Inputs, rows: Indices, extra: Floats, values: Floats) -> Evidence:
-    """The marginal likelihood of observations, of logarithms in the order of ``Shape.of``.
+    """The marginal likelihood of observations as a function of log hyperparameters.
 
-    ``extra``: (n, n), covariance beside that of the inputs. ``values``: (n,), centred.
+    Their order is that of ``SearchHyperparameters.of``. ``extra``: (n, n), covariance besides that
+    of the inputs. ``values``: (n,), centred.
     """
     fixed = inputs.fixed(rows, rows) + extra
     upper = np.triu_indices(len(rows), 1)
@@ -162,10 +164,10 @@ def evidence(inputs: Inputs, rows: Indices, extra: Floats, values: Floats) -> Ev
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LevelTerms:
-    """The joint, main and pairwise terms of some candidates; see the module.
+    """The joint, main and pairwise terms of the covariance of a list of candidates.
 
     Hyperparameters: lengths, standard deviations of the joint, main and pairwise terms. A term that
-    depends on one parameter is computed for its levels, then picked for each pair of candidates.
+    depends on one parameter is computed for its levels, then looked up for each pair of candidates.
     """
 
     tables: tuple[Floats, ...]
@@ -180,7 +182,7 @@ class LevelTerms:
 
     @classmethod
     def between(cls, inputs: Inputs, rows: Indices) -> "LevelTerms":
-        """The terms of all pairs of the candidates at some rows."""
+        """The terms for all pairs of candidates at the given rows."""
         first, second = np.triu_indices(len(rows), 1)
         index, starts = inputs.levels.index[rows].T, inputs.levels.starts
         sizes = np.array(inputs.levels.sizes)[:, None]
@@ -197,11 +199,11 @@ class LevelTerms:
 
     @property
     def count(self) -> int:
-        """See KernelTerm."""
+        """The number of hyperparameters of the terms."""
         return len(self.tables) + 3
 
     def at(self, values: Floats) -> TermValue:
-        """See KernelTerm."""
+        """The value of the terms at their hyperparameters: lengths and standard deviations."""
         joint, main, pairs = (float(value) ** 2 for value in values[-3:])
         count = len(self.tables)
         couples = max(count * (count - 1), 1)

@@ -1,7 +1,7 @@
-"""How likely a candidate runs at all, judged by those that are like it.
+"""The probability that a candidate runs without failing, judged by similar candidates.
 
 A process over the outcomes, 1 for failed, 0 for measured (least-squares classification, Rasmussen
-and Williams 2006, section 6.5): what failed lowers the score of its neighbours, and most of those
+and Williams 2006, section 6.5). A failure lowers the score of its neighbours, most of all of those
 that share the values which failures have in common.
 """
 
@@ -20,7 +20,9 @@ _NEVER = 0.98
 
 
 class Failures:
-    """Probability that each column runs; it costs nothing while nothing failed."""
+    """The probability that each column runs without failing; costs no time before the first
+    failure.
+    """
 
     def __init__(
         self, levels: ParameterLevels, group: Indices, columns: Indices, seed: int
@@ -42,13 +44,13 @@ class Failures:
         self._current: Floats | None = None
 
     def learn(self, row: int, failed: bool) -> None:
-        """Take in an outcome; a later one of the same candidate replaces it."""
+        """Add an outcome; a later outcome of the same candidate replaces it."""
         if self._outcomes.get(row) != failed:
             self._outcomes[row] = failed
             self._current = None
 
     def success(self) -> Floats | float:
-        """Probability that each column runs, (m,); 1 while nothing failed."""
+        """The probability that each column runs, (m,); 1 before the first failure."""
         failed = sum(self._outcomes.values())
         if not failed:
             return 1.0
@@ -77,7 +79,10 @@ class Failures:
         return result
 
     def _kept(self) -> list[int]:
-        """All rows; of very many the failures first, in the order in which they were learned."""
+        """The rows to learn from: all, or of very many a part with the failures first.
+
+        They are in the order in which they were learned.
+        """
         rows = list(self._outcomes)
         if len(rows) <= _MOST:
             return rows

@@ -1,7 +1,7 @@
-"""A Gaussian process over all candidates, grown by one observation at a time.
+"""A Gaussian process over all candidates that grows by one observation at a time.
 
-The hyperparameters are those of the greatest posterior density, fitted again whenever the
-observations have grown by a tenth.
+The hyperparameters have the greatest posterior density. They are fitted again whenever the number
+of observations has grown by a tenth.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class SearchPrior:
     noise_spread: float = 0.7
 
     def of(self, parameters: int) -> LogNormalPriors:
-        """The priors for so many parameters, in the order of ``Shape.of``."""
+        """The priors for a number of parameters, in the order of ``SearchHyperparameters.of``."""
         terms = [self.amplitude * share for share in (self.joint, self.main, self.pairs)]
         lengths, amplitudes = [self.length_spread] * parameters, [self.amplitude_spread] * 3
         return LogNormalPriors(
@@ -51,10 +51,10 @@ class SearchPrior:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Observations:
-    """What was observed, in order, (n,) each.
+    """Observations in their order, (n,) each.
 
-    ``rows``: candidates. ``noise``: variances of the log time. ``foreign``: of another machine,
-    off by a common factor. ``values``: what the process explains, centred.
+    ``rows``: candidates. ``noise``: variances of the log time. ``foreign``: whether from another
+    machine, whose times differ by a common factor. ``values``: the residuals to explain, centred.
     """
 
     rows: Indices
@@ -66,7 +66,7 @@ class Observations:
         return len(self.rows)
 
     def pick(self, places: Indices | slice) -> "Observations":
-        """Those at some places."""
+        """The observations at given indices."""
         return Observations(
             rows=self.rows[places],
             noise=self.noise[places],
@@ -75,7 +75,7 @@ class Observations:
         )
 
     def some(self, most: int) -> "Observations":
-        """At most so many of them, evenly in order, the latest included."""
+        """At most ``most`` observations, evenly spaced in order, including the latest."""
         if len(self) <= most:
             return self
         return self.pick(np.linspace(0, len(self) - 1, most).astype(np.intp))
@@ -101,7 +101,10 @@ class Process:
     # --- growing ----------------------------------------------------------------------------
 
     def fit(self, observed: Observations, iterations: int) -> None:
-        """Hyperparameters of the greatest posterior density, from where they are, then afresh."""
+        """Fit the hyperparameters to the greatest posterior density, then rebuild the posterior.
+
+        The fit starts from their present values.
+        """
         part = observed.some(_FITTED)
         extra = self._shared(part) + np.diag(part.noise + JITTER)
         likelihood = evidence(self._inputs, part.rows, extra, part.values)
@@ -110,7 +113,7 @@ class Process:
         self.rebuild(observed)
 
     def rebuild(self, observed: Observations) -> None:
-        """Take in all observations at once."""
+        """Compute the posterior from all observations at once."""
         rows = observed.rows
         indicator = self._inputs.levels.indicator(rows)
         gram = cross(self._inputs, self.shape, rows, rows, indicator) + self._shared(observed)
@@ -120,7 +123,7 @@ class Process:
         self._rows = rows.copy()
 
     def append(self, observed: Observations) -> bool:
-        """Take in the last of the observations; False where only a rebuild can."""
+        """Add the last of the observations; False if a rebuild is needed."""
         row, count = int(observed.rows[-1]), len(self._rows)
         place = self._place[row]
         if place < 0 or observed.foreign[-1] or len(observed) != count + 1:
@@ -130,7 +133,7 @@ class Process:
         return True
 
     def follows(self, observed: Observations) -> bool:
-        """Take in what is new, one by one; False where what is known is not what comes first."""
+        """Add new observations one by one; False if the known ones are not the first of them."""
         count = len(self._rows)
         if len(observed) < count or not np.array_equal(observed.rows[:count], self._rows):
             return False
@@ -146,14 +149,14 @@ class Process:
         return self._inputs.variance(self.shape, self._columns)
 
     def _shared(self, observed: Observations) -> Floats:
-        """Covariance of what is off between machines."""
+        """Covariance from the common factor between machines."""
         shared: Floats = self._offset**2 * np.outer(observed.foreign, observed.foreign)
         return shared
 
     # --- asking -----------------------------------------------------------------------------
 
     def mean(self, values: Floats) -> Floats:
-        """Posterior mean at the columns of what was observed with these values."""
+        """Posterior mean at the columns if the observations have these values."""
         return self._posterior.mean(values)
 
     def sd(self, running: Indices) -> Floats:

@@ -1,4 +1,4 @@
-"""How much faster than the best so far a candidate may be expected to be."""
+"""Expected improvement: how much faster than the best so far a candidate may be."""
 
 import numpy as np
 from scipy.special import ndtr
@@ -11,7 +11,7 @@ _AUGMENTED = 0.05
 
 
 def expected(mean: Floats, sd: Floats, best: float) -> Floats:
-    """Expected improvement (Jones, Schonlau and Welch 1998, eq. 15) of log times on ``best``.
+    """Expected improvement (Jones, Schonlau and Welch 1998, eq. 15) of log times over ``best``.
 
     In log time: 0.01 is one per cent. ``best`` is the posterior mean of the incumbent.
     """
@@ -24,7 +24,7 @@ def expected(mean: Floats, sd: Floats, best: float) -> Floats:
 def scalar(values: Floats, weights: Floats) -> Floats:
     """Augmented Tchebycheff value of normalised objectives, (objectives, ...) to (...).
 
-    Knowles 2006, eq. 2. The smaller, the better.
+    Knowles 2006, eq. 2. Smaller values are better.
     """
     weighted = values * weights.reshape(-1, *[1] * (values.ndim - 1))
     result: Floats = weighted.max(axis=0) + _AUGMENTED * weighted.sum(axis=0)

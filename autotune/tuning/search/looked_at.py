@@ -1,4 +1,4 @@
-"""Which candidates a search looks at where there are very many."""
+"""Which candidates a search considers if there are very many."""
 
 from collections.abc import Iterable
 
@@ -9,11 +9,11 @@ from autotune.tuning.search.policy import Policy
 
 
 def columns(points: Points, policy: Policy, always: Iterable[int], seed: int) -> Indices:
-    """All candidates; of more than ``policy.most`` the best by prediction and some of the rest.
+    """The candidates to consider: all, or the best by prediction and a random part of the rest.
 
-    Best is relative to the best prediction of the same problem. Without predictions, and among
-    those that have none, they are drawn at random. ``always`` are in, and so is one of each problem
-    at least. Ascending.
+    The limit is ``policy.most``. Predictions are compared with the best prediction of the same
+    problem. Without predictions, and among candidates without one, the choice is random. It
+    includes ``always`` and at least one candidate of each problem. Ascending.
     """
     count = len(points)
     if count <= policy.most:

@@ -1,12 +1,12 @@
-"""The search of autotune: predictions first, then a process that learns where they are wrong.
+"""The search of autotune: predictions first, then a process that learns their errors.
 
-The best few by prediction and the baseline are measured first; with a prior, every other one of
-them is its choice, so that one that is wrong costs few and shows itself. From then on each step
-takes the candidate of the greatest expected improvement on the incumbent, whose time is its
-posterior mean, not its luckiest sample; every third step that neighbour of the incumbent.
-Improvement is weighed with the chance that a candidate runs at all. Without predictions the same
-code runs with a constant one. Problems are searched one by one, and what is learned is shared by
-all.
+The best few by prediction and the baseline are measured first. With a prior, every other one of
+them is the prior's choice, so that a wrong prior costs few measurements and is soon detected. After
+these, each step takes the candidate with the greatest expected improvement over the incumbent; the
+incumbent's time is its posterior mean, not its luckiest sample. Every third step takes the
+neighbour of the incumbent with the greatest expected improvement. Improvement is weighted with the
+probability that a candidate runs at all. Without predictions the same code runs with a constant
+prediction. Problems are searched one by one, and all share what is learned.
 """
 
 import math
@@ -34,7 +34,7 @@ _NOTHING = 1e-12
 
 @dataclass(slots=True, kw_only=True)
 class _Progress:
-    """Where the search of one problem stands."""
+    """The state of the search of one problem."""
 
     places: Indices
     """Its columns."""
@@ -49,7 +49,10 @@ class _Progress:
 
 
 class ModelSearch:
-    """The default search; see the module. Deterministic for a seed and a sequence of results."""
+    """The default search: predictions first, then expected improvement of a learned surface.
+
+    It is deterministic for a seed and a sequence of results.
+    """
 
     def __init__(
         self,
@@ -59,7 +62,9 @@ class ModelSearch:
         first: Sequence[int] = (),
         seed: int = 1,
     ) -> None:
-        """``first``: rows that are measured before all others of their problems, in this order."""
+        """Set up the search; ``first``: rows measured before all others of their problems, in
+        order.
+        """
         self.points = points
         self.policy = policy = policy or Policy()
         self._chance = np.random.default_rng([seed, 0])
@@ -93,7 +98,9 @@ class ModelSearch:
     # --- asking -----------------------------------------------------------------------------
 
     def ask(self, group: int, count: int = 1) -> list[Suggestion]:
-        """Up to ``count`` candidates of a problem, never one that was asked for or told of."""
+        """At most ``count`` candidates of a problem that were neither proposed nor reported
+        before.
+        """
         suggestions: list[Suggestion] = []
         while len(suggestions) < count and (suggestion := self._next(group)) is not None:
             self._try(suggestion.index)
@@ -114,7 +121,7 @@ class ModelSearch:
         return self._improving(group)
 
     def _fastest(self, group: int) -> int:
-        """How many candidates of a problem come before improvement counts."""
+        """How many candidates of a problem are taken by prediction before expected improvement."""
         progress, policy = self._progress[group], self.policy
         if progress.fastest == 0:
             predicted = self.points.predicted[self._columns[progress.places]]
@@ -133,12 +140,12 @@ class ModelSearch:
         return progress.fastest
 
     def _lent(self, group: int) -> bool:
-        """Whether a prior says something about this problem."""
+        """Whether a prior has expectations for candidates of this problem."""
         prior = self.points.prior
         return prior is not None and bool((~np.isnan(prior[self.points.group == group])).any())
 
     def _taught(self, group: int) -> bool:
-        """Whether enough was measured elsewhere to say something about this problem."""
+        """Whether other problems have enough measurements to inform this one."""
         observed_here = sum(int(self.points.group[seen.row]) == group for seen in self._time.seen)
         return self._time.known - observed_here >= _TAUGHT
 
@@ -203,7 +210,10 @@ class ModelSearch:
         )
 
     def _greatest(self, score: Floats, ahead: Floats, eligible: np.ndarray) -> int:
-        """The place of the greatest score; ties at random, nothing but zeros by ``ahead``."""
+        """The index of the greatest score; ties are broken at random.
+
+        If all scores are zero, ``ahead`` decides.
+        """
         if score[eligible].max() < _NOTHING:
             score = np.exp(np.clip(ahead, -700.0, 0.0))
         shaken = score * (1 + 1e-9 * self._chance.random(len(score)))
@@ -222,7 +232,7 @@ class ModelSearch:
     # --- being told -------------------------------------------------------------------------
 
     def tell(self, result: SearchResult) -> None:
-        """Take in a result; a later one of the same candidate replaces it."""
+        """Add a result; a later result of the same candidate replaces it."""
         row = result.index
         if not 0 <= row < len(self.points):
             raise ValueError(f"there are {len(self.points)} candidates, none with number {row}")
@@ -251,13 +261,13 @@ class ModelSearch:
             self._objectives.learn(result.index, result.objectives, noise)
 
     def claim(self, index: int) -> None:
-        """Somebody else measures this candidate: it is running, and will not be asked for."""
+        """Note that another tuner is measuring a candidate, so that it is not proposed."""
         if index not in self._tried:
             self._try(index)
             self._running.append(index)
 
     def release(self, index: int) -> None:
-        """A candidate that was running has no result; it is not asked for again."""
+        """Note that a running candidate got no result; it is not proposed again."""
         if index in self._running:
             self._running.remove(index)
 
@@ -271,7 +281,7 @@ class ModelSearch:
     # --- looking ----------------------------------------------------------------------------
 
     def finished(self, group: int) -> str | None:
-        """Why the search of a problem is over; None while it is worth going on."""
+        """Why the search of a problem has ended; None while it is worth continuing."""
         progress, policy = self._progress[group], self.policy
         if not self._free[progress.places].any():
             return "every candidate was measured"
@@ -284,10 +294,10 @@ class ModelSearch:
         return None
 
     def forecast(self, group: int) -> SearchForecast:
-        """Posterior of log seconds of every candidate of a problem.
+        """Posterior of the log seconds of all candidates of a problem.
 
-        Before anything is measured it is the prediction, nan where there is none; so it is for
-        candidates beyond those that are looked at.
+        Before any measurement it is the prediction, nan without one. The same holds for candidates
+        that the search does not consider because there are too many.
         """
         members = self.points.members(group)
         mean = np.log(self.points.predicted[members])

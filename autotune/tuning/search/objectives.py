@@ -1,9 +1,9 @@
-"""Several objectives at once: one surface for each, improvement of a randomly weighted scalar.
+"""Several objectives at once: a surface for each, improvement of a randomly weighted scalar.
 
-Each step draws weights and looks for the greatest expected improvement of the augmented Tchebycheff
+Each step draws weights and takes the greatest expected improvement of the augmented Tchebycheff
 value of the log objectives, each normalised to its range over the Pareto front so far (ParEGO,
-Knowles 2006, with a process for each objective instead of one for the scalar, so that predictions
-of time keep their use).
+Knowles 2006, but with a process for each objective instead of one for the scalar, so that
+predictions of time can be used).
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _LEAST_RANGE = 0.02
 
 
 class Objectives:
-    """The objectives beside time, by name; those that nothing was told of take no part."""
+    """The objectives besides time, by name; those without any value are ignored."""
 
     def __init__(self, names: Sequence[str], time: Surface, seed: int) -> None:
         unknown = np.full(len(time.predicted), np.nan)
@@ -36,7 +36,7 @@ class Objectives:
         }
 
     def learn(self, row: int, values: Mapping[str, float], noise: float) -> None:
-        """Take in what was told of a candidate beside its time."""
+        """Add the values of a candidate's objectives besides time."""
         for name, surface in self._surfaces.items():
             if name in values:
                 surface.learn(Observation(row=row, value=float(np.log(values[name])), noise=noise))
@@ -44,9 +44,9 @@ class Objectives:
     def improvement(
         self, time: Posterior, places: Indices, measured: Indices, chance: np.random.Generator
     ) -> Floats | None:
-        """Expected improvement at ``places`` on the best of the columns ``measured``, (m,).
+        """Expected improvement at ``places`` over the best of the columns ``measured``, (m,).
 
-        In log units of the objectives' mean range; None where time is the only objective.
+        In log units of the objectives' mean range; None if time is the only objective.
         """
         nothing = np.empty(0, dtype=np.intp)
         posteriors = [s.posterior(nothing) for s in self._surfaces.values() if s.known]

@@ -1,8 +1,8 @@
-"""A search as a sampler of Optuna: each trial is one of the enumerated candidates.
+"""A search as an Optuna sampler: each trial is one of the listed candidates.
 
-Storage, dashboard, callbacks and workers stay Optuna's. The sampler reads the finished trials of
-the study before it answers, so that a study that is resumed, or shared by several workers, goes on
-where it was.
+Storage, dashboard, callbacks and workers remain Optuna's. Before each proposal the sampler reads
+the finished trials of the study. So a study that is resumed, or shared by several workers,
+continues where it was.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,12 @@ _NO_RESULT = ("not run", "contended")
 
 
 class CandidateSampler(optuna.samplers.BaseSampler):
-    """Samples whole rows of the points of one problem, never one twice.
+    """An Optuna sampler of whole rows of the points of one problem, never one twice.
 
-    Values of a study are seconds, then the further ``objectives`` in order. A trial that fails
-    counts as a candidate that failed; pruned ones, and those with user attribute ``status`` =
-    ``not run`` or ``contended``, count as neither run nor failed. RuntimeError when a trial is
-    asked for and no candidate is left; in ``study.optimize`` the study stops by itself when the
-    search is over.
+    The values of a trial are seconds, then the further ``objectives`` in order. A failed trial
+    counts as a failed candidate. Pruned trials, and those with user attribute ``status`` = ``not
+    run`` or ``contended``, count as neither run nor failed. RuntimeError if a trial is requested
+    and no candidate remains; ``study.optimize`` stops by itself when the search has ended.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class CandidateSampler(optuna.samplers.BaseSampler):
         study: optuna.Study,  # noqa: ARG002 - the signature is Optuna's
         trial: FrozenTrial,  # noqa: ARG002
     ) -> dict[str, BaseDistribution]:
-        """All parameters: a candidate is chosen as a whole."""
+        """The search space with all parameters, since a candidate is chosen as a whole."""
         return dict(self.domains)
 
     def sample_relative(
@@ -62,7 +61,7 @@ class CandidateSampler(optuna.samplers.BaseSampler):
         trial: FrozenTrial,
         search_space: dict[str, BaseDistribution],
     ) -> dict[str, Any]:
-        """The next candidate of the search; enqueued trials keep what they were enqueued with."""
+        """The next candidate of the search; an enqueued trial keeps its own parameters."""
         if not search_space or "fixed_params" in trial.system_attrs:
             return {}
         suggestion = self._ask(study, trial.number)
@@ -83,7 +82,7 @@ class CandidateSampler(optuna.samplers.BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,  # noqa: ARG002
     ) -> Any:  # noqa: ANN401 - the signature is Optuna's
-        """A parameter that candidates do not have cannot be sampled: ValueError."""
+        """Raise ValueError: a parameter that candidates do not have cannot be sampled."""
         raise ValueError(f"candidates have no parameter {param_name} with this domain")
 
     def after_trial(
@@ -93,7 +92,7 @@ class CandidateSampler(optuna.samplers.BaseSampler):
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
-        """Learn from the trial at once, and stop ``study.optimize`` when the search is over."""
+        """Learn from the trial at once, and stop ``study.optimize`` when the search has ended."""
         self._learn(trial, state, values)
         if self.search.finished(self._group) is not None:
             try:
@@ -102,7 +101,10 @@ class CandidateSampler(optuna.samplers.BaseSampler):
                 return
 
     def read(self, study: optuna.Study, but: int = -1) -> None:
-        """Take in the trials of the study, other workers' too; ``but`` is the one being asked."""
+        """Learn from the trials of the study, also those of other workers.
+
+        ``but``: the trial that is being sampled, which is skipped.
+        """
         for trial in study.get_trials(deepcopy=False):
             if trial.number != but and self._read.get(trial.number) != trial.state:
                 self._learn(trial, trial.state, trial.values)

@@ -1,7 +1,8 @@
-"""Optuna's samplers over enumerated candidates: what they propose and is legal and new is measured.
+"""Optuna's samplers over a list of candidates: only new and legal proposals are measured.
 
-A sampler works on the Cartesian product of the values. A proposal that is no candidate is told as
-infeasible with the worst value so far, one that is known with its value, and neither is measured.
+A sampler works on the Cartesian product of the values. A proposal that is not a candidate is
+reported to it as infeasible, with the worst value so far; a known candidate is reported with its
+value. Neither is measured.
 """
 
 import importlib.util
@@ -42,7 +43,10 @@ _SAMPLERS: Mapping[str, tuple[str, Callable[[int], BaseSampler]]] = {
 
 
 def sampler(name: str, seed: int) -> BaseSampler:
-    """One of Optuna's samplers by name. InputError for others, MissingTool without its package."""
+    """One of Optuna's samplers by name.
+
+    InputError for an unknown name, MissingTool if its package is missing.
+    """
     if name not in _SAMPLERS:
         raise MissingTool(unknown_name("search.sampler", "sampler", name, _SAMPLERS))
     package, make = _SAMPLERS[name]
@@ -59,7 +63,7 @@ def sampler(name: str, seed: int) -> BaseSampler:
 
 
 class OptunaSearch:
-    """One of Optuna's samplers as a search; each problem has a study of its own, in memory."""
+    """One of Optuna's samplers as a search; each problem has its own Optuna study, in memory."""
 
     def __init__(
         self,
@@ -70,7 +74,10 @@ class OptunaSearch:
         first: Sequence[int] = (),
         seed: int = 1,
     ) -> None:
-        """``first`` rows come first, then the best by prediction, unless ``name`` is random."""
+        """Set up the search; ``first`` rows come first, then the best by prediction.
+
+        With the sampler ``random`` there are none by prediction.
+        """
         self.points = points
         self._levels = levels(points.rows)
         self._objectives = policy.objectives
@@ -93,7 +100,9 @@ class OptunaSearch:
         self._seconds: dict[int, float] = {}
 
     def ask(self, group: int, count: int = 1) -> list[Suggestion]:
-        """Up to ``count`` candidates of a problem, never one that was asked for or told of."""
+        """At most ``count`` candidates of a problem that were neither proposed nor reported
+        before.
+        """
         suggestions: list[Suggestion] = []
         left = sum(row not in self._tried for row in self._rows[group].values())
         for _ in range(min(count, left)):
@@ -122,7 +131,7 @@ class OptunaSearch:
         return int(rows[np.argmin(apart)]), f"nearest to a proposal of {name}"
 
     def _answer(self, study: optuna.Study, trial: Trial, row: int, group: int) -> None:
-        """Tell the sampler of a proposal that is not measured."""
+        """Report to the sampler the value of a proposal that is not measured."""
         value = self._told.get(row)
         if row < 0:
             trial.set_constraint("legal", 1.0)
@@ -137,7 +146,7 @@ class OptunaSearch:
         return [max(column) for column in zip(*values, strict=True)] if values else None
 
     def tell(self, result: SearchResult) -> None:
-        """Take in a result; what another machine measured is passed over."""
+        """Add a result; results from other machines are ignored."""
         if result.prior:
             return
         row, group = result.index, int(self.points.group[result.index])
@@ -161,35 +170,35 @@ class OptunaSearch:
                 study.add_trial(optuna_trials.finished_trial(params, self._domains, values))
 
     def _values(self, result: SearchResult) -> list[float] | None:
-        """Logarithms of the objectives; None where one is missing."""
+        """Logarithms of the objectives; None if one is missing."""
         values = optuna_trials.objective_values(self._objectives, result.seconds, result.objectives)
         return None if values is None else [math.log(value) for value in values]
 
     def claim(self, index: int) -> None:
-        """Somebody else measures this candidate: it will not be asked for."""
+        """Note that another tuner is measuring a candidate, so that it is not proposed."""
         self._tried.add(index)
 
     def release(self, index: int) -> None:
-        """A candidate that was running has no result; it is not asked for again."""
+        """Note that a running candidate got no result; it is not proposed again."""
         trial = self._open.pop(index, None)
         if trial is not None:
             group = int(self.points.group[index])
             optuna_trials.finish(self._studies[group], trial, None)
 
     def finished(self, group: int) -> str | None:
-        """These samplers end when every candidate was measured."""
+        """Why the search has ended: these samplers end when every candidate was measured."""
         done = all(row in self._tried for row in self._rows[group].values())
         return "every candidate was measured" if done else None
 
     def forecast(self, group: int) -> SearchForecast:
-        """What was measured; nan for all others, since there is no posterior."""
+        """The measured times; nan for all other candidates, since there is no posterior."""
         members = self.points.members(group)
         mean = np.log([self._seconds.get(row, math.nan) for row in members.tolist()])
         return SearchForecast(index=members, mean=mean, sd=np.where(np.isnan(mean), np.nan, 0.0))
 
 
 def _domains(parameter_levels: ParameterLevels) -> dict[str, BaseDistribution]:
-    """Every parameter by the number of its level: whole numbers where it has an order."""
+    """Optuna's distribution of each parameter's level: integers if ordered, else categories."""
     domains: dict[str, BaseDistribution] = {}
     for place, table in enumerate(parameter_levels.tables):
         size = len(table)

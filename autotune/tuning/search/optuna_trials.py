@@ -1,7 +1,7 @@
-"""Optuna's studies and trials: how a study is opened, and how the end of a trial is written.
+"""Optuna's studies and trials: opening a study, and writing the end of a trial.
 
-Each parameter of a candidate is a categorical parameter of the trial. A trial is complete where it
-has a value for every objective, and failed otherwise.
+Each parameter of a candidate is a categorical parameter of the trial. A trial is complete if it has
+a value for every objective, and failed otherwise.
 """
 
 import datetime
@@ -30,10 +30,10 @@ def open_study(
     sampler: BaseSampler | None = None,
     resume: bool = False,
 ) -> optuna.Study:
-    """A study that minimizes the objectives; in memory without a storage.
+    """A study that minimizes the objectives; in memory if no storage is given.
 
-    ``resume``: a study of this name that is there is continued; ValueError where it has another
-    number of objectives.
+    ``resume``: continue an existing study of this name; ValueError if it has another number of
+    objectives.
     """
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(
@@ -69,9 +69,9 @@ def _order(value: Setting) -> tuple[bool, float, str]:
 def objective_values(
     objectives: Sequence[str], seconds: float | None, others: Mapping[str, float]
 ) -> list[float] | None:
-    """The values of a trial in the order of the objectives; None where one is missing.
+    """The values of a trial in the order of the objectives; None if one is missing.
 
-    ``seconds``: of the first objective, the time; None: the candidate failed. ``others``: the
+    ``seconds``: the first objective, the time; None if the candidate failed. ``others``: the
     further objectives by name.
     """
     if seconds is None:
@@ -89,9 +89,9 @@ def finished_trial(
     number: int = 0,
     period: tuple[datetime.datetime, datetime.datetime] | None = None,
 ) -> FrozenTrial:
-    """A trial that has ended; failed where ``values`` is None.
+    """A trial that has ended; failed if ``values`` is None.
 
-    ``period``: when it began and ended, in local time without a zone; None: now.
+    ``period``: its start and end, in local time without a zone; None: now.
     """
     begun, ended = period or (datetime.datetime.now(), datetime.datetime.now())
     return FrozenTrial(
@@ -111,6 +111,6 @@ def finished_trial(
 
 
 def finish(study: optuna.Study, trial: Trial, values: Sequence[float] | None) -> None:
-    """End a trial that the study was asked for; it has failed where ``values`` is None."""
+    """End a trial that the study proposed; it has failed if ``values`` is None."""
     state = TrialState.FAIL if values is None else TrialState.COMPLETE
     study.tell(trial, values, state=state)

@@ -1,4 +1,4 @@
-"""Parameter values as levels, and how far apart the levels of a parameter are."""
+"""Parameter values as levels, and the distances between the levels of a parameter."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from autotune.tuning.search.points import Floats, Indices, Setting
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ParameterLevels:
-    """The rows of a search as numbers of levels, (n, p), with a table for each parameter.
+    """The rows of a search as level numbers, (n, p), with a distance table for each parameter.
 
     ``tables``: squared distances between the levels of a parameter, (m, m), the largest about 1.
-    Numbers lie on the index of their sorted values, evenly in [0, 1]; truth values and texts are
-    one-hot, all equally far apart. Texts among numbers (``none``) are apart from all numbers.
+    Numbers lie at the index of their sorted values, evenly in [0, 1]. Truth values and texts are
+    one-hot, all equally far apart. Texts among numbers (``none``) are far from all numbers.
     """
 
     index: Indices
@@ -23,21 +23,21 @@ class ParameterLevels:
 
     @property
     def parameters(self) -> int:
-        """How many parameters there are."""
+        """The number of parameters."""
         return len(self.tables)
 
     @property
     def sizes(self) -> list[int]:
-        """How many levels each parameter has."""
+        """The number of levels of each parameter."""
         return [len(table) for table in self.tables]
 
     @property
     def starts(self) -> Indices:
-        """Where the tables begin when all are laid flat, one behind the other."""
+        """The index at which each table begins when all are flattened and concatenated."""
         return np.cumsum([0, *(size**2 for size in self.sizes[:-1])], dtype=np.intp)
 
     def indicator(self, rows: Indices) -> sparse.csr_array:
-        """One-hot rows, (len(rows), sum of sizes): times a stack of table rows, it picks levels."""
+        """One-hot rows, (len(rows), sum of sizes), which select levels from stacked table rows."""
         offsets = np.cumsum([0, *self.sizes[:-1]])
         places = (self.index[rows] + offsets).ravel()
         bounds = np.arange(len(rows) + 1) * self.parameters
@@ -45,13 +45,13 @@ class ParameterLevels:
         return sparse.csr_array((np.ones(len(places)), places, bounds), shape=shape)
 
     def changes(self, row: int, rows: Indices) -> Indices:
-        """In how many parameters each of ``rows`` differs from ``row``."""
+        """The number of parameters in which each of ``rows`` differs from ``row``."""
         differ: Indices = (self.index[rows] != self.index[row]).sum(axis=1, dtype=np.intp)
         return differ
 
 
 def levels(rows: Sequence[Sequence[Setting]]) -> ParameterLevels:
-    """The levels of some rows; parameters with a single value are left out.
+    """The levels of a list of rows; parameters with a single value are left out.
 
     >>> both = levels([(8, "a"), (64, "b"), (16, "a")])
     >>> both.index.tolist(), both.tables[0][0].tolist()

@@ -16,11 +16,11 @@ class Points:
     """Legal candidates, one row of parameter values each.
 
     ``names``: the parameters, (p,). ``rows``: their values, (n, p). ``predicted``: seconds, (n,),
-    nan where there is no prediction. ``sigma``: standard deviation of log(measured / predicted)
-    that the engine states, (n,), nan where unknown. ``group``: which problem a candidate belongs
-    to, (n,): the fastest is looked for in each, what is learned is shared by all. ``prior``: what a
+    nan without a prediction. ``sigma``: standard deviation of log(measured / predicted) as the
+    engine states it, (n,), nan if unknown. ``group``: the problem of each candidate, (n,); the
+    fastest is searched in each problem, while all share what is learned. ``prior``: times that a
     model of another machine expects, (n,), in any unit, since only ratios within a problem count;
-    nan where it says nothing.
+    nan where it has no expectation.
     """
 
     names: tuple[str, ...]
@@ -61,7 +61,7 @@ class Points:
 
     @property
     def groups(self) -> int:
-        """How many problems there are."""
+        """The number of problems."""
         return int(self.group.max()) + 1 if len(self.rows) else 0
 
     def members(self, group: int) -> Indices:
@@ -78,7 +78,7 @@ def points(
     group: Indices | None = None,
     prior: Floats | None = None,
 ) -> Points:
-    """Points whose missing parts are unknown: no prediction, no stated error, one problem.
+    """Points with default values for missing parts: no prediction, no stated error, one problem.
 
     >>> len(points(("tile", "flags"), ((8, "-O2"), (16, "-O2"))))
     2

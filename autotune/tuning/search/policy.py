@@ -1,4 +1,4 @@
-"""How a search proceeds: what comes first, what is tried now and then, when it is over."""
+"""How a search proceeds: what it tries first, what it tries now and then, when it ends."""
 
 from dataclasses import dataclass
 

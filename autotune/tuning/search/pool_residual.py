@@ -1,14 +1,14 @@
-"""The pool of learned models as what explains where predictions are wrong.
+"""The pool of learned models as the explanation of prediction errors.
 
-It is trained on the told candidates: their parameters, and the prediction as the analytical model,
-so that its hybrids may scale it, correct it or leave it aside; what a prior expects beside the
-prediction is one parameter more. It learns afresh where the surface says so and the observations
-have grown by a quarter; between, what was told since counts at its own candidate alone. Of a
-candidate with time y (variance v) of which the pool expects m
-(variance s^2) the mean is (m/s^2 + y/v) / (1/s^2 + 1/v).
+The pool is trained on the reported candidates: on their parameters, with the prediction as the
+analytical model, so that hybrids may scale, correct or ignore it. The offset of a prior from the
+prediction is a further parameter. The pool is trained again when the surface asks for it and the
+number of observations has grown by a quarter. In between, a new observation affects only its own
+candidate. For a candidate with time y (variance v) for which the pool expects m (variance s^2), the
+mean is (m/s^2 + y/v) / (1/s^2 + 1/v).
 
-The variance s^2 is that of the pool's held-out errors (its 68 % interval) and, beside it, of its
-members among one another: where they disagree nothing was measured nearby.
+The variance s^2 is that of the pool's held-out errors (its 68 % interval) plus the variance among
+its members: where they disagree, nothing was measured nearby.
 """
 
 from collections.abc import Sequence
@@ -45,10 +45,10 @@ _AFRESH = 1.25
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidates:
-    """The candidates as a table asks for them; parameters of one value are left out.
+    """The candidates as rows of a table; parameters with a single value are left out.
 
-    ``base``: (n,) log seconds that residuals are over. ``predicted``: (n,) log seconds, nan where
-    the engine says nothing.
+    ``base``: (n,) log seconds, the reference of the residuals. ``predicted``: (n,) log seconds, nan
+    where the engine has no prediction.
     """
 
     parameters: tuple[Parameter, ...]
@@ -58,9 +58,10 @@ class Candidates:
 
     @classmethod
     def of(cls, points: Points, base: Floats, prior: Floats | None = None) -> "Candidates":
-        """Of points; numbers are numeric, and a parameter with a text or none is categorical.
+        """The candidates from points; a parameter is numeric if all its values are numbers.
 
-        ``lent``: what a prior expects beside the predictions; see ``basis``.
+        Others are categorical. ``prior``: the offset of a prior from the predictions; see
+        ``basis``.
         """
         names, columns = list(points.names), list(zip(*points.rows, strict=True))
         if prior is not None:
@@ -78,8 +79,11 @@ class Candidates:
         )
 
     def inputs(self, rows: Indices, foreign: Floats | None) -> ParameterRows:
-        """Rows to learn from or to ask about; ``foreign``: (len(rows),) which are of elsewhere,
-        None where all are of here and nothing else was learned from."""
+        """Rows for training or prediction.
+
+        ``foreign``: (len(rows),) whether a row is from another machine; None if all observations
+        are from this one.
+        """
         chosen = [self.rows[row] for row in rows.tolist()]
         parameters = self.parameters
         if foreign is not None:
@@ -92,7 +96,7 @@ class Candidates:
 
 
 class PoolResidual:
-    """The pool at ``columns``, the candidates that may be suggested; see ``Residual``."""
+    """The pool as a residual explainer at ``columns``, the candidates that may be suggested."""
 
     def __init__(self, candidates: Candidates, columns: Indices, seed: int) -> None:
         self._candidates = candidates
@@ -106,7 +110,7 @@ class PoolResidual:
         self._learned = 0
 
     def fit(self, observed: Observations, iterations: int) -> None:  # noqa: ARG002
-        """See Residual. With few observations, or none that differ, it says nothing yet."""
+        """Train the pool again; with few or equal observations it has no prediction yet."""
         self._observed = observed
         if len(observed) < _AFRESH * self._learned:
             return
@@ -117,16 +121,16 @@ class PoolResidual:
         self._learned = len(observed)
 
     def rebuild(self, observed: Observations) -> None:
-        """See Residual."""
+        """Use all observations at once, with the pool as it was trained before."""
         self._observed = observed
 
     def append(self, observed: Observations) -> bool:
-        """See Residual."""
+        """Use the last of the observations, with the pool as it was trained before."""
         self._observed = observed
         return True
 
     def mean(self, values: Floats) -> Floats:
-        """See Residual."""
+        """(m,) posterior mean at the columns if the observations have these values, (n,)."""
         expected, variance = self._expected.copy(), self._variance
         places, noise = self._measured()
         share = variance[places] / (variance[places] + noise)
@@ -134,7 +138,7 @@ class PoolResidual:
         return expected
 
     def sd(self, running: Indices) -> Floats:
-        """See Residual."""
+        """(m,) posterior standard deviation; ``running`` rows count as measured at their mean."""
         variance = self._variance.copy()
         places, noise = self._measured()
         variance[places] *= noise / (variance[places] + noise)
@@ -174,14 +178,14 @@ class PoolResidual:
     # --- what was measured ------------------------------------------------------------------
 
     def _own(self) -> Indices:
-        """Which observations are of a column and of this machine."""
+        """The indices of the observations from this machine whose candidate is a column."""
         if self._observed is None:
             return np.empty(0, dtype=np.intp)
         here = (self._observed.foreign == 0) & (self._place[self._observed.rows] >= 0)
         return np.flatnonzero(here)
 
     def _measured(self) -> tuple[Indices, Floats]:
-        """Their columns, and the variances of their times."""
+        """The columns with an observation from this machine, and the variances of their times."""
         rows = self._own()
         if self._observed is None:
             return rows, np.empty(0)
@@ -189,9 +193,9 @@ class PoolResidual:
 
 
 def forecast(fitted: Fitted, inputs: ParameterRows) -> tuple[Floats, Floats]:
-    """(n,) log of what a pool expects, and its variance; nan where it says nothing.
+    """(n,) logarithm of the time that a pool expects, and its variance; nan without a prediction.
 
-    The variance is that of its held-out errors and of its members among one another.
+    The variance is that of its held-out errors plus that among its members.
     """
     predicted = fitted.predict(inputs, _LEVEL)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -206,7 +210,7 @@ def forecast(fitted: Fitted, inputs: ParameterRows) -> tuple[Floats, Floats]:
 
 
 def _disagreement(pool: PoolPredictor, inputs: ParameterRows, middle: Floats) -> Floats:
-    """(n,) the weighted variance of the members' logarithms about that of the pool."""
+    """(n,) the weighted variance of the members' log predictions around the pool's."""
     weights = pool.weights()
     total = np.zeros(len(inputs))
     for member in pool.members:
@@ -229,7 +233,7 @@ def _parameter(name: str, column: Sequence[Setting]) -> Parameter:
 
 
 def plain(value: Setting, parameter: Parameter) -> Value:
-    """A value as the tables of learned models hold it; ValueError for a text among numbers."""
+    """A value as tables of learned models hold it; ValueError for a text among numbers."""
     if not parameter.numeric:
         return _text(value)
     number = _number(value)

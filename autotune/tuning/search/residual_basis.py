@@ -1,14 +1,15 @@
-"""What residuals are over: the predictions, and what a prior expects beside them.
+"""The reference of residuals: the predictions, and the offset of a prior from them.
 
-A prior is what a model of another machine, or of another problem, expects of the candidates. Only
-its ratios within a problem count. With p its logarithm and b that of the prediction (0 where there
-is none), h = (p - b), centred on each problem, is what it adds; a share w of it is believed:
+A prior holds the times that a model of another machine, or of another problem, expects for the
+candidates. Only its ratios within a problem count. With p its logarithm and b that of the
+prediction (0 without one), h = (p - b), centred on each problem, is its contribution, weighted with
+a factor w:
 
     log T = b + w h + r,     w ~ N(TRUST, SPREAD^2)
 
 The process learns w with the residual r, as a linear term of its covariance (Rasmussen and Williams
-2006, section 2.7): a prior that proves itself is followed, one that says nothing has w = 0, one
-that orders backwards is turned round.
+2006, section 2.7): a prior that proves right is followed, one without information gets w = 0, one
+that orders backwards gets a negative w.
 """
 
 from dataclasses import dataclass
@@ -27,11 +28,12 @@ USUAL = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Basis:
-    """(n,) each; ``level``: log seconds that residuals are over, zero where nothing is known.
+    """The reference of residuals for each candidate, (n,) each.
 
-    ``trend``: log prediction, centred on each problem. ``scale``: how unsure a candidate is
-    relative to the others. ``lent``: h of the module, None without a prior. ``typical``: standard
-    deviation of what the engine leaves, None where it states none.
+    ``level``: log seconds that are subtracted, zero without a prediction. ``trend``: log
+    prediction, centred on each problem. ``scale``: the uncertainty of a candidate relative to the
+    others. ``lent``: h of this module, None without a prior. ``typical``: standard deviation of the
+    engine's error, None if it states none.
     """
 
     level: Floats
@@ -43,7 +45,10 @@ class Basis:
 
 
 def basis(predicted: Floats, sigma: Floats, group: Indices, prior: Floats | None = None) -> Basis:
-    """Of logarithms of predictions and of a prior, nan where unknown; ``sigma``: as stated."""
+    """The reference of residuals from logarithms of predictions and of a prior, nan if unknown.
+
+    ``sigma``: the standard deviations that the engine states.
+    """
     with_prediction = ~np.isnan(predicted)
     modelled = bool(with_prediction.any())
     stated = sigma[~np.isnan(sigma) & with_prediction]
@@ -72,7 +77,9 @@ def basis(predicted: Floats, sigma: Floats, group: Indices, prior: Floats | None
 
 
 def _lent(beside: Floats, group: Indices) -> Floats:
-    """Centred on each problem; zero where the prior says nothing."""
+    """The offset of a prior from the prediction, centred on each problem; zero where it is
+    unknown.
+    """
     shifts = np.zeros(len(beside))
     for number in np.unique(group).tolist():
         some = (group == number) & ~np.isnan(beside)

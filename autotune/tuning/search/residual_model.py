@@ -1,7 +1,7 @@
-"""What a surface asks of whatever explains where predictions are wrong: Gaussian process or pool.
+"""The interface of a model of prediction errors for a surface: Gaussian process or pool.
 
-fit, rebuild, append   take in what was observed
-mean, sd               the posterior at the columns
+``fit``, ``rebuild`` and ``append`` add observations; ``mean`` and ``sd`` give the posterior at the
+columns.
 """
 
 from typing import Protocol
@@ -11,22 +11,24 @@ from autotune.tuning.search.points import Floats, Indices
 
 
 class ResidualExplainer(Protocol):
-    """Explains log(measured / predicted), centred, at the columns: candidates that may be asked."""
+    """Explains log(measured / predicted), centred, at the columns: candidates that may be
+    proposed.
+    """
 
     def fit(self, observed: Observations, iterations: int) -> None:
-        """Take in all observations and learn afresh; ``iterations`` of a search for settings."""
+        """Use all observations and learn again; ``iterations`` of a search for hyperparameters."""
         ...
 
     def rebuild(self, observed: Observations) -> None:
-        """Take in all observations at once with what was learned before."""
+        """Use all observations at once, with what was learned before."""
         ...
 
     def append(self, observed: Observations) -> bool:
-        """Take in the last of the observations; False where only ``rebuild`` can."""
+        """Add the last of the observations; False if a rebuild is needed."""
         ...
 
     def mean(self, values: Floats) -> Floats:
-        """(m,) posterior mean at the columns of what was observed with these values, (n,)."""
+        """(m,) posterior mean at the columns if the observations have these values, (n,)."""
         ...
 
     def sd(self, running: Indices) -> Floats:

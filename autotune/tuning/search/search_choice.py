@@ -1,4 +1,4 @@
-"""Which search is behind a name: our own, or one of Optuna's over the same candidates."""
+"""The search for a name: autotune's own, or one of Optuna's over the same candidates."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,10 @@ from autotune.tuning.search.policy import Policy
 
 
 def searcher(points: Points, settings: Searching, seed: int, first: Sequence[int] = ()) -> Searcher:
-    """The search that the settings name. MissingTool where it needs what is not installed.
+    """The search that the settings name.
 
-    ``first``: rows that are measured before all others of their problems, such as baselines.
+    MissingTool if it needs a package that is not installed. ``first``: rows that are measured
+    before all others of their problems, such as baselines.
     """
     if settings.sampler == "model":
         return ModelSearch(points, policy(settings), first=first, seed=seed)
@@ -22,7 +23,7 @@ def searcher(points: Points, settings: Searching, seed: int, first: Sequence[int
 
 
 def policy(settings: Searching) -> Policy:
-    """The settings of a study as the search takes them."""
+    """The search policy from the settings of a study."""
     return Policy(
         first=settings.first,
         least=min(Policy().least, settings.first),

@@ -1,8 +1,8 @@
-"""What is known of one objective: predictions, observations, and the posterior of both.
+"""The surface of one objective: predictions, observations, and the posterior from both.
 
-A Gaussian process, or the pool of learned models, explains r = log(measured / predicted). Without a
-model r = log(measured), and what is slow is compressed, so that the process spends itself on what
-is fast: log times above the median m of their problem enter as m + c log(1 + (t - m) / c).
+A Gaussian process, or the pool of learned models, explains r = log(measured / predicted). Without
+predictions r = log(measured), and slow times are compressed, so that the process fits the fast ones
+more closely: log times t above the median m of their problem become m + c log(1 + (t - m) / c).
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _FOREIGN_FACTOR = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """An observation: log value, variance, whether of another machine."""
+    """One observed time: log value, variance, and whether it is from another machine."""
 
     row: int
     value: float
@@ -48,32 +48,35 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bend:
-    """How log times of a problem are compressed: above ``knee``, +inf for not at all."""
+    """The compression of log times of a problem: those above ``knee``; +inf for none."""
 
     knee: float = float("inf")
 
     def down(self, values: Floats) -> Floats:
-        """Log times as the process sees them."""
+        """Compress log times."""
         over = np.maximum(values - self.knee, 0.0)
         result: Floats = values - over + _COMPRESSION * np.log1p(over / _COMPRESSION)
         return result
 
     def up(self, values: Floats) -> Floats:
-        """Back to log times."""
+        """Convert compressed log times back to log times."""
         over = np.clip((values - self.knee) / _COMPRESSION, 0.0, 5.0)
         result: Floats = np.minimum(values, self.knee) + _COMPRESSION * np.expm1(over)
         return result
 
     def steepness(self, values: Floats) -> Floats:
-        """By how much a small difference seen by the process is larger in log time."""
+        """The factor from a small difference of compressed log times to one of log times."""
         result: Floats = np.exp(np.clip((values - self.knee) / _COMPRESSION, 0.0, 5.0))
         return result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """What is taken off the log times of a problem: the bent prediction moved by ``shift``, then
-    ``centre``, the mean of what is left."""
+    """The level subtracted from the log times of a problem.
+
+    First the compressed prediction, moved by ``shift``, is subtracted, then ``centre``, the mean of
+    the remainder.
+    """
 
     shift: float
     centre: float = 0.0
@@ -91,7 +94,7 @@ class Posterior:
 
 @dataclass(slots=True, kw_only=True)
 class Surface:
-    """The posterior of one objective over the columns; it changes as observations come in."""
+    """The posterior of one objective over the columns; it changes with every observation."""
 
     levels: ParameterLevels
     group: Indices
@@ -147,7 +150,7 @@ class Surface:
     # --- learning ---------------------------------------------------------------------------
 
     def learn(self, seen: Observation) -> None:
-        """Take in an observation; a later one of the same candidate replaces it."""
+        """Add an observation; a later observation of the same candidate replaces it."""
         where = self.foreign if seen.foreign else self.seen
         for place, earlier in enumerate(where):
             if earlier.row == seen.row:
@@ -162,18 +165,18 @@ class Surface:
             self._grown = False
 
     def forget(self, row: int) -> None:
-        """A candidate that turned out to fail was not observed."""
+        """Remove the observation of a candidate that turned out to fail."""
         if any(seen.row == row for seen in self.seen):
             self.seen = [seen for seen in self.seen if seen.row != row]
             self._grown = False
 
     @property
     def known(self) -> int:
-        """How many observations there are, here and elsewhere."""
+        """The number of observations, from this machine and from others."""
         return len(self.seen) + len(self.foreign)
 
     def update(self) -> None:
-        """Bring the process up to date: fitted again when due, rebuilt when it could not grow."""
+        """Bring the process up to date: fitted again if due, rebuilt if it cannot grow."""
         if self.known >= max(self._due, 2):
             self._held = self._kept()
             observed = self._observations(self._held)
@@ -216,7 +219,7 @@ class Surface:
     # --- what follows -----------------------------------------------------------------------
 
     def _residuals(self, held: list[Observation]) -> tuple[Floats, dict[int, Level]]:
-        """Centred residuals of the observations, and what was taken off per problem."""
+        """Centred residuals of the observations, and the level subtracted for each problem."""
         rows = np.array([seen.row for seen in held], dtype=np.intp)
         values = np.array([seen.value for seen in held])
         foreign = np.array([seen.foreign for seen in held], dtype=bool)
@@ -243,7 +246,7 @@ class Surface:
         return residuals, levels
 
     def posterior(self, running: Indices) -> Posterior:
-        """Of all columns; ``running`` candidates count as measured at what is expected."""
+        """The posterior at all columns; ``running`` candidates count as measured at their mean."""
         self.update()
         residuals, levels = self._residuals(self._held)
         mean = self._residual.mean(residuals)

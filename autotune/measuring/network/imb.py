@@ -25,7 +25,7 @@ from autotune.measuring.network.text_block import (
 
 _TITLE = re.compile(r"# Benchmarking\s+(\S+)")
 _PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)")
-_VERSION = re.compile(r"Intel ?\(R\) MPI Benchmarks?,?\s*(?:Version\s*)?(\S*\d\S*)")
+_VERSION = re.compile(r"Intel ?\(R\) MPI Benchmarks?,?\s*(?:Version\s*)?(\S*\d[^\s,]*)")
 _END = "All processes entering MPI_Finalize"
 _STOPPED = ("time-out", "out-of-mem")
 _KNOWN: dict[str, Operation] = {

@@ -20,7 +20,7 @@ def test_a_table_with_all_columns_gives_the_time_of_the_slowest_rank() -> None:
 
 def test_without_the_slowest_rank_the_mean_is_taken_and_the_count_is_one() -> None:
     (table,) = read([HEAD, "# Size       Avg Latency(us)", "8   2.81"])
-    assert [(row.seconds, row.count) for row in table.rows] == [(pytest.approx(2.81e-6), 1)]
+    assert table.rows == [BenchmarkRow(line=3, bytes=8, seconds=2.81 * 1e-6, count=1)]
 
 
 def test_messages_of_no_bytes_are_left_out_and_barriers_have_none() -> None:
@@ -29,7 +29,7 @@ def test_messages_of_no_bytes_are_left_out_and_barriers_have_none() -> None:
     )
     assert [row.bytes for row in latency.rows] == [1]
     (barrier,) = read(["# OSU MPI Barrier Latency Test v7.3", "# Avg Latency(us)", "   1.41"])
-    assert [(row.bytes, row.seconds) for row in barrier.rows] == [(0, pytest.approx(1.41e-6))]
+    assert barrier.rows == [BenchmarkRow(line=3, bytes=0, seconds=1.41 * 1e-6, count=1)]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from autotune.measuring.network.outliers import SamplePoints, far_off, outliers,
 def points(*rows: tuple[float, float, int]) -> SamplePoints:
     """Size, time, repeat of each sample; taken in that order."""
     x, y, repeat = (np.array(column) for column in zip(*rows, strict=True))
-    return SamplePoints(
-        x.astype(float), y.astype(float), repeat.astype(np.intp), np.arange(len(x)) + 0.5
-    )
+    taken = np.arange(len(x), dtype=np.float64) + 0.5
+    return SamplePoints(x.astype(np.float64), y.astype(np.float64), repeat.astype(np.intp), taken)
 
 
 def repeated(times: dict[float, list[float]]) -> SamplePoints:

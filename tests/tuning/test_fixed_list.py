@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from fake_host import Host, Notebook, candidate, prediction
 
 from autotune.domain.results import Measurement
@@ -75,7 +76,9 @@ def test_after_the_deadline_there_is_neither_build_nor_row() -> None:
     assert (measurements, host.built, journal.outcomes) == ([], [], {})
 
 
-def test_what_was_cut_short_has_a_row_but_no_outcome(monkeypatch) -> None:
+def test_what_was_cut_short_has_a_row_but_no_outcome(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The time is over after the first launch: a resumed study takes the candidate up again."""
     host = Host({0: 1.0})
     monkeypatch.setattr(time, "monotonic", lambda: float(len(host.launched)))

@@ -1,5 +1,7 @@
 """Which candidates computed the same."""
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,7 +56,7 @@ def test_those_without_the_majority_are_wrong_and_all_where_there_is_none(
 @settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([A, B, C])), st.randoms())
 def test_neither_order_nor_a_common_factor_of_the_states_matters(
-    checksums: dict[str, Checksum], chance
+    checksums: dict[str, Checksum], chance: random.Random
 ) -> None:
     names = sorted(checksums)
     chance.shuffle(names)

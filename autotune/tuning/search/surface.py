@@ -19,7 +19,7 @@ from autotune.tuning.search.residual_basis import SPREAD, basis
 from autotune.tuning.search.residual_model import ResidualExplainer
 
 _COMPRESSION = 0.3
-"""c above: a time of twice the median enters as if it were 1.5 times as long."""
+"""c above: a time of twice the median enters as if it were 1.43 times as long."""
 _FEW = 4
 """So many observations of a problem have a median worth compressing at."""
 _TIMES = SearchPrior(amplitude=0.6)

@@ -1,0 +1,200 @@
+"""The posterior of one objective: compression, levels of problems, hints, what is forgotten."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autotune.tuning.search.parameter_levels import levels
+from autotune.tuning.search.points import Floats
+from autotune.tuning.search.surface import Bend, Observation, Posterior, Surface
+
+ROWS = tuple(itertools.product(range(6), "abc"))
+COUNT = len(ROWS)
+NOBODY = np.empty(0, dtype=np.intp)
+TRUTH = np.array([0.02 * (n - 3) ** 2 + {"a": 0.0, "b": 0.3, "c": 0.1}[t] for n, t in ROWS])
+"""Logarithms of times."""
+
+
+def surface(predicted: Floats | None = None, problems: int = 1) -> Surface:
+    unknown = np.full(problems * COUNT, np.nan)
+    rows = [(*row, problem) for problem in range(problems) for row in ROWS]
+    return Surface(
+        levels=levels(rows),
+        group=np.repeat(np.arange(problems), COUNT),
+        columns=np.arange(problems * COUNT),
+        predicted=unknown if predicted is None else predicted,
+        sigma=unknown,
+        seed=1,
+    )
+
+
+def learned(made: Surface, values: Floats, rows: range, noise: float = 1e-6) -> Surface:
+    for row in rows:
+        made.learn(Observation(row=row, value=float(values[row]), noise=noise))
+    return made
+
+
+def log_times(posterior: Posterior, group: int = 0) -> Floats:
+    return posterior.bends[group].up(posterior.mean)
+
+
+# --- compression --------------------------------------------------------------------------------
+
+
+def test_below_the_knee_nothing_is_bent() -> None:
+    bend = Bend(knee=1.0)
+    values = np.array([-5.0, 0.0, 1.0])
+    assert bend.down(values).tolist() == bend.up(values).tolist() == values.tolist()
+    assert bend.steepness(values).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_twice_the_median_enters_as_less_than_one_and_a_half_times() -> None:
+    """0.3 log(1 + log(2) / 0.3) = 0.359."""
+    assert Bend(knee=0.0).down(np.array([math.log(2)])) == pytest.approx([0.3591], abs=1e-4)
+
+
+def test_without_a_knee_nothing_is_compressed() -> None:
+    values = np.array([-1.0, 100.0])
+    assert Bend().down(values).tolist() == values.tolist()
+    assert Bend().steepness(values).tolist() == [1.0, 1.0]
+
+
+@settings(max_examples=50)
+@given(st.floats(-3, 3), st.lists(st.floats(-5, 5), min_size=1, max_size=5))
+def test_what_is_bent_is_bent_back_and_keeps_its_order(knee: float, values: list[float]) -> None:
+    bend, ascending = Bend(knee=knee), np.sort(values)
+    bent = bend.down(ascending)
+    assert np.all(np.diff(bent) >= 0)
+    assert np.all(bent <= ascending + 1e-12)
+    assert bend.up(bent) == pytest.approx(ascending, abs=1e-9)
+
+
+def test_the_steepness_is_the_slope_of_what_is_bent_back() -> None:
+    bend, at, step = Bend(knee=0.5), np.array([0.0, 0.6, 1.0, 1.5]), 1e-6
+    slope = (bend.up(at + step) - bend.up(at - step)) / (2 * step)
+    assert bend.steepness(at) == pytest.approx(slope, rel=1e-5)
+
+
+# --- without a model ----------------------------------------------------------------------------
+
+
+def test_what_was_observed_is_expected_where_it_was() -> None:
+    made = learned(surface(), TRUTH, range(0, COUNT, 2))
+    posterior = made.posterior(NOBODY)
+    times = log_times(posterior)
+    assert times[::2] == pytest.approx(TRUTH[::2], abs=0.03)
+    assert posterior.sd[::2].mean() < posterior.sd[1::2].mean()
+
+
+def test_what_was_not_observed_is_expected_from_its_neighbours() -> None:
+    made = learned(surface(), TRUTH, range(0, COUNT, 2))
+    left_out = log_times(made.posterior(NOBODY))[1::2] - TRUTH[1::2]
+    assert np.sqrt(np.mean(left_out**2)) < 0.5 * np.std(TRUTH)
+
+
+def test_a_common_factor_of_all_times_shifts_the_expectation_only() -> None:
+    first, second = (
+        learned(surface(), TRUTH + shift, range(0, COUNT, 2)).posterior(NOBODY)
+        for shift in (0.0, 7.0)
+    )
+    assert log_times(second) == pytest.approx(log_times(first) + 7.0, abs=1e-6)
+    assert second.sd == pytest.approx(first.sd, rel=1e-6)
+
+
+def test_what_runs_counts_as_measured_at_what_is_expected() -> None:
+    made = learned(surface(), TRUTH, range(0, COUNT, 2))
+    before, after = made.posterior(NOBODY), made.posterior(np.array([1]))
+    assert after.mean.tolist() == before.mean.tolist()
+    assert after.sd[1] < 0.5 * before.sd[1]
+    assert np.all(after.sd <= before.sd + 1e-12)
+
+
+# --- what is learned ----------------------------------------------------------------------------
+
+
+def test_a_later_observation_of_a_candidate_replaces_the_earlier() -> None:
+    made = learned(surface(), TRUTH, range(0, COUNT, 2))
+    made.posterior(NOBODY)
+    made.learn(Observation(row=4, value=3.0, noise=1e-6))
+    fresh = learned(surface(), TRUTH, range(0, COUNT, 2))
+    fresh.learn(Observation(row=4, value=3.0, noise=1e-6))
+    assert made.known == fresh.known == COUNT // 2
+    assert log_times(made.posterior(NOBODY))[4] > 1.5
+
+
+def test_who_failed_is_forgotten() -> None:
+    spoilt = TRUTH.copy()
+    spoilt[4] = -5.0
+    made = learned(surface(), spoilt, range(0, COUNT, 2))
+    made.posterior(NOBODY)
+    made.forget(4)
+    made.forget(5)
+    assert made.known == COUNT // 2 - 1
+    assert log_times(made.posterior(NOBODY))[4] > -0.5
+
+
+def test_growing_by_one_is_nearly_the_same_as_all_at_once() -> None:
+    grown, whole = surface(), learned(surface(), TRUTH, range(9))
+    learned(grown, TRUTH, range(8))
+    grown.update()
+    learned(grown, TRUTH, range(8, 9))
+    assert log_times(grown.posterior(NOBODY)) == pytest.approx(
+        log_times(whole.posterior(NOBODY)), abs=0.1
+    )
+
+
+def test_equal_observations_give_equal_posteriors() -> None:
+    first, second = (
+        learned(surface(), TRUTH, range(0, COUNT, 3)).posterior(NOBODY) for _ in range(2)
+    )
+    assert first.mean.tolist() == second.mean.tolist()
+    assert first.sd.tolist() == second.sd.tolist()
+
+
+# --- with a model -------------------------------------------------------------------------------
+
+
+def test_before_anything_is_measured_the_predictions_are_expected() -> None:
+    posterior = surface(TRUTH).posterior(NOBODY)
+    assert log_times(posterior) == pytest.approx(TRUTH, abs=1e-9)
+
+
+def test_a_model_that_is_wrong_by_a_factor_is_right_after_a_few() -> None:
+    made = learned(surface(TRUTH), TRUTH + math.log(3), range(0, COUNT, 4))
+    assert log_times(made.posterior(NOBODY)) == pytest.approx(TRUTH + math.log(3), abs=0.02)
+
+
+def test_a_model_that_is_wrong_about_one_value_is_corrected_there() -> None:
+    wrong = TRUTH + np.array([0.5 if text == "b" else 0.0 for _, text in ROWS])
+    made = learned(surface(TRUTH), wrong, range(0, 12))
+    off = log_times(made.posterior(NOBODY)) - wrong
+    assert np.abs(off[12:]).max() < 0.2
+
+
+# --- several problems, other machines -----------------------------------------------------------
+
+
+def test_what_is_learned_of_one_problem_orders_the_other() -> None:
+    """The second takes e times as long; two of its candidates were measured."""
+    truth = np.concatenate([TRUTH, TRUTH + 1.0])
+    made = learned(surface(problems=2), truth, range(COUNT))
+    learned(made, truth, range(COUNT, COUNT + 2))
+    posterior = made.posterior(NOBODY)
+    second = log_times(posterior, 1)[COUNT:]
+    assert np.corrcoef(second, TRUTH)[0, 1] > 0.9
+    assert second[0] == pytest.approx(truth[COUNT], abs=0.1)
+
+
+def test_times_of_another_machine_order_the_candidates_but_are_not_theirs() -> None:
+    made = surface()
+    for row in range(COUNT):
+        made.learn(Observation(row=row, value=float(TRUTH[row]) + 2.0, noise=1e-6, foreign=True))
+    learned(made, TRUTH, range(0, COUNT, 6))
+    assert made.known == COUNT + 3
+    times = log_times(made.posterior(NOBODY))
+    assert np.corrcoef(times, TRUTH)[0, 1] > 0.8
+    assert times[::6] == pytest.approx(TRUTH[::6], abs=0.05)

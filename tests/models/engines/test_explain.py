@@ -1,0 +1,197 @@
+"""Parts and reasons of predictions, from times of sweeps that are known."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from flow_arrays import Stream, everywhere, flow_of
+from made_programs import STEP, candidate, program
+from sample_nodes import KIB, MIB, calibrated, documented
+
+from autotune.domain.results import Part
+from autotune.models.engines import explain
+from autotune.models.engines.explain import Contributions
+from autotune.models.engines.reuse.analysed_programs import TimingCase
+from autotune.models.engines.reuse.case_evaluation import Evaluator
+from autotune.models.engines.reuse.core_times import loops
+from autotune.models.engines.reuse.evaluation_pieces import (
+    CaseArrays,
+    ConflictLines,
+    ThreadPlacement,
+)
+from autotune.models.engines.reuse.line_cost import line_costs
+from autotune.models.incore.base import InCoreResult
+from autotune.models.traffic import analyse
+from autotune.units import Cycles, Seconds
+
+COSTS = line_costs(calibrated(), 1)
+KINDS = ("T_OL", "T_nOL", "L2", "L3", "MEM", "stores", "entry", "sweep")
+
+
+def result(bottleneck: str = "port 0", approximate: bool = False) -> InCoreResult:
+    return InCoreResult(
+        T_OL=Cycles(0.5),
+        T_nOL=Cycles(0.25),
+        chain=Cycles(0.0),
+        bottleneck=bottleneck,
+        iterations=8,
+        route="made up",
+        approximate=approximate,
+    )
+
+
+def case(*results: InCoreResult) -> TimingCase:
+    """A step of three sweeps: lc, rh and up."""
+    traffic = analyse(program(*STEP), candidate(1000).problem, 1, calibrated())
+    assert [sweep.name for sweep in traffic.schedule.sweeps] == ["lc", "rh", "up"]
+    every = (*results, *(result() for _ in range(3 - len(results))))
+    return TimingCase(traffic=traffic, threads=1, team=1, results=every, crowded=())
+
+
+def contributions(*rows: Sequence[float], barriers: float = 0.0, rows_of: int = 0) -> Contributions:
+    """Seconds of each kind of lc, rh and up; up streams ``rows_of`` rows from L3."""
+    streams = np.zeros((3, 4), dtype=np.int64)
+    streams[2, 2] = rows_of
+    return Contributions(np.array(rows, dtype=float), streams, barriers)
+
+
+NOTHING = (0.0,) * len(KINDS)
+
+
+def parts(made: Contributions, *results: InCoreResult) -> list[Part]:
+    return list(explain.parts(case(*results), made, COSTS))
+
+
+def reason(made: Contributions, seconds: float, *results: InCoreResult) -> str:
+    at = case(*results)
+    return explain.reason(at, made.streams, explain.parts(at, made, COSTS), seconds)
+
+
+# --- parts ----------------------------------------------------------------------------------
+
+
+def test_kinds_are_the_terms_of_the_model_in_order() -> None:
+    assert explain.kinds(COSTS) == KINDS
+
+
+def test_parts_are_what_takes_time_sweep_by_sweep() -> None:
+    lc = (1.0, 0.5, 2.0, 0.0, 0.0, 0.0, 0.0, 2.5)
+    up = (0.25, 0.0, 0.0, 0.75, 0.0, 0.0, 0.1, 1.0)
+    made = parts(contributions(lc, NOTHING, up, barriers=0.125, rows_of=3))
+    assert [(p.sweep, p.kernel, p.kind, float(p.seconds)) for p in made] == [
+        ("lc", "lc", "T_OL", 1.0),
+        ("lc", "lc", "T_nOL", 0.5),
+        ("lc", "lc", "L2", 2.0),
+        ("lc", "lc", "sweep", 2.5),
+        ("up", "up", "T_OL", 0.25),
+        ("up", "up", "L3", 0.75),
+        ("up", "up", "entry", 0.1),
+        ("up", "up", "sweep", 1.0),
+        ("barrier", "", "barrier", 0.125),
+    ]
+    assert {p.kind: p.count for p in made if p.sweep == "up"} == {
+        "T_OL": 0, "L3": 3, "entry": 0, "sweep": 0,
+    }  # fmt: skip
+
+
+def test_nothing_takes_no_part() -> None:
+    assert parts(contributions(NOTHING, NOTHING, NOTHING)) == []
+
+
+def test_rough_in_core_times_and_levels_without_figures_are_extrapolated() -> None:
+    """Three threads have no curve of their own: all levels are, whatever the core is."""
+    row = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+    made = explain.parts(
+        case(result(approximate=True)),
+        contributions(row, row, NOTHING),
+        line_costs(calibrated(), 3),
+    )
+    rough = {(p.sweep, p.kind) for p in made if p.extrapolated}
+    levels = {(name, level) for name in ("lc", "rh") for level in ("L2", "L3", "MEM")}
+    assert rough == {("lc", "T_OL"), ("lc", "T_nOL")} | levels
+
+
+# --- reasons --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "phrase"),
+    [
+        ((3, 1, 1, 0, 0, 0, 0, 4), "LC bound in core (port 5): 100 % of the step"),
+        ((1, 3, 1, 0, 0, 0, 0, 4), "LC bound in core (port 5): 100 % of the step"),
+        ((1, 1, 0, 0, 3, 0, 0, 4), "LC streams from MEM: 100 % of the step"),
+        (
+            (1, 1, 0, 0, 1, 3, 0, 4),
+            "LC bound by stores through the innermost cache: 100 % of the step",
+        ),
+        ((1, 1, 0, 0, 1, 0, 3, 4), "LC bound by entries into short loops: 100 % of the step"),
+    ],
+)
+def test_the_largest_part_bounds_a_kernel(row: Sequence[float], phrase: str) -> None:
+    made = contributions(row, NOTHING, NOTHING)
+    assert reason(made, 4.0, result("port 5")) == phrase
+
+
+def test_the_two_longest_kernels_are_named_with_their_rows_and_shares() -> None:
+    lc = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    rh = (0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5)
+    up = (0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 6.5)
+    text = reason(contributions(lc, rh, up, rows_of=8), 8.0)
+    assert text == "UP streams 8 rows from L3: 81 % of the step; LC bound in core (port 0): 12 %"
+    single = reason(contributions(NOTHING, NOTHING, up, rows_of=1), 6.5)
+    assert single == "UP streams 1 row from L3: 100 % of the step"
+
+
+@pytest.mark.parametrize(("barriers", "told"), [(0.04, ""), (0.25, "; barriers: 20 %")])
+def test_barriers_are_told_above_a_twentieth(barriers: float, told: str) -> None:
+    lc = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    text = reason(contributions(lc, NOTHING, NOTHING, barriers=barriers), 1.0 + barriers)
+    assert text.partition(" of the step")[2] == told
+
+
+# --- from the model ---------------------------------------------------------------------------
+
+
+def test_shares_of_a_step_by_hand() -> None:
+    """A sweep in L1, one that streams from L3 and memory: 1000 iterations each at 3 GHz.
+
+    Nothing overlaps less than all: the sweep takes its longest part, 16 of 8 cycles a line.
+    """
+    evaluator = Evaluator(calibrated())
+    flows = flow_of(
+        [
+            Stream(0, everywhere(16.0 * KIB)),
+            Stream(1, everywhere(4.0 * MIB)),
+            Stream(1, everywhere(100.0 * MIB)),
+        ],
+        2,
+    )
+    node = evaluator.node(ThreadPlacement(1, "compact"), [flows])
+    cases = CaseArrays(
+        flow=np.zeros(2, dtype=np.int64),
+        core=np.zeros(2, dtype=np.int64),
+        crowd=np.full(2, -1),
+        team=np.ones(2, dtype=np.int64),
+    )
+    none = ConflictLines(certain=np.zeros((3, 1)), possible=np.zeros((3, 1)))
+    piece = evaluator.piece(node, cases, loops([result(), result()]), none)
+    step = evaluator.steps(piece)
+    made = explain.shares(node, piece, step, np.array([2, 2]), 3e9)
+    assert made.first.tolist() == [0, 2, 4]
+    unit = 1000 / 3e9
+    by_kind = dict(zip(KINDS, made.seconds.T / unit, strict=True))
+    assert by_kind["T_OL"] == pytest.approx([0.5] * 4)
+    assert by_kind["T_nOL"] == pytest.approx([0.25] * 4)
+    assert by_kind["L3"] == pytest.approx([0, 4 / 8] * 2)
+    assert by_kind["MEM"] == pytest.approx([0, 16 / 8] * 2)
+    assert by_kind["sweep"] == pytest.approx([0.5, 2.5] * 2)
+    assert made.streams.tolist() == [[1, 0, 0, 0], [0, 0, 1, 1]] * 2
+    assert step.seconds / unit == pytest.approx([3.0, 3.0])
+
+
+def test_a_part_is_a_number_of_seconds() -> None:
+    made = parts(contributions((1.0, *NOTHING[1:]), NOTHING, NOTHING))
+    assert made == [
+        Part(sweep="lc", kind="T_OL", seconds=Seconds(1.0), kernel="lc"),
+    ]
+    assert explain.kinds(line_costs(documented(), 1)) == KINDS

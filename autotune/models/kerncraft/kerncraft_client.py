@@ -65,26 +65,16 @@ class KerncraftWorker:
             self._process.stdin.write(json.dumps(dict(request)).encode() + b"\n")
             self._process.stdin.flush()
 
-    def receive(self) -> Reply | None:
-        """Read what has arrived; the reply once it is complete, else None.
+    def receive(self) -> list[Reply]:
+        """Read what has arrived; the replies that are complete.
 
         Raises EOFError when the worker has ended.
         """
         data = os.read(self.fileno(), _SIZE)
         if not data:
             raise EOFError(self._last_words() or "without a word")
-        self._pending += data
-        line, newline, rest = self._pending.partition(b"\n")
-        if not newline:
-            return None
-        self._pending = rest
-        try:
-            reply = json.loads(line)
-        except ValueError:
-            reply = None
-        if not isinstance(reply, dict):
-            raise EOFError("its answer cannot be read")
-        return reply
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        return [_reply(line) for line in lines]
 
     def close(self) -> None:
         """End the worker and all processes that it started."""
@@ -100,6 +90,17 @@ class KerncraftWorker:
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
+
+
+def _reply(line: bytes) -> Reply:
+    """The reply in a line; raises EOFError where it is none."""
+    try:
+        reply = json.loads(line)
+    except ValueError:
+        reply = None
+    if not isinstance(reply, dict):
+        raise EOFError("its answer cannot be read")
+    return reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +175,14 @@ class KerncraftPool:
             events = [key.fileobj for key, _ in ready.select(max(0.0, left))]
         for worker in [worker for worker in self._busy if worker in events]:
             try:
-                reply = worker.receive()
+                replies = worker.receive()
             except EOFError as fault:
                 self._fruitless += not self._answered
                 yield self._drop(worker), failed(f"its worker ended: {fault}")
                 continue
-            if reply is not None and reply.get("id") == self._busy[worker].position:
+            position = self._busy[worker].position
+            reply = next((reply for reply in replies if reply.get("id") == position), None)
+            if reply is not None:
                 self._answered = True
                 self._idle.append(worker)
                 yield self._busy.pop(worker).position, reply

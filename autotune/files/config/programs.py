@@ -190,8 +190,8 @@ class _Checker:
     def check(self) -> None:
         program = self.program
         self._check_own_names()
-        several = bool(program.build) and isinstance(self.document.root["build"], list)
-        nested = several and isinstance(self.document.root["build"][0], list)  # type: ignore[index]
+        stated = self.document.root.get("build")
+        nested = isinstance(stated, list) and bool(stated) and isinstance(stated[0], list)
         for i, command in enumerate(program.build):
             keys: Keys = ("build", i) if nested else ("build",)
             self._check_places(keys, command, BUILD_PLACES)

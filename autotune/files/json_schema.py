@@ -146,10 +146,10 @@ class _FileSchema:
         several, section = field.note(FileKeys), field.note(FileSection)
         column, half, choice = field.note(FileColumn), field.note(FileHalf), field.note(OneKey)
         if several is not None:
-            keys |= {key: self._value(kind) for key, kind in several.kinds.items()}
+            keys |= {key: _or_null(self._value(kind)) for key, kind in several.kinds.items()}
             return
         if choice is not None:
-            keys |= {key: self.of(kind) for key, kind in choice.classes.items()}
+            keys |= {key: _or_null(self.of(kind)) for key, kind in choice.classes.items()}
             return
         if half is not None:
             keys[half.key] = dict(NOTATIONS[half.key].schema)

@@ -1,1 +1,1 @@
-"""Reading and keeping: YAML, files of other tools, the store."""
+"""Reads and stores data: YAML files, files of other tools, the results store."""

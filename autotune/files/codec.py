@@ -1,7 +1,7 @@
-"""Frozen dataclasses to JSON and back, without a line of code per class.
+"""Converts frozen dataclasses to JSON and back, without code for each class.
 
-Covers what the domain is made of: numbers, text, None, paths, tuples, frozen dataclasses, and
-mappings with text or integer keys. Reading checks again whatever the classes check at construction.
+It covers the types of the domain: numbers, text, None, paths, tuples, frozen dataclasses, and
+mappings with text or integer keys. Reading repeats the checks that classes make at construction.
 The store keeps values as JSON text; the commands print them as documents.
 """
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def dump(value: object) -> str:
-    """A value as JSON text, the same text for equal values.
+    """A value as JSON text; equal values give the same text.
 
     >>> dump((1, None))
     '[1,null]'
@@ -31,7 +31,8 @@ def dump(value: object) -> str:
 
 
 def document(value: object) -> object:
-    """A value in JSON's own types: a mapping for a dataclass; None where a number is not finite.
+    """A value in JSON's own types: a dataclass becomes a mapping, a number that is not finite
+    becomes None.
 
     >>> document({"working set": (4096, math.inf)})
     {'working set': [4096, None]}
@@ -45,12 +46,14 @@ def fields(value: "DataclassInstance") -> dict[str, object]:
 
 
 def load(kind: type[T], text: str) -> T:
-    """The value of a class that a JSON text holds; ValueError where it holds something else."""
+    """The value of a class that a JSON text holds; ValueError where the text holds
+    something else.
+    """
     return cast(T, _load(kind, text))
 
 
 def _load(kind: object, text: str) -> object:
-    """The value of a type, ``Machine`` or ``tuple[Part, ...]``."""
+    """The value that a JSON text holds, of a type such as ``Machine`` or ``tuple[Part, ...]``."""
     try:
         return _build(kind, json.loads(text))
     except (TypeError, KeyError, AttributeError) as error:
@@ -58,10 +61,10 @@ def _load(kind: object, text: str) -> object:
 
 
 def read(kind: type[T], values: Mapping[str, object]) -> T:
-    """A dataclass from its fields by name: what is text and no text field is read as JSON.
+    """A dataclass from its fields by name; a text in a field of another type is read as JSON.
 
-    So a row of a table gives back the value that ``columns`` made it of; names that are no fields
-    are left out. Raises ValueError where a text holds something else.
+    So a row of a table gives the value back that ``columns`` made it of. Names that are no fields
+    are ignored. Raises ValueError where a text holds something else.
     """
     hints = _hints(cast(Hashable, kind))
     return kind(
@@ -75,7 +78,9 @@ def read(kind: type[T], values: Mapping[str, object]) -> T:
 
 
 def columns(value: "DataclassInstance") -> dict[str, str | int | float | bool | None]:
-    """The fields of a dataclass as columns of a table: numbers and text, all else as JSON text."""
+    """The fields of a dataclass as columns of a table: numbers and text as they are, all other
+    values as JSON text.
+    """
     hints = _hints(type(value))
     return {
         name: cast("str | int | float | bool | None", item)
@@ -86,13 +91,17 @@ def columns(value: "DataclassInstance") -> dict[str, str | int | float | bool | 
 
 
 def is_scalar(hint: object) -> bool:
-    """An annotation is a number, a text, or one of several texts, or None besides."""
+    """Whether an annotation is a number, a text, or a union of literal texts; each may also allow
+    None.
+    """
     return scalar(hint) is not None
 
 
 @functools.cache
 def scalar(hint: object) -> type | None:
-    """``int``, ``float``, ``bool`` or ``str`` for the annotation of such a field, else None."""
+    """``int``, ``float``, ``bool`` or ``str`` for the annotation of a field of this type; None for
+    other annotations.
+    """
     while isinstance(hint, typing.NewType):
         hint = hint.__supertype__
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
@@ -133,7 +142,7 @@ def _plain(value: object, *, finite: bool = False) -> object:
 
 
 def _build(kind: object, value: object) -> object:
-    """``value`` as read from JSON, in the type that an annotation asks for."""
+    """A value read from JSON, converted to the type of an annotation."""
     while isinstance(kind, typing.NewType):
         kind = kind.__supertype__
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
@@ -166,6 +175,8 @@ def _build_tuple(arguments: tuple[object, ...], values: list[object]) -> tuple[o
 
 
 def _single(arguments: tuple[object, ...]) -> object:
-    """The one type of ``X | None``; a union of scalars needs no conversion."""
+    """The type X of a union ``X | None``; ``object`` for other unions, which are of scalars and
+    need no conversion.
+    """
     kinds = [a for a in arguments if a is not type(None)]
     return kinds[0] if len(kinds) == 1 else object

@@ -1,7 +1,8 @@
-"""JSON Schemas (draft 2020-12) of frozen classes: of their YAML files and of their documents.
+"""JSON Schemas (draft 2020-12) of frozen classes, for their YAML files and for their documents.
 
-Both come from the same annotated classes. In a file a quantity is text with a unit and a key may
-be left out where the class has a default; in a document it is a number and every key is there.
+Both are made from the same annotated classes. In a file a quantity is text with a unit, and a key
+may be left out where the class has a default. In a document a quantity is a number, and every key
+is present.
 """
 
 import ast
@@ -53,9 +54,9 @@ _UNVERIFIED = {"type": "boolean", "description": "the value was never checked"}
 
 
 def file_schema(name: str, kind: type, *, sourced: bool = False) -> Schema:
-    """The schema of the YAML files of a class; ``name`` is their key ``schema``.
+    """The schema of the YAML files of a class; ``name`` is the value of their key ``schema``.
 
-    ``sourced``: a value may stand with its source, ``{value: 4, source: a book}``.
+    ``sourced``: a value may be given with its source, ``{value: 4, source: a book}``.
     """
     writer = _FileSchema(sourced=sourced)
     body = writer.properties(kind)
@@ -65,7 +66,7 @@ def file_schema(name: str, kind: type, *, sourced: bool = False) -> Schema:
 
 
 def document_schema(name: str, kind: type) -> Schema:
-    """The schema of a document of a class; ``name`` is its key ``schema``."""
+    """The schema of the documents of a class; ``name`` is the value of their key ``schema``."""
     writer = _DocumentSchema()
     body = writer.properties(kind)
     keys = {**cast(Schema, body["properties"]), "schema": {"const": name}}
@@ -78,7 +79,7 @@ def _whole(name: str, body: Schema, definitions: Schema) -> Schema:
 
 
 class _FileSchema:
-    """Writes the schemas of types as YAML files have them; classes become definitions."""
+    """Makes the schemas of types as YAML files have them; classes become definitions."""
 
     def __init__(self, *, sourced: bool) -> None:
         self.sourced = sourced
@@ -186,7 +187,7 @@ class _FileSchema:
         )
 
     def _value(self, kind: object, notes: tuple[object, ...] = ()) -> Schema:
-        """The schema of a value, which may stand with its source where that is allowed."""
+        """The schema of a value, which may be given with its source where ``sourced`` allows it."""
         schema = self._typed(kind, notes) if notes else self.of(kind)
         items = cast(Schema, schema.get("items", schema))
         plain = "$ref" not in items and schema.get("type") != "object"
@@ -198,13 +199,15 @@ class _FileSchema:
 
 
 class _DocumentSchema:
-    """Writes the schemas of types as documents have them: every key is there."""
+    """Makes the schemas of types as documents have them, with every key present."""
 
     def __init__(self) -> None:
         self.definitions: Schema = {}
 
     def of(self, annotation: object) -> Schema:
-        """The schema of an annotated type; a number that is not finite becomes null."""
+        """The schema of an annotated type; it allows null for numbers, since numbers that are not
+        finite become null.
+        """
         kind, _ = split(annotation)
         if isinstance(kind, typing.NewType):
             words = _UNITS.get(DIMENSIONS.get(kind, ""), "")
@@ -269,7 +272,7 @@ def _object(keys: Schema, needed: list[str], words: str) -> Schema:
 def _list(
     arguments: tuple[object, ...], bounds: Bounds, items: list[Schema], *, row: bool = False
 ) -> Schema:
-    """A list of equal items, or of one item per type."""
+    """The schema of a list of equal items, or of a list with one item per type."""
     if row or (arguments and arguments[-1] is not ...):
         count = len(items)
         return {"type": "array", "prefixItems": items, "minItems": count, "maxItems": count}
@@ -303,7 +306,7 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _any_of(schemas: list[Schema]) -> Schema:
-    """One of several schemas; plain types are listed as one."""
+    """The schema that allows any of several schemas; plain types are listed in one schema."""
     kinds: list[object] = []
     for schema in schemas:
         kind = schema.get("type")
@@ -324,12 +327,15 @@ def _default(field: FileField) -> object:
 
 
 def about(kind: type) -> str:
-    """The first line of what a class says of itself."""
-    return (kind.__doc__ or "").partition("\n")[0].strip().replace("``", "`")
+    """The first paragraph of the docstring of a class, as one line."""
+    paragraph = (kind.__doc__ or "").partition("\n\n")[0]
+    return " ".join(paragraph.split()).replace("``", "`")
 
 
 def _field_docs(kind: type) -> dict[str, str]:
-    """The text below each field of a class, and of the classes that it extends."""
+    """The docstrings of the fields of a class, and of the classes that it extends, by
+    field name.
+    """
     texts: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.startswith("autotune."):

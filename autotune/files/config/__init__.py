@@ -1,7 +1,8 @@
-"""YAML to domain: every mistake of a file, and of the files that it names, at once.
+"""Reads YAML files into domain values, and reports every mistake of a file and of the files that it
+names at once.
 
-A name stands for a file of its collection (``heat2d`` for kernels/ivp/heat2d.yaml); a path that
-ends in .yaml is taken relative to the file that names it, or to the current folder.
+A name stands for a file of its collection (``heat2d`` for kernels/ivp/heat2d.yaml). A path that
+ends in .yaml is relative to the file that names it, or to the current folder.
 """
 
 from collections.abc import Callable
@@ -61,7 +62,7 @@ T = TypeVar("T")
 
 
 def load(path: str | Path) -> Setup:
-    """The study of a config file: a path, or the name of a config that comes with autotune.
+    """The study of a config file, given by a path or by the name of a config that autotune ships.
 
     Raises ConfigError with every fault of the file and of the files that it names.
     """
@@ -85,16 +86,17 @@ def load(path: str | Path) -> Setup:
 def machine(name: str | Path, *, complete: bool = True) -> Machine:
     """A machine by name or path; ConfigError with every fault.
 
-    With ``complete`` every figure that a prediction needs must be there; without, a machine as it
-    was detected, not yet calibrated, is accepted.
+    With ``complete`` every figure that a prediction needs must be there. Without it, a machine that
+    was detected but not yet calibrated is accepted.
     """
     return _named(name, "machines", read_machine if complete else read_sketch)
 
 
 def check_machine(name: str | Path) -> Machine:
-    """A machine by name or path whose figures can be true; ConfigError with every fault.
+    """A machine by name or path, after checks that its figures are possible; ConfigError with every
+    fault.
 
-    Figures may be absent, but for an in-core model.
+    Figures may be missing, except for those of an in-core model.
     """
     return _named(name, "machines", _check_machine)
 
@@ -120,7 +122,9 @@ def skeleton(name: str | Path) -> Skeleton:
 
 
 def space(name: str | Path) -> Space:
-    """A space of variants by name or path, checked against its skeleton; ConfigError otherwise."""
+    """A space of variants by name or path, checked against its skeleton; ConfigError with every
+    fault.
+    """
     return _named(name, "variants/space", read_space)
 
 
@@ -130,7 +134,9 @@ def program(name: str | Path) -> Program:
 
 
 def design(path: str | Path) -> DesignSpace:
-    """The parameters and constraints of a file for a design of experiments; ConfigError."""
+    """The parameters and constraints of a file for a design of experiments; ConfigError with every
+    fault.
+    """
     session = Session()
     return _finished(session, session.once(Path(path), read_design))
 
@@ -141,13 +147,13 @@ def reference(name: str | Path) -> Reference:
 
 
 def read_calibration(path: str | Path) -> Calibration:
-    """The calibration of a file; ConfigError with every fault."""
+    """The calibration in a file; ConfigError with every fault."""
     session = Session()
     return _finished(session, session.once(Path(path), calibrations.read_calibration))
 
 
 def read_network(path: str | Path) -> Network:
-    """The network of a file of its own; ConfigError with every fault."""
+    """The network in a file that holds nothing else; ConfigError with every fault."""
     session = Session()
     return _finished(session, session.once(Path(path), networks.read_network))
 

@@ -1,4 +1,6 @@
-"""Calibrations from YAML (schema autotune.calibration/1); also a section of a machine file."""
+"""Reads calibrations from YAML (schema autotune.calibration/1), also as a section of a machine
+file.
+"""
 
 from pathlib import Path
 
@@ -11,7 +13,7 @@ SCHEMA = "autotune.calibration/1"
 
 
 def read_calibration(session: Session, path: Path) -> Calibration | None:
-    """The calibration of a file, or None and faults."""
+    """The calibration in a file; None with faults noted where it cannot be read."""
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Calibration) if document else None
@@ -24,7 +26,9 @@ def read_calibration(session: Session, path: Path) -> Calibration | None:
 def check_calibration(
     session: Session, document: Document, calibration: Calibration, under: Keys
 ) -> None:
-    """Note what of a draft cannot be; ``under``: where the calibration is."""
+    """Note what is impossible in a draft of a calibration; ``under``: the keys of its section in
+    the document.
+    """
     for level, share in calibration.exposed.items():
         if not 0 <= share <= 1:
             where = document.place((*under, "exposed", level))

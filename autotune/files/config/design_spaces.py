@@ -1,4 +1,4 @@
-"""Spaces for designs of experiments from YAML (schema autotune.design/1)."""
+"""Reads parameter spaces for designs of experiments from YAML (schema autotune.design/1)."""
 
 import math
 from collections.abc import Mapping
@@ -40,7 +40,9 @@ _Values = tuple[Value, ...] | _Interval
 
 
 def _values(value: object) -> _Values:
-    """A list of numbers or of text, or a mapping from, to, and step or factor."""
+    """Values given as a list of numbers or of text, or as a mapping with from, to, and step or
+    factor.
+    """
     if isinstance(value, list):
         return _list(value)
     if isinstance(value, dict):
@@ -71,7 +73,9 @@ def _list(values: list[object]) -> tuple[Value, ...]:
 
 
 def _is_text(value: str) -> bool:
-    """Whether a text can be a category: printable, and not nan, inf or 1e999."""
+    """Whether a text can be a category: it is printable, and no number such as nan, inf
+    or 1e999.
+    """
     try:
         return value.isprintable() and math.isfinite(float(value))
     except ValueError:
@@ -124,7 +128,7 @@ def _powers(low: float, high: float, factor: float) -> tuple[Value, ...]:
 
 
 def _short(value: float) -> int | float:
-    """Without the last digits that adding steps leaves: 0.3, not 0.30000000000000004."""
+    """The number without the rounding error of adding steps: 0.3, not 0.30000000000000004."""
     return value if isinstance(value, int) else float(f"{value:.12g}")
 
 
@@ -145,7 +149,7 @@ FORMS[_Values] = notation_form(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignFile:
-    """Parameters and constraints for a design of experiments."""
+    """The parameters and constraints in a file for a design of experiments."""
 
     title: Text | None = None
     parameters: Annotated[Mapping[str, _Values], Bounds(least=1)]
@@ -153,7 +157,7 @@ class DesignFile:
 
 
 def read_design(session: Session, path: Path) -> DesignSpace | None:
-    """The parameters and constraints of a file, or None and faults."""
+    """The parameters and constraints in a file; None with faults noted where it cannot be read."""
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, DesignFile) if document else None

@@ -1,4 +1,4 @@
-"""Machines, calibrations and networks to YAML that reads back as the same values."""
+"""Writes machines, calibrations and networks as YAML that reads back as the same values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,9 @@ from autotune.files.config.yaml_document import Plain, scalar
 
 
 def dump_machine(machine: Machine) -> str:
-    """A machine file; each number with its source where there is one."""
+    """A machine as the text of its file; each number has its source beside it where
+    there is one.
+    """
     tree = {name: _sourced(value, name, machine) for name, value in tree_of(machine).items()}
     if machine.network is not None:
         tree["network"] = _network_tree(machine.network)
@@ -24,23 +26,23 @@ def dump_machine(machine: Machine) -> str:
 
 
 def dump_calibration(calibration: Calibration) -> str:
-    """A calibration file."""
+    """A calibration as the text of its file."""
     return _text({"schema": calibrations.SCHEMA, **tree_of(calibration)})
 
 
 def dump_network(network: Network) -> str:
-    """A network file."""
+    """A network as the text of its file."""
     return _text({"schema": networks.SCHEMA, **_network_tree(network)})
 
 
 def _network_tree(network: Network) -> dict[str, Plain]:
-    """The curves in the order of operations, nodes, ranks."""
+    """The curves of a network as plain values, ordered by operation, nodes and ranks."""
     order = sorted(network.curves, key=lambda c: (OPERATIONS.index(c.operation), c.nodes, c.ranks))
     return tree_of(replace(network, curves=tuple(order)))
 
 
 def tree_of(value: object) -> dict[str, Plain]:
-    """A frozen value as the plain values of its keys, without what is empty or None."""
+    """A frozen value as plain values by key, without values that are empty or None."""
     tree: dict[str, Plain] = {}
     rows: dict[str, list[dict[str, Plain]]] = {}
     for field in fields_of(type(value)):
@@ -61,7 +63,7 @@ def tree_of(value: object) -> dict[str, Plain]:
 
 
 def _plain(value: object, annotation: object, notes: Sequence[object]) -> Plain:
-    """A value of a type with annotations as a file has it."""
+    """A value of an annotated type in the form in which files have it."""
     kind, inner = required(annotation)
     notation = notation_of(kind, (*inner, *notes))
     if notation is not None:
@@ -103,7 +105,7 @@ def _with_source(value: Plain, source: str) -> dict[str, Plain]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes text that would read back as something else."""
+    """Writes YAML, with quotes around text that would read back as another type."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
         return True

@@ -1,8 +1,8 @@
-"""Frozen classes from YAML: each fault with its place, what was found and what is allowed.
+"""Reads frozen classes from YAML; each fault states its place, what was there, and what is allowed.
 
 ``draft`` reads the keys of a class into an instance whose ``__post_init__`` has not run, so that
-what keys say about one another can be checked first, each fault at its place. ``settle`` constructs
-the instance anew, with the checks of the class.
+keys can be checked against one another first, each fault at its place. ``settle`` then constructs
+the instance again, with the checks of the class.
 """
 
 import dataclasses
@@ -56,11 +56,12 @@ _PLAIN = {str: "text", int: "a whole number", float: "a number", bool: "true or 
 def draft(
     session: Session, document: Document, kind: type[T], keys: Keys = (), **given: object
 ) -> T | None:
-    """The values of a class as a document has them, unchecked; None where that is not possible.
+    """An unchecked instance of a class with the values in a document; None where they cannot be
+    read.
 
-    ``given`` are fields that the file need not or cannot state. Where the faults can be left out
-    (unknown keys, optional values, expressions), there is a draft without them beside the faults,
-    so that the rest is checked too.
+    ``given`` are fields that the file need not or cannot state. Parts with faults that can be left
+    out (unknown keys, optional values, expressions) are left out of the draft and their faults
+    noted, so that the rest is checked too.
     """
     reader = FactReader(session, document)
     value: object = document.root
@@ -77,9 +78,10 @@ def settle(
     keys: Keys = (),
     at: Keys = (),
 ) -> T | None:
-    """The instance that a draft stands for, as the checks of its class allow, or None and faults.
+    """The checked instance for a draft; None with faults noted where the checks of its class fail.
 
-    Drafts inside it are settled first. ``at`` is the place of what the outermost class refuses.
+    Drafts inside it are settled first. ``at``: the keys of the place that a fault of the outermost
+    class names.
     """
     faults_before = len(session.faults)
     values = {}
@@ -98,7 +100,7 @@ def settle(
 
 
 def altered(draft: T, **values: object) -> T:
-    """A draft with other values of some fields."""
+    """A copy of a draft with other values in some fields."""
     kind = type(draft)
     kept = {f.name: getattr(draft, f.name) for f in fields_of(kind) if hasattr(draft, f.name)}
     return cast(T, _instance(kind, {**kept, **values}))
@@ -120,7 +122,7 @@ def _settled(session: Session, document: Document, value: object, keys: Keys) ->
 
 @dataclass(frozen=True, slots=True)
 class FileForm:
-    """How a class is read whose YAML is another language than its fields."""
+    """How a class is read whose form in YAML differs from its fields."""
 
     read: Callable[["FactReader", object, Keys], object]
     """Reads a plain value at a place; ``LOST`` after a fault."""
@@ -137,7 +139,9 @@ def named_file(
     read: Callable[[Session, Path], object],
     also: tuple[str, ...] = (),
 ) -> FileForm:
-    """A value that is the name of a file; None where that file has faults, or for ``also``."""
+    """The form of a value that names a file; it reads as None where that file has faults, or for a
+    name in ``also``.
+    """
 
     def read_name(reader: FactReader, value: object, keys: Keys) -> object:
         text = reader.value(*split(Text), value, keys)
@@ -155,7 +159,7 @@ def named_file(
 
 
 def notation_form(notation: Notation) -> FileForm:
-    """The form of a class or union of classes that has a notation of its own."""
+    """The form of a class or union of classes that is written in its own notation."""
     return FileForm(
         lambda reader, value, keys: reader.noted(notation, value, keys),
         lambda _: dict(notation.schema),
@@ -163,7 +167,9 @@ def notation_form(notation: Notation) -> FileForm:
 
 
 class FactReader:
-    """Reads values by their types; notes a fault and goes on where one cannot be read."""
+    """Reads values by their types; a value that cannot be read is noted as a fault, and reading
+    continues.
+    """
 
     def __init__(self, session: Session, document: Document) -> None:
         self.session = session
@@ -174,7 +180,9 @@ class FactReader:
     # --- records ----------------------------------------------------------------------------
 
     def record(self, kind: type, value: object, keys: Keys, given: Mapping[str, object]) -> object:
-        """An unchecked instance of a frozen class."""
+        """An instance of a frozen class, read from keys and values, without the checks of the
+        class.
+        """
         if not isinstance(value, dict):
             return self.refuse(keys, value, "keys and values")
         fields = [f for f in fields_of(kind) if not (f.derived and f.required) or f.name in given]
@@ -234,7 +242,7 @@ class FactReader:
         self.session.add(self.document.place(keys), f"the key {key!r} is missing", about)
 
     def refuse_others(self, names: Sequence[str], value: Mapping[str, object], keys: Keys) -> None:
-        """Note the keys of a mapping that are none of these names."""
+        """Note as faults the keys of a mapping that are none of these names."""
         for key in value:
             if key not in names:
                 where = self.document.key((*keys, key))
@@ -242,7 +250,7 @@ class FactReader:
                 self.session.add(where, f"unknown key {key!r}", one_of(sorted(names)), hint)
 
     def _under_one_key(self, field: FileField, holder: Mapping[str, object], keys: Keys) -> object:
-        """The value under one of several keys; the usual one where there is none."""
+        """The value under one of several alternative keys; the default where none is present."""
         choice = field.note(OneKey)
         assert choice is not None
         given = [key for key in choice.classes if holder.get(key) is not None]
@@ -257,7 +265,7 @@ class FactReader:
     def _several(
         self, several: FileKeys, holder: Mapping[str, object], keys: Keys
     ) -> dict[str, object]:
-        """The values of several keys by key; None for those that are absent."""
+        """The values of several keys, by key; None for absent keys."""
         values: dict[str, object] = {}
         for key, kind in several.kinds.items():
             value = None
@@ -269,7 +277,7 @@ class FactReader:
     def _section(
         self, key: str, fields: Sequence[FileField], holder: Mapping[str, object], keys: Keys
     ) -> dict[str, object]:
-        """The fields of a section by their names."""
+        """The fields that are written as a section of their own, by name."""
         here = (*keys, key)
         lost = {field.name: LOST for field in fields}
         if key not in holder:
@@ -285,7 +293,9 @@ class FactReader:
     def _half(
         self, field: FileField, half: FileHalf, holder: Mapping[str, object], keys: Keys
     ) -> object:
-        """One half of a pair; the faults of the pair are noted with its first half."""
+        """One half of a pair that is written as one value; faults of the pair are noted with its
+        first half only.
+        """
         faults_before = len(self.session.faults)
         place = (*keys, half.key)
         if half.key in holder:
@@ -300,7 +310,7 @@ class FactReader:
     def _columns(
         self, key: str, columns: Sequence[FileField], holder: Mapping[str, object], keys: Keys
     ) -> dict[str, object]:
-        """The columns of a list of rows, by the names of their fields."""
+        """The columns of a list of rows, by the names of the fields that they fill."""
         lost = {field.name: LOST for field in columns}
         if key not in holder:
             self.missing(key, columns[0].about, keys)
@@ -322,7 +332,9 @@ class FactReader:
     # --- values -----------------------------------------------------------------------------
 
     def value(self, kind: object, notes: Sequence[object], value: object, keys: Keys) -> object:
-        """A value of a type with annotations; ``LOST`` after a fault."""
+        """A value of an annotated type; ``LOST`` after a fault, unless the notation has
+        a stand-in.
+        """
         notation = notation_of(kind, notes)
         if notation is not None:
             return self.noted(notation, value, keys)
@@ -348,13 +360,13 @@ class FactReader:
         return self._mapping(arguments, notes, value, keys)
 
     def refuse(self, keys: Keys, value: object, expected: str, hint: str = "") -> object:
-        """Note that a value is not what is expected."""
+        """Note as a fault that a value is not what is expected; returns ``LOST``."""
         where, found = self.document.place(keys), f"{subject(keys)}{describe(value)}"
         self.session.add(where, found, expected, hint)
         return LOST
 
     def fault(self, keys: Keys, message: str) -> object:
-        """Note what is wrong at a place, and stand for its value."""
+        """Note a fault at a place; returns ``LOST``."""
         self.session.add(self.document.place(keys), f"{subject(keys)}{message}")
         return LOST
 
@@ -363,7 +375,9 @@ class FactReader:
         return LOST
 
     def noted(self, notation: Notation, value: object, keys: Keys) -> object:
-        """A value in a notation of its own."""
+        """A value that is written in its own notation; after a fault the notation's stand-in, or
+        ``LOST``.
+        """
         try:
             return notation.read(value)
         except ValueError as error:
@@ -455,14 +469,14 @@ class FactReader:
 
 
 def subject(keys: Keys) -> str:
-    """The innermost key by name, as the subject of a fault."""
+    """The innermost key by name, which begins the message of a fault."""
     names = [key for key in keys if isinstance(key, str)]
     return f"{names[-1]}: " if names else ""
 
 
 @cache
 def _row(columns: tuple[FileField, ...]) -> type:
-    """The class of a row, from the fields that are its columns."""
+    """The class of one row of a table, made from the fields that are its columns."""
     parts = []
     for field in columns:
         column, item = field.note(FileColumn), get_args(field.kind)[0]
@@ -472,13 +486,13 @@ def _row(columns: tuple[FileField, ...]) -> type:
 
 
 def unchecked(kind: type[T], *values: object) -> T:
-    """An instance with these values of its fields, in order, without the checks of its class."""
+    """An instance with these field values, in order, without the checks of its class."""
     names = [field.name for field in fields_of(kind)]
     return cast(T, _instance(kind, dict(zip(names, values, strict=True))))
 
 
 def _instance(kind: type, values: Mapping[str, object]) -> object:
-    """An instance with these values, without the checks of its class."""
+    """An instance with these field values by name, without the checks of its class."""
     if not dataclasses.is_dataclass(kind):
         return kind(**values)
     made = object.__new__(kind)

@@ -1,4 +1,4 @@
-"""The fields of frozen classes as files have them: key, type, annotations, default."""
+"""The fields of frozen classes as YAML files have them: key, type, annotations, default."""
 
 import dataclasses
 import types
@@ -35,7 +35,7 @@ NOTATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class FileField:
-    """One field of a class as files have it."""
+    """One field of a class as a YAML file has it."""
 
     name: str
     key: str
@@ -52,17 +52,17 @@ class FileField:
     """The value where the key is absent; MISSING where there is none."""
 
     def note(self, kind: type[T]) -> T | None:
-        """The annotation of a kind, or None."""
+        """The annotation of this kind on the field; None where there is none."""
         return note(self.notes, kind)
 
 
 def note(notes: Sequence[object], kind: type[T]) -> T | None:
-    """The first annotation of a kind, or None."""
+    """The first annotation of this kind; None where there is none."""
     return next((item for item in notes if isinstance(item, kind)), None)
 
 
 def split(annotation: object) -> tuple[object, tuple[object, ...]]:
-    """A type and its annotations."""
+    """The type and the annotations of an annotated type."""
     if get_origin(annotation) is Annotated:
         kind, *notes = get_args(annotation)
         return kind, tuple(notes)
@@ -70,7 +70,7 @@ def split(annotation: object) -> tuple[object, tuple[object, ...]]:
 
 
 def required(annotation: object) -> tuple[object, tuple[object, ...]]:
-    """A type and its annotations, without the None that it may be."""
+    """The type and the annotations of an annotated type, with ``None`` removed from the type."""
     if get_origin(annotation) in (Union, types.UnionType):
         rest = tuple(
             argument for argument in get_args(annotation) if argument is not types.NoneType
@@ -80,7 +80,9 @@ def required(annotation: object) -> tuple[object, tuple[object, ...]]:
 
 
 def fields_of(kind: type) -> tuple[FileField, ...]:
-    """The fields of a frozen class, or of a NamedTuple, without those that it computes itself."""
+    """The fields of a frozen class or a NamedTuple, without fields that the class
+    computes itself.
+    """
     return _fields(kind)
 
 
@@ -118,7 +120,9 @@ def _field(name: str, annotation: object, default: object) -> FileField:
 
 
 def notation_of(kind: object, notes: Sequence[object]) -> Notation | None:
-    """How values of a type with annotations are written, where that is a notation of its own."""
+    """The notation in which values of an annotated type are written; None where there is no special
+    one.
+    """
     written = note(notes, InNotation)
     if written is not None:
         return NOTATIONS[written.notation]
@@ -133,7 +137,9 @@ def notation_of(kind: object, notes: Sequence[object]) -> Notation | None:
 
 
 def is_record(kind: object) -> TypeGuard[type]:
-    """The type is a frozen class or a NamedTuple: keys and values in a file."""
+    """Whether the type is a frozen class or a NamedTuple, which a file writes as keys
+    and values.
+    """
     return isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"))
 
 
@@ -145,7 +151,9 @@ def literals(arguments: Sequence[object]) -> tuple[object, ...]:
 
 
 def named(kind: type) -> bool:
-    """The class has a name that a file states as the key that its values stand under."""
+    """Whether the class has a derived field ``name``, whose value a file states as the key of the
+    instance.
+    """
     return any(field.name == "name" and field.derived for field in fields_of(kind))
 
 

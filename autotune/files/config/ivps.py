@@ -1,4 +1,4 @@
-"""Initial value problems from YAML (schema autotune.ivp/1)."""
+"""Reads initial value problems from YAML (schema autotune.ivp/1)."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ _LARGEST_CHECK = 1_000_000
 
 
 def read_ivp(session: Session, path: Path) -> Ivp | None:
-    """The problem of a file, or None and faults."""
+    """The problem in a file; None with faults noted where it cannot be read."""
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Ivp, name=path.stem) if document else None
@@ -45,14 +45,16 @@ def _build(session: Session, document: Document, stated: Ivp) -> Ivp | None:
 
 
 def _region_keys(message: str, regions: tuple[Region, ...], initial: tuple[Region, ...]) -> Keys:
-    """Where the region is that a message of the domain names."""
+    """The keys of the region that an error message of the domain names."""
     name, listed = ("initial", initial) if message.startswith("initial") else ("regions", regions)
     named = [(len(str(r)), i) for i, r in enumerate(listed) if str(r) in message]
     return (name, max(named)[1]) if named else (name,)
 
 
 def _check_names(session: Session, document: Document, ivp: Ivp) -> None:
-    """Every symbol must be known where it is used, and bodies read only elements of y."""
+    """Check that every symbol is known where it is used, and that bodies read only
+    elements of y.
+    """
 
     def check(keys: Keys, expr: Expr, names: set[str], *, reads: bool = False) -> None:
         place = document.place(keys)
@@ -105,7 +107,7 @@ def _check_new(session: Session, document: Document, keys: Keys, names: set[str]
 
 
 def _check_dimension(session: Session, document: Document, ivp: Ivp) -> None:
-    """Numbers that are used to check regions must be whole and sane at the small sizes."""
+    """Check that the numbers which bound regions are whole and plausible at small sizes."""
     for size in _sizes(ivp.minimum):
         values: dict[str, float | int] = {"N": size}
         try:
@@ -140,7 +142,7 @@ def _bounds(ivp: Ivp) -> Iterable[tuple[Keys, Expr]]:
 
 
 def _bounds_of(region: Region) -> Iterable[tuple[str, Expr]]:
-    """The bounds of a region with the keys that state them."""
+    """The bounds of a region, each with the key that states it."""
     yield from (("range", region.lower), ("range", region.upper))
     yield from (("columns", bound) for bound in region.columns or ())
 
@@ -153,12 +155,12 @@ def _whole(expr: Expr, values: Mapping[str, float | int]) -> int:
 
 
 def _sizes(minimum: int) -> list[int]:
-    """Small sizes, even and odd ones."""
+    """Some small sizes, even and odd ones, from ``minimum`` on."""
     return sorted({minimum, minimum + 1, max(minimum, 5)})
 
 
 def _check_distance(session: Session, document: Document, ivp: Ivp) -> None:
-    """Bodies read only y[0] .. y[n - 1] and no farther than the access distance."""
+    """Check that bodies read only y[0] .. y[n - 1], and nothing beyond the access distance."""
     for i, region in enumerate(ivp.regions):
         place = document.place(("regions", i, "body"))
         for ref in references(region.body):

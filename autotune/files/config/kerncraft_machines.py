@@ -1,8 +1,8 @@
-"""Machine files of kerncraft (Hammer et al. 2017) as machines.
+"""Reads machine files of kerncraft (Hammer et al. 2017) as machines.
 
-Such a file is told by its key ``kerncraft version``. What kerncraft 0.8.18 reads for its ECM model
-is read here too; everything else in the file is left alone. The text is kept, so that the engine
-kerncraft gets the very file.
+Such a file is recognised by its key ``kerncraft version``. The keys that kerncraft 0.8.18 reads for
+its ECM model are read here too; all other keys are ignored. The text of the file is kept, so that
+the engine kerncraft receives it unchanged.
 """
 
 import re
@@ -42,12 +42,14 @@ _ECM = "the ECM model"
 
 
 def is_kerncraft(text: str) -> bool:
-    """The text looks like a machine file of kerncraft."""
+    """Whether a text looks like a machine file of kerncraft."""
     return _KEYS.search(text) is not None
 
 
 def read_kerncraft(session: Session, text: str, path: Path) -> Machine | None:
-    """The machine of a machine file of kerncraft, or None and faults."""
+    """The machine in a machine file of kerncraft; None with faults noted where it
+    cannot be read.
+    """
     faults_before = len(session.faults)
     document = documents.compose(text, path, session.faults, tags=_TAGS)
     if document is None:
@@ -61,7 +63,9 @@ def read_kerncraft(session: Session, text: str, path: Path) -> Machine | None:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads values by place; notes a fault and goes on with None where one cannot be read."""
+    """Reads values by their keys; a value that cannot be read is noted as a fault and
+    becomes None.
+    """
 
     session: Session
     document: Document
@@ -90,7 +94,7 @@ class _Reader:
     # --- values -----------------------------------------------------------------------------
 
     def get(self, keys: Keys) -> Plain:
-        """The value at a place, or None."""
+        """The value at these keys; None where there is none."""
         value: Plain = self.document.root
         for key in keys:
             if isinstance(value, dict) and isinstance(key, str):
@@ -102,7 +106,7 @@ class _Reader:
         return value
 
     def need(self, keys: Keys, use: str) -> Plain:
-        """The value at a place; a fault where there is none."""
+        """The value at these keys; a fault is noted where there is none."""
         value = self.get(keys)
         if value is None:
             self.add(keys[:-1], f"{_path(keys)} is missing", f"for {use}")
@@ -119,7 +123,7 @@ class _Reader:
         return None
 
     def optional(self, keys: Keys) -> int:
-        """A count that may be left out: 1 then."""
+        """The count at these keys; 1 where the file does not state it."""
         return 1 if self.get(keys) is None else self.whole(keys, "the size of a node") or 1
 
     def flag(self, keys: Keys, use: str) -> bool | None:
@@ -148,7 +152,7 @@ class _Reader:
         return float(match[1]) * _PREFIXES[match[2]]
 
     def size(self, keys: Keys, use: str) -> int | None:
-        """A size: a plain number of bytes too."""
+        """The size in bytes at these keys, with a unit or as a plain number."""
         if isinstance(self.get(keys), int):
             return self.whole(keys, use)
         size = self.quantity(keys, "B", use)
@@ -202,7 +206,7 @@ class _Reader:
         return isa or ""
 
     def levels(self) -> list[str]:
-        """The names of the levels, the memory last."""
+        """The names of the memory levels, main memory last."""
         value = self.need(("memory hierarchy",), _ECM)
         if value is None:
             return []
@@ -257,7 +261,9 @@ class _Reader:
         return None if overlaps is None else 0.0 if overlaps else 1.0
 
     def link(self, at: Keys) -> tuple[BytesPerCycle | None, Duplex | None]:
-        """The throughput of the link towards the core, and whether it is duplex."""
+        """The throughput of the link of a cache towards the core, and whether the link
+        is duplex.
+        """
         keys: Keys = (*at, "upstream throughput")
         if self.need(keys, _TRANSFERS) is None:
             return None, None
@@ -304,7 +310,9 @@ class _Reader:
         )
 
     def benchmarks(self, level: str, cores: int) -> dict[str, Streaming]:
-        """Raw bandwidths of every streaming kernel, of one core and the largest of some."""
+        """Raw bandwidths of every streaming kernel: on one core, and the largest on
+        several cores.
+        """
         use = "the choice of the memory bandwidth, even for data in caches"
         kernels = self.need(("benchmarks", "kernels"), use)
         at: Keys = ("benchmarks", "measurements", level, "1")
@@ -381,7 +389,7 @@ class _Reader:
 
 
 def _comparable(version: str) -> list[int | str]:
-    """The parts of a version in the order that kerncraft compares them in."""
+    """The parts of a version in a form that compares as kerncraft compares versions."""
     parts = re.findall(r"\d+|[A-Za-z]+", version)
     return [int(part) if part.isdigit() else part for part in parts]
 

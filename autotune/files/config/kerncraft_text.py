@@ -1,12 +1,12 @@
-"""A machine as a machine file of kerncraft 0.8.18 (Hammer et al. 2017).
+"""Writes a machine as a machine file of kerncraft 0.8.18 (Hammer et al. 2017).
 
-What kerncraft cannot say is written so that its model still counts right:
+Features that kerncraft cannot express are written so that its model still counts correctly:
 
-* a write-through cache as one that writes back but does not allocate: else every store of an
-  element would count as a line;
-* a cache that some cores of a NUMA domain share (a module's) as the share of one core: else it
-  would be divided by all running cores;
-* quantities with k, M, G only: other prefixes are misread.
+* a write-through cache is written as a write-back cache that does not allocate: otherwise every
+  store of an element would count as a line;
+* a cache that some cores of a NUMA domain share (a module's) is written as the share of one core:
+  otherwise it would be divided by all running cores;
+* quantities have the prefixes k, M and G only: kerncraft misreads other prefixes.
 """
 
 from collections.abc import Iterator
@@ -32,10 +32,11 @@ _ISA = {"x86_64": "x86", "aarch64": "aarch64"}
 
 
 def kerncraft_text(machine: Machine, *, in_core: bool = True) -> str:
-    """The machine file of kerncraft for a machine; the very text for one that was read from such.
+    """The text of a machine file of kerncraft for a machine.
 
-    Without ``in_core`` the part that only kerncraft's in-core analysis needs is left out. Raises
-    InputError naming every figure that is missing.
+    A machine that was read from such a file gives this file's text unchanged. Without ``in_core``
+    the part that only kerncraft's in-core analysis needs is left out. Raises InputError naming
+    every missing figure.
     """
     if machine.kerncraft is not None:
         return machine.kerncraft
@@ -50,7 +51,7 @@ def kerncraft_text(machine: Machine, *, in_core: bool = True) -> str:
 
 
 def kerncraft_gaps(machine: Machine, *, in_core: bool = True) -> list[tuple[str, str]]:
-    """What a machine lacks for kerncraft: (figure, use)."""
+    """The figures that a machine lacks for kerncraft, as pairs (figure, use)."""
     gaps = []
     for cache in machine.caches[1:]:
         if cache.inbound is None:
@@ -68,7 +69,9 @@ def kerncraft_gaps(machine: Machine, *, in_core: bool = True) -> list[tuple[str,
 
 
 def _measured(machine: Machine) -> Streaming | None:
-    """Load bandwidth of a calibrated host: of all threads that were measured."""
+    """The load bandwidths of a calibrated host: of one thread, and of the most threads that were
+    measured.
+    """
     calibration = machine.calibration
     if calibration is None or not calibration.loads:
         return None
@@ -81,7 +84,7 @@ def _measured(machine: Machine) -> Streaming | None:
 
 
 def _ports(machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Overlapping and non-overlapping ports of OSACA."""
+    """The overlapping and the non-overlapping ports of OSACA's architecture."""
     in_core = machine.in_core
     usual_ports = PORTS.get((in_core.osaca or "").upper(), ((), ()))
     return in_core.overlapping or usual_ports[0], in_core.non_overlapping or usual_ports[1]
@@ -159,7 +162,9 @@ def _duplex(outward: float | None) -> str:
 
 
 def _overlap(machine: Machine) -> list[bool]:
-    """Of every level: kerncraft knows whole levels, and only from the core outwards."""
+    """For every level, whether its transfers overlap; kerncraft allows it for the innermost levels
+    without a gap.
+    """
     shares = [machine.exposed(name) for name in (*(c.name for c in machine.caches), "MEM")]
     levels = [share < 0.5 for share in shares]
     first = levels.index(False) if False in levels else len(levels)
@@ -183,7 +188,9 @@ def _cache(cache: CacheLevel, outer: CacheLevel | None, sets: int) -> Iterator[s
 
 
 def _share(cache: CacheLevel, domain: int) -> tuple[int, int]:
-    """Cores per group and sets; kerncraft divides by all running cores or by none."""
+    """The cores per group and the sets of a cache; kerncraft divides a cache by all running cores
+    or by none.
+    """
     if cache.cores in (1, domain):
         return cache.cores, cache.sets
     if cache.cores < domain:
@@ -221,7 +228,9 @@ def _benchmarks(machine: Machine) -> Iterator[str]:
 
 
 def _bandwidth(streaming: Streaming, cores: int, domain: int) -> float:
-    """Of some cores: as many times that of one, up to the saturated one, which all reach."""
+    """The bandwidth of several cores: that of one core times their number, at most the saturated
+    bandwidth.
+    """
     if streaming.single is None or cores == domain:
         return streaming.saturated
     return min(cores * streaming.single, streaming.saturated)

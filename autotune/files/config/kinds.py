@@ -1,4 +1,4 @@
-"""The kinds of YAML files: the class of each, by the name that its key ``schema`` has."""
+"""The kinds of YAML files: the class for each value of the key ``schema``."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Whether the figures of a machine file can be true together."""
+"""Checks whether the figures of a machine file can be true together."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SLACK = 1.001
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """A figure that cannot be true, or not beside another one."""
+    """A figure that is impossible, alone or together with another figure."""
 
     keys: Keys
     found: str
@@ -29,14 +29,14 @@ class Contradiction:
 def check_physics(
     session: Session, path: Path, document: Document | None, machine: Machine
 ) -> None:
-    """Note as faults what contradicts physics or itself."""
+    """Note as faults the figures of a machine that are impossible or contradict one another."""
     for contradiction in contradictions(machine):
         where = document.place(contradiction.keys) if document else shown(path)
         session.add(where, contradiction.found, contradiction.expected)
 
 
 def contradictions(machine: Machine) -> Iterator[Contradiction]:
-    """Everything in a machine that cannot be true."""
+    """Every figure of a machine that is impossible, alone or together with another one."""
     low, high = _CLOCKS
     if not low <= machine.clock <= high:
         yield Contradiction(

@@ -1,7 +1,7 @@
-"""Machines from YAML (schema autotune.machine/1).
+"""Reads machines from YAML (schema autotune.machine/1).
 
-A number may stand alone or with its source: ``{value: 2.3 GHz, source: ..., unverified: true}``.
-A machine file of kerncraft is read as well.
+A number may stand alone or with its source: ``{value: 2.3 GHz, source: ..., unverified: true}``. A
+machine file of kerncraft is read as well.
 """
 
 from pathlib import Path
@@ -22,7 +22,9 @@ SCHEMA = "autotune.machine/1"
 
 
 def read_machine(session: Session, path: Path) -> Machine | None:
-    """The machine of a file that has every figure that a prediction needs, or None and faults."""
+    """The machine in a file, with every figure that a prediction needs; None with faults noted
+    otherwise.
+    """
     faults_before = len(session.faults)
     document, machine = _read(session, path)
     if document is not None:
@@ -31,13 +33,18 @@ def read_machine(session: Session, path: Path) -> Machine | None:
 
 
 def read_sketch(session: Session, path: Path) -> Machine | None:
-    """As ``read_machine``, but figures that only a prediction needs may be absent."""
+    """The machine in a file, where figures that only a prediction needs may be missing; None with
+    faults noted otherwise.
+    """
     return _read(session, path)[1]
 
 
 def check_machine(session: Session, path: Path) -> Machine | None:
-    """As ``read_sketch``; figures that contradict physics or one another are faults, and so is the
-    lack of an in-core model, without which nothing can be predicted."""
+    """The machine in a file whose figures must be possible; None with faults noted otherwise.
+
+    Faults are figures that contradict physics or one another, and a missing in-core model, without
+    which nothing can be predicted. Other figures may be missing.
+    """
     document, machine = _read(session, path)
     if machine is not None:
         check_physics(session, path, document, machine)
@@ -77,7 +84,9 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
 
 
 def _network_beside(session: Session, document: Document) -> Network | None:
-    """The network of the file that the key ``network`` names; a section is left as it is."""
+    """The network in the file that the key ``network`` names; None where ``network`` is
+    a section.
+    """
     name = document.root.get("network")
     if not isinstance(name, str):
         return None
@@ -94,7 +103,7 @@ def _network_beside(session: Session, document: Document) -> Network | None:
 
 
 def _completed(session: Session, document: Document, stated: Machine) -> Machine:
-    """The draft of a machine with the exposed shares that its overlap rule gives."""
+    """The draft of a machine, completed by the exposed shares that its overlap rule gives."""
     innermost, beyond = exposed_by(stated.overlap.rule)
     caches = []
     for i, cache in enumerate(stated.caches):
@@ -109,7 +118,7 @@ def _completed(session: Session, document: Document, stated: Machine) -> Machine
 
 
 def _pass_over_null(document: Document) -> None:
-    """An exposed share that is null is one that the file does not give."""
+    """Remove exposed shares that are null, so that they count as not stated."""
     root = document.root
     caches = root.get("caches")
     levels = enumerate(caches if isinstance(caches, list) else [])
@@ -149,7 +158,7 @@ def _check_benchmarks(session: Session, document: Document, memory: Memory) -> N
 
 
 def _check_figures(session: Session, document: Document) -> None:
-    """Every figure that a prediction needs must be there, documented or measured."""
+    """Check that every figure that a prediction needs is there, documented or measured."""
     root = document.root
 
     def missing(keys: Keys, figure: str, use: str) -> None:
@@ -177,7 +186,7 @@ def _check_in_core(session: Session, document: Document) -> None:
 
 
 def _take_sources(session: Session, document: Document) -> dict[Keys, str]:
-    """Replace ``{value, source, unverified}`` by the value; the sources by place."""
+    """Replace each ``{value, source, unverified}`` by its value; returns the sources by place."""
     sources: dict[Keys, str] = {}
 
     def visit(value: Plain, keys: Keys) -> Plain:
@@ -208,7 +217,7 @@ def _take_sources(session: Session, document: Document) -> dict[Keys, str]:
 
 
 def _key(machine: Machine, keys: Keys) -> str:
-    """A place in the file as text, cache levels by name: ``caches.L2.inbound``."""
+    """The keys of a place as text, with cache levels by name: ``caches.L2.inbound``."""
     if keys[0] == "caches" and len(keys) > 1 and isinstance(keys[1], int):
         keys = ("caches", machine.caches[keys[1]].name, *keys[2:])
     return ".".join(str(key) for key in keys)

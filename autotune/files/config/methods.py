@@ -1,4 +1,4 @@
-"""Butcher tableaux from YAML (schema autotune.method/1)."""
+"""Reads Butcher tableaux from YAML (schema autotune.method/1)."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ SCHEMA = "autotune.method/1"
 
 
 def read_method(session: Session, path: Path) -> ButcherTableau | None:
-    """The tableau of a file, or None and faults."""
+    """The Butcher tableau in a file; None with faults noted where it cannot be read."""
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, ButcherTableau, name=path.stem) if document else None

@@ -1,6 +1,7 @@
-"""Networks from YAML: the section ``network:`` of a machine file, or a file of its own.
+"""Reads networks from YAML: from the section ``network:`` of a machine file, or from a separate
+file.
 
-A file of its own (schema autotune.network/1) holds the same keys at its top.
+A separate file (schema autotune.network/1) has the same keys at its top level.
 """
 
 from pathlib import Path
@@ -14,7 +15,7 @@ SCHEMA = "autotune.network/1"
 
 
 def read_network(session: Session, path: Path) -> Network | None:
-    """The network of a file, or None and faults."""
+    """The network in a separate file; None with faults noted where it cannot be read."""
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Network) if document else None
@@ -25,7 +26,9 @@ def read_network(session: Session, path: Path) -> Network | None:
 
 
 def check_network(session: Session, document: Document, network: Network, under: Keys) -> None:
-    """Note the curves that cannot be or are there twice; ``under``: where the network is."""
+    """Note curves that are impossible or doubled; ``under``: the keys of the network in the
+    document.
+    """
     places: dict[tuple[Operation, int, int], str] = {}
     for i, curve in enumerate(network.curves):
         keys = (*under, "curves", i)

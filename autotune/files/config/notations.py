@@ -1,6 +1,7 @@
 """The notations of values in YAML files: quantities with units, expressions, coefficients, names.
 
-Each is a function that reads a plain value, raising ValueError in words, and one that writes it.
+Each notation has a function that reads a plain value, raising ValueError with a description, and
+one that writes it.
 """
 
 import re
@@ -59,7 +60,7 @@ _EXAMPLES: Mapping[Dimension, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notation:
-    """How one kind of value stands in a file."""
+    """How values of one kind are written in a file: a function to read and one to write."""
 
     read: Callable[[object], object]
     """From a plain value; ValueError, in words, where it cannot be read."""
@@ -73,7 +74,9 @@ class Notation:
 
 @cache
 def quantity(kind: object, *, zero: bool = False, signed: bool = False) -> Notation:
-    """The notation of a quantity by its type; positive unless zero or any sign is allowed."""
+    """The notation of a quantity by its type; it must be positive unless ``zero`` or ``signed``
+    allows more.
+    """
     dimension = DIMENSIONS[kind]
     stand_in = None
     if dimension == "size" and zero:
@@ -103,14 +106,14 @@ def _quantity(value: object, dimension: Dimension, *, zero: bool, signed: bool) 
 
 
 def expression(value: object) -> Expr:
-    """An expression from its text, or from a plain number."""
+    """An expression read from its text, or from a plain number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{describe(value)} is not an expression")
     return Num(value) if not isinstance(value, str) else parse(value)
 
 
 def reference(value: object) -> Ref:
-    """An array or array element: ``y``, ``Y[l]``."""
+    """A reference to an array or an array element: ``y``, ``Y[l]``."""
     match expression(value):
         case Sym(name=name):
             return Ref(name, ())
@@ -128,7 +131,7 @@ def coefficient(value: object) -> float:
 
 
 def range_(value: object) -> tuple[Expr, Expr]:
-    """A half-open range: ``[N, n - N)``."""
+    """The bounds of a half-open range: ``[N, n - N)``."""
     if not isinstance(value, str):
         raise ValueError(f'{describe(value)} is not a range such as "[0, n)"')
     text = value.strip()
@@ -139,7 +142,7 @@ def range_(value: object) -> tuple[Expr, Expr]:
 
 
 def _top_comma(text: str) -> int | None:
-    """The position of the only comma outside brackets."""
+    """The position of the only comma outside brackets; None where there is not exactly one."""
     depth, places = 0, []
     for i, character in enumerate(text):
         depth += (character in "([") - (character in ")]")
@@ -149,19 +152,19 @@ def _top_comma(text: str) -> int | None:
 
 
 def plain(value: object) -> Value:
-    """Text, a whole number, true, false or null."""
+    """A plain value: text, a whole number, true, false or null."""
     if isinstance(value, str | bool | int) or value is None:
         return value
     raise ValueError(f"{describe(value)} is not text, a whole number, true or false")
 
 
 def choices(value: object) -> tuple[Value, ...]:
-    """One plain value or a list of them."""
+    """One or several plain values, from one value or a list."""
     return tuple(plain(v) for v in value) if isinstance(value, list) else (plain(value),)
 
 
 def port(value: object) -> str:
-    """The name of a port; plain ``0`` is one too."""
+    """The name of a port; a plain number such as ``0`` is a name too."""
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise ValueError(f"{describe(value)} is not the name of a port")
     return str(value)
@@ -183,7 +186,9 @@ def _printed_share(value: object) -> float:
 
 
 def printed(number: Callable[[object], float]) -> Callable[[object], Figure]:
-    """A reader of a number as it was printed, or of a mapping that marks its erratum."""
+    """A reader of a number as it was printed in a publication, or of a mapping that marks its
+    erratum.
+    """
 
     def read(value: object) -> Figure:
         if not isinstance(value, dict):

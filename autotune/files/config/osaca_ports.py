@@ -1,4 +1,5 @@
-"""Ports of OSACA's architectures by kerncraft's two kinds: overlapping and non-overlapping.
+"""The ports of OSACA's architectures, divided into overlapping and non-overlapping ones as
+kerncraft needs.
 
 OSACA names ports by number; ``2D`` is the data part of port 2, ``0DV`` the divider behind port 0.
 Data ports are non-overlapping, everything else overlaps (kerncraft's machine files; for the

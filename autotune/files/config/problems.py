@@ -1,4 +1,6 @@
-"""The problems of a study: an IVP with its method, a stencil on a grid, arguments of a program."""
+"""Reads the problems of a study: an IVP with its method, a stencil on a grid, or arguments of a
+program.
+"""
 
 import dataclasses
 from collections.abc import Mapping
@@ -24,7 +26,7 @@ from autotune.files.config.yaml_document import Document, Keys
 
 
 def _read_problem(reader: FactReader, value: object, keys: Keys) -> object:
-    """The draft of a problem, of which family by its keys."""
+    """The draft of a problem; its keys decide which kind of problem it is."""
     given = set(value) if isinstance(value, dict) else set()
     kind: type[AnyProblem] = Problem
     if "ivp" not in given:
@@ -45,7 +47,9 @@ FORMS[AnyProblem] = FileForm(
 def complete_problem(
     session: Session, document: Document, i: int, stated: AnyProblem, program: Program | None
 ) -> AnyProblem | None:
-    """Problem ``i`` of a study, of its program where it is about one, or None and faults."""
+    """Problem ``i`` of a study, about ``program`` if there is one; None with faults noted where it
+    cannot be read.
+    """
     place = _Place(session, document, ("problems", i))
     try:
         match stated:
@@ -61,7 +65,7 @@ def complete_problem(
 
 
 class _Place:
-    """One problem in the file of a study."""
+    """The place of one problem in the file of a study, at which its faults are noted."""
 
     def __init__(self, session: Session, document: Document, keys: Keys) -> None:
         self.session = session
@@ -110,7 +114,9 @@ def _stencil_problem(place: _Place, stated: StencilProblem) -> StencilProblem | 
 
 
 def _extents(place: _Place, stated: StencilProblem, stencil: Stencil) -> tuple[int, ...] | None:
-    """Interior points in the order of the dimensions."""
+    """The interior points of a grid, in the order of the dimensions; None with faults noted where
+    they are wrong.
+    """
     names, faults_before = stencil.dimensions, len(place.session.faults)
     given = cast("Mapping[str, object]", stated.extents)
     grid = cast("Mapping[str, int] | None", given["grid"])

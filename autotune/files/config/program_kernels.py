@@ -1,4 +1,6 @@
-"""Models of external programs by the kernel files: a stencil or an IVP, and a space of variants."""
+"""Reads models of external programs that are given by kernel files: a stencil or an IVP, and a
+space of variants.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +22,9 @@ from autotune.files.config.yaml_document import Document, Keys
 def complete_kernel(
     session: Session, document: Document, stated: KernelModel
 ) -> KernelModel | None:
-    """The draft of a model with the paths of its files, which are read, or None and faults."""
+    """The draft of a model with the paths of its kernel files, after reading them; None with faults
+    noted.
+    """
     faults_before = len(session.faults)
     reader = _Reader(session, document)
     reader.check_keys(stated)
@@ -34,7 +38,7 @@ def complete_kernel(
 
 
 class _Reader:
-    """Reads the files of a kernel, and checks what is said of it against them."""
+    """Reads the files of a kernel, and checks the other keys of the model against them."""
 
     def __init__(self, session: Session, document: Document) -> None:
         self.session = session
@@ -45,7 +49,7 @@ class _Reader:
         self.session.add(place, found, expected, hint)
 
     def check_keys(self, kernel: KernelModel) -> None:
-        """Which keys go together."""
+        """Check that the keys of the model go together."""
         if (kernel.stencil is None) == (kernel.ivp is None):
             self.add((), "a kernel is one of stencil and ivp", "either of them")
         elif kernel.ivp is None and (kernel.method or kernel.correctors):
@@ -66,7 +70,9 @@ class _Reader:
         collection: paths.Collection,
         reader: Callable[[Session, Path], object],
     ) -> str | None:
-        """The path of a file that was read."""
+        """The path of the file under a key, after reading it; None with faults noted where it
+        cannot be read.
+        """
         path = None if name is None else self.path(key, name, collection)
         if path is None:
             return None
@@ -86,7 +92,9 @@ class _Reader:
         return str(path.resolve())
 
     def space(self, kernel: KernelModel) -> tuple[str, str]:
-        """The paths of the space and its skeleton; its family and its parameters fit."""
+        """The paths of the space and its skeleton, after checks of its family and its
+        parameters.
+        """
         path = self.path("space", kernel.space, "variants/space")
         space = self.session.once(path, read_space) if path else None
         if path is None or space is None:

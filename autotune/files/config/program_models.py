@@ -42,7 +42,7 @@ _ROUTES: dict[str, type[ProgramModel]] = {
 
 
 def _read_model(reader: FactReader, value: object, keys: Keys) -> object:
-    """The draft of a model, which one by its keys."""
+    """The draft of a model; its keys decide which kind of model it is."""
     present = value if isinstance(value, dict) else {}
     route = next((name for name in _ROUTES if name in present), "formula")
     return reader.record(_ROUTES[route], value, keys, {})
@@ -56,7 +56,9 @@ FORMS[ProgramModel] = FileForm(
 def complete_model(
     session: Session, document: Document, stated: ProgramModel, program: Program
 ) -> ProgramModel | None:
-    """The model that a draft stands for, checked against its program and files, or None."""
+    """The model for a draft, checked against its program and files; None with faults noted where it
+    is wrong.
+    """
     faults_before = len(session.faults)
     reader = _Reader(session, document, program)
     model = reader.complete(stated)
@@ -80,7 +82,7 @@ class _Reader:
         self.session.add(self.document.place(("model", *keys)), found, expected, hint)
 
     def complete(self, stated: ProgramModel) -> ProgramModel | None:
-        """The draft with what its files say, or None and faults."""
+        """The draft completed from its files; None with faults noted where they are wrong."""
         match stated:
             case KerncraftModel():
                 return self._kerncraft(stated)
@@ -92,7 +94,7 @@ class _Reader:
                 return stated
 
     def check_names(self, model: ProgramModel) -> None:
-        """Formulas name nothing else than is known."""
+        """Check that formulas use only known names."""
         names = [*self.program.arguments, *self.program.parameters]
         for name, formula in model.where.items():
             if not NAME.fullmatch(name) or name in names or name in NAMES:
@@ -126,7 +128,7 @@ class _Reader:
         return altered(stated, names=template.names, texts=texts)
 
     def _check_constants(self, stated: KerncraftModel, texts: Iterable[str]) -> None:
-        """Each size is one that a kernel names."""
+        """Check that each size is named by some kernel text."""
         words = {word for text in texts for word in NAME.findall(text)}
         for name in stated.constants if words else ():
             if name not in words:
@@ -135,7 +137,7 @@ class _Reader:
                 self.session.add(where, found, "a size in its text", nearest(name, words))
 
     def _template(self, keys: Keys, text: str, allowed: Mapping[str, object]) -> Template | None:
-        """A template whose places are all known, or None and faults."""
+        """A template whose placeholders are all known; None with faults noted otherwise."""
         try:
             template = Template(text)
         except ValueError as error:
@@ -149,7 +151,9 @@ class _Reader:
         return None if unknown else template
 
     def _text(self, keys: Keys, name: str) -> str | None:
-        """The text of a file of the source folder."""
+        """The text of a file in the source folder; None with faults noted where it
+        cannot be read.
+        """
         path = self.folder / name
         if not path.is_file():
             near = nearest(name, sorted(p.name for p in path.parent.glob("*") if p.is_file()))
@@ -192,7 +196,9 @@ class _Reader:
             return {}
 
     def _compile(self, stated: MarkedModel) -> tuple[str, ...]:
-        """Templates of the compiler's command line: as given, else that of the build."""
+        """The templates of the compiler's command line: the stated ones, else those of
+        the build.
+        """
         program_names = {**self.program.parameters, **self.program.arguments}
         if stated.compile:
             allowed = {**program_names, **dict.fromkeys(BUILD_PLACES)}

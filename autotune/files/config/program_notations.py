@@ -18,7 +18,7 @@ _NEVER = "never"
 
 
 def formula(stated: object) -> Condition:
-    """An expression that gives a number, or a plain number."""
+    """A formula: an expression with a number as value, or a plain number."""
     if isinstance(stated, bool) or not isinstance(stated, str | int | float):
         raise ValueError(f"{describe(stated)} is not a formula")
     try:
@@ -28,7 +28,7 @@ def formula(stated: object) -> Condition:
 
 
 def terms(stated: object) -> dict[str, Condition]:
-    """One formula, or several by name, which are added up."""
+    """One formula, or several formulas by name whose values are added up."""
     if not isinstance(stated, dict):
         return {"formula": formula(stated)}
     if not stated:
@@ -43,19 +43,19 @@ def terms(stated: object) -> dict[str, Condition]:
 
 
 def formula_of_any(stated: object) -> Condition:
-    """An expression that gives any value; text without operators is a name."""
+    """An expression with any value; a text without operators is a name."""
     if stated is None or isinstance(stated, bool):
         return Condition({None: "null", True: "true", False: "false"}[stated])
     return formula(stated)
 
 
 def reuse(stated: object) -> Condition | None:
-    """A formula for bytes, or ``never``."""
+    """A reuse distance: a formula for bytes, or ``never``."""
     return None if stated == _NEVER else formula(stated)
 
 
 def share(stated: object) -> float:
-    """A share above 0: ``30 %`` or 0.3."""
+    """A share above 0, written as ``30 %`` or 0.3."""
     text = str(stated).strip()
     try:
         number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
@@ -67,7 +67,7 @@ def share(stated: object) -> float:
 
 
 def element(stated: object) -> int:
-    """Bytes of an element: ``4 B``, or a whole number of them."""
+    """The bytes of an element: ``4 B``, or a whole number of bytes."""
     number = parse_quantity(stated, "size") if isinstance(stated, str) else stated
     if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
         raise ValueError(f"{describe(stated)} is not a whole number of bytes")
@@ -77,7 +77,7 @@ def element(stated: object) -> int:
 
 
 def sizes(stated: object) -> tuple[Condition, ...]:
-    """One formula, or one per dimension of a grid."""
+    """The size of a grid: one formula, or one for each dimension."""
     if not isinstance(stated, list):
         return (formula(stated),)
     if not 1 <= len(stated) <= 3:
@@ -86,7 +86,7 @@ def sizes(stated: object) -> tuple[Condition, ...]:
 
 
 def value(stated: object) -> Value:
-    """Text, a number, true, false or null."""
+    """A plain value: text, a number, true, false or null."""
     if isinstance(stated, int | float) and not abs(stated) <= _LARGEST:
         raise ValueError(f"{describe(stated)} is beyond {_LARGEST:g}")
     if isinstance(stated, str):
@@ -97,7 +97,7 @@ def value(stated: object) -> Value:
 
 
 def _plain(text: str) -> str:
-    """Text that can be an argument of a command line."""
+    """A text that can be an argument of a command line."""
     if "\0" in text:
         raise ValueError(f"{text!r} holds the character 0, which no command line can")
     return text
@@ -168,7 +168,7 @@ def _template(stated: object) -> Template:
 
 
 def _commands(stated: object) -> tuple[Command, ...]:
-    """One command, a list of arguments; or several, a list of lists."""
+    """Commands: one as a list of arguments, or several as a list of lists."""
     if not isinstance(stated, list) or not stated:
         raise ValueError(f"{describe(stated)} is not a list of arguments")
     lists = stated if isinstance(stated[0], list) else [stated]
@@ -184,7 +184,7 @@ def _command(stated: object) -> Command:
 
 
 def _constraint(stated: object) -> ProgramConstraint:
-    """A condition, or ``{require: condition, reason: text}``."""
+    """A constraint: a condition, or ``{require: condition, reason: text}``."""
     parts = stated if isinstance(stated, dict) else {"require": stated}
     require, reason = parts.get("require"), parts.get("reason", "")
     for key in parts:

@@ -1,4 +1,4 @@
-"""External programs from YAML (schema autotune.program/1)."""
+"""Reads external programs from YAML (schema autotune.program/1)."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +52,9 @@ _BESIDE_CHECK: dict[str, object] = {"tolerance": Annotated[float, Bounds(least=0
 
 
 def _read_time(reader: FactReader, value: object, keys: Keys) -> object:
-    """``{pattern: ..., unit: ms}``; ``wall`` stands for ``{wall: true}``."""
+    """How a time is read from the output: ``{pattern: ..., unit: ms}``; ``wall`` is short for
+    ``{wall: true}``.
+    """
     value = {"wall": True} if value == "wall" else value
     return _reading(reader, value, keys, tuple(_READINGS), _BESIDE_TIME)[0]
 
@@ -71,7 +73,9 @@ def _reading(
     ways: Sequence[str],
     beside: Mapping[str, object],
 ) -> tuple[object, dict[str, object]]:
-    """How a number is read by one of some ways, and what stands beside it."""
+    """How a number is read from output, in exactly one of several ways, and the values of the keys
+    beside it.
+    """
     if not isinstance(value, dict):
         return reader.refuse(keys, value, "keys and values"), {}
     faults_before = len(reader.session.faults)
@@ -116,7 +120,9 @@ FORMS[Check] = FileForm(
 
 
 def _read_packages(reader: FactReader, value: object, keys: Keys) -> object:
-    """``{pystencils: pip install pystencils}``."""
+    """The packages that a program needs, with how to install them: ``{pystencils: pip install
+    pystencils}``.
+    """
     packages = reader.value(Mapping[str, Text], (), value, keys)
     if packages is LOST:
         return LOST
@@ -128,7 +134,7 @@ FORMS[tuple[Package, ...]] = FileForm(_read_packages, lambda of: of(Mapping[str,
 
 
 def read_program(session: Session, path: Path) -> Program | None:
-    """The program of a file, or None and faults."""
+    """The program in a file; None with faults noted where it cannot be read."""
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     if document is None:
@@ -154,7 +160,7 @@ def read_program(session: Session, path: Path) -> Program | None:
 def _completed(
     document: Document, stated: Program, folder: Path, sources: Mapping[str, bytes]
 ) -> Program:
-    """The draft of a program with absolute paths, a whole baseline and no model."""
+    """The draft of a program with absolute paths and a complete baseline, but without a model."""
     time = document.root["time"]
     warm_ups = time.get("warm_ups", 0) if isinstance(time, dict) else 0
     places = {".".join(str(k) for k in keys): p for keys, p in document.places.items() if keys}
@@ -176,7 +182,7 @@ def _completed(
 
 
 class _Checker:
-    """What the keys of a program say about one another, and about files."""
+    """Checks the keys of a program against one another, and against files."""
 
     def __init__(self, session: Session, document: Document, program: Program) -> None:
         self.session = session
@@ -234,7 +240,9 @@ class _Checker:
             self.session.faults.append(fault)
 
     def _check_output(self) -> None:
-        """A build makes the output that is run, and everything that is listed is used."""
+        """Check that a build makes the file that is run, and that all parameters and arguments are
+        used.
+        """
         program = self.program
         built = {
             name for command in program.build for template in command for name in template.names
@@ -293,7 +301,9 @@ class _Checker:
             self.add(("folder",), f"there is no folder {program.folder!r}")
 
     def sources(self, folder: Path) -> dict[str, bytes] | None:
-        """Name, relative to the source folder, to content."""
+        """The source files: name relative to the source folder, to content; None with
+        faults noted.
+        """
         if not folder.is_dir():
             self.add(("source_folder",), f"there is no folder {shown(folder)!r}")
             return None
@@ -324,7 +334,7 @@ class _Checker:
 
 
 def source_names(folder: Path, pattern: str) -> list[str]:
-    """The files of a folder that a name or a pattern stands for, relative to it, sorted."""
+    """The files in a folder that match a name or a pattern, relative to the folder, sorted."""
     if (folder / pattern).is_file():
         return [pattern]
     return sorted(str(p.relative_to(folder)) for p in folder.glob(pattern) if p.is_file())

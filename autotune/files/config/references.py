@@ -1,4 +1,4 @@
-"""Published tables from YAML (schema autotune.reference/1)."""
+"""Reads published tables from YAML (schema autotune.reference/1)."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ SCHEMA = "autotune.reference/1"
 
 
 def read_reference(session: Session, path: Path) -> Reference | None:
-    """The published table of a file, or None and faults."""
+    """The published table in a file; None with faults noted where it cannot be read."""
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Reference, name=path.stem) if document else None
@@ -26,7 +26,7 @@ def read_reference(session: Session, path: Path) -> Reference | None:
 
 
 def check_reference(session: Session, setup: Setup) -> None:
-    """Note at its key ``reference`` what of the published table a study cannot have."""
+    """Note, at the key ``reference``, what the published table needs and the study lacks."""
     reference, where = setup.reference, setup.place("reference")
     if reference is None:
         return

@@ -1,4 +1,6 @@
-"""One reading: files by name or path, each read once, the faults of all of them together."""
+"""One reading of config files: resolves names and paths, reads each file once, and collects all
+faults.
+"""
 
 import re
 from collections.abc import Callable
@@ -58,19 +60,23 @@ class Session:
         self.faults.append(Fault(where=where, found=found, expected=expected, hint=hint))
 
     def finish(self) -> None:
-        """Raise ConfigError with every fault, each once; do nothing where there is none."""
+        """Raise ConfigError with every fault, each listed once; do nothing where there is none."""
         if self.faults:
             raise ConfigError(*_in_order(self.faults))
 
     def once(self, path: Path, reader: "Callable[[Session, Path], T | None]") -> T | None:
-        """What ``reader`` makes of a file; the same value when it is asked for again."""
+        """The result of ``reader`` for a file; the file is read once, and later calls return the
+        same value.
+        """
         key = (reader.__name__, path.resolve())
         if key not in self._done:
             self._done[key] = reader(self, path)
         return cast("T | None", self._done[key])
 
     def open(self, path: Path, schema: str) -> Document | None:
-        """The document of a file of a schema such as ``autotune.ivp/1``, or None and faults."""
+        """The document of a file with a schema such as ``autotune.ivp/1``; None with faults noted
+        where it is wrong.
+        """
         document = yaml_document.read(path, self.faults)
         if document is None or not self._check_schema(document, schema):
             return None
@@ -99,7 +105,7 @@ class Session:
         return False
 
     def absent(self, name: str, names: list[str]) -> None:
-        """Note that there is no such file."""
+        """Note as a fault that a file of this name does not exist."""
         self.add(name, "there is no such file", hint=nearest(name, names))
 
     def resolve(
@@ -110,9 +116,11 @@ class Session:
         where: str = "",
         also: tuple[str, ...] = (),
     ) -> Path | None:
-        """The file of a name of a collection, or of a path ending in .yaml relative to ``folder``.
+        """The file for a name in a collection, or for a path ending in .yaml relative to
+        ``folder``.
 
-        ``where`` is the place that a fault names; ``also`` are names that need no file.
+        ``where`` is the place that a fault names; ``also`` are further names that are allowed and
+        need no file. None with a fault noted where there is no file.
         """
         if name.endswith((".yaml", ".yml")):
             path = folder / name
@@ -132,7 +140,9 @@ class Session:
 
 
 def _in_order(faults: list[Fault]) -> list[Fault]:
-    """Each fault once; file by file as they were read, from the top down in each."""
+    """The faults, each listed once, by file in the order of reading and from top to bottom in each
+    file.
+    """
     files: dict[str, int] = {}
 
     def position(fault: Fault) -> tuple[int, int, int]:

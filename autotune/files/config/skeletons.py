@@ -1,4 +1,4 @@
-"""Skeletons from YAML (schema autotune.skeleton/1)."""
+"""Reads skeletons from YAML (schema autotune.skeleton/1)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -40,7 +40,9 @@ _STEPS: Mapping[str, object] = {
 
 
 def _read_step(reader: FactReader, value: object, keys: Keys) -> object:
-    """``{call: lc}``, ``{swap: [u, v]}``, ``{loop: {...}}``; ``sync`` for ``{sync: true}``."""
+    """A step of a skeleton: ``{call: lc}``, ``{swap: [u, v]}``, ``{loop: {...}}``; ``sync`` is
+    short for ``{sync: true}``.
+    """
     value = {"sync": True} if value == "sync" else value
     if not isinstance(value, dict):
         return reader.refuse(keys, value, "keys and values")
@@ -89,7 +91,7 @@ FORMS[Step] = FileForm(_read_step, _step_schema)
 
 
 def read_skeleton(session: Session, path: Path) -> Skeleton | None:
-    """The skeleton of a file, or None and faults."""
+    """The skeleton in a file; None with faults noted where it cannot be read."""
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Skeleton, name=path.stem) if document else None
@@ -106,7 +108,7 @@ def read_skeleton(session: Session, path: Path) -> Skeleton | None:
 
 
 def _check_extents(check: "_Check") -> None:
-    """A grid goes with stencils only, s and n with IVPs only."""
+    """Check that grids are used with stencils only, and the extents s and n with IVPs only."""
     if GRID not in (*check.skeleton.dimensions.values(), *_extents(check.skeleton.arrays)):
         for name, kernel in check.skeleton.kernels.items():
             if kernel.on_grid:
@@ -133,7 +135,7 @@ def _extents(arrays: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 
 class _Check:
-    """Faults of names and array elements in one skeleton."""
+    """Finds the faults of names and array elements in one skeleton."""
 
     def __init__(self, session: Session, document: Document, skeleton: Skeleton) -> None:
         self.session = session
@@ -154,7 +156,7 @@ class _Check:
             self.reference(keys, ref)
 
     def reference(self, keys: Keys, ref: Ref, *, whole: bool = False) -> None:
-        """An array element; with ``whole`` a vector, without its last index."""
+        """Check an array element; with ``whole`` a whole vector, which has no last index."""
         if ref.array not in self.skeleton.arrays:
             self.name(keys, "array", ref.array, set(self.skeleton.arrays))
             return

@@ -1,4 +1,4 @@
-"""Spaces of variants from YAML (schema autotune.space/1)."""
+"""Reads spaces of variants from YAML (schema autotune.space/1)."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -30,7 +30,9 @@ _OF_GRIDS = ("block", "unroll")
 
 
 def _read_rule(reader: FactReader, value: object, keys: Keys) -> object:
-    """``{tile: {kernel: lc, size: $tile}, when: {tile: 256}}``: its kind is a key."""
+    """A rule of a space: ``{tile: {kernel: lc, size: $tile}, when: {tile: 256}}``; the first key is
+    its kind.
+    """
     if not isinstance(value, dict):
         return reader.refuse(keys, value, "keys and values")
     faults_before = len(reader.session.faults)
@@ -86,7 +88,9 @@ FORMS[Rule] = FileForm(_read_rule, _rule_schema)
 
 
 def read_space(session: Session, path: Path) -> Space | None:
-    """The space of a file, checked against its skeleton, or None and faults."""
+    """The space in a file, checked against its skeleton; None with faults noted where
+    it is wrong.
+    """
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Space, name=path.stem) if document else None
@@ -132,7 +136,7 @@ def _check_value(
     name: str,
     values: tuple[Value, ...],
 ) -> None:
-    """The name must be a parameter, the values in its domain."""
+    """Check that the name is a parameter and the values are in its domain."""
     if name not in space.parameters:
         where = document.key(keys)
         session.faults.append(unknown_name(where, "parameter", name, space.parameters))
@@ -148,13 +152,15 @@ def _check_value(
 
 
 def _check_when(session: Session, document: Document, space: Space, when: When, keys: Keys) -> None:
-    """A condition names parameters and their values."""
+    """Check that a condition uses names of parameters and values in their domains."""
     for name, values in when.items():
         _check_value(session, document, space, (*keys, name), name, values)
 
 
 def _check_rule(session: Session, document: Document, space: Space, i: int) -> bool:
-    """Whether a rule makes a transformation for every value with which it applies."""
+    """Whether a rule gives a transformation for every value at which it applies; faults
+    are noted.
+    """
     rule = space.rules[i]
     faults_before = len(session.faults)
     _check_when(session, document, space, rule.when, ("rules", i, "when"))
@@ -174,7 +180,7 @@ def _check_rule(session: Session, document: Document, space: Space, i: int) -> b
 
 
 def _alone(space: Space, rule: Rule) -> Space:
-    """A space of this one rule: its construction says whether the rule fits its parameters."""
+    """A space with this one rule, which can be constructed only if the rule fits the parameters."""
     return Space(
         name="",
         title="",
@@ -187,7 +193,9 @@ def _alone(space: Space, rule: Rule) -> Space:
 def _check_names(
     session: Session, document: Document, space: Space, rule: Rule, i: int, skeleton: Skeleton
 ) -> None:
-    """Kernels and arrays that a rule names must be in the skeleton, orders those of its loops."""
+    """Check that the kernels and arrays of a rule are in the skeleton, and its loop orders fit the
+    kernels.
+    """
     for name, value in rule.arguments.items():
         keys: Keys = ("rules", i, rule.kind, name)
         if not isinstance(value, str) or value.startswith("$"):

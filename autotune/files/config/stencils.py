@@ -1,4 +1,4 @@
-"""Stencils from YAML (schema autotune.stencil/1)."""
+"""Reads stencils from YAML (schema autotune.stencil/1)."""
 
 import math
 import sys
@@ -22,7 +22,7 @@ _SMALL = 5
 
 
 def read_stencil(session: Session, path: Path) -> Stencil | None:
-    """The stencil of a file, or None and faults."""
+    """The stencil in a file; None with faults noted where it cannot be read."""
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Stencil, name=path.stem) if document else None
@@ -43,7 +43,7 @@ def read_stencil(session: Session, path: Path) -> Stencil | None:
 
 
 class _Check:
-    """Faults of one stencil, each at its place."""
+    """Finds the faults of one stencil, each at its place."""
 
     def __init__(self, session: Session, document: Document, stencil: Stencil) -> None:
         self.session = session
@@ -66,7 +66,9 @@ class _Check:
                 self.add(("dimensions", i), f"the dimension {name!r} is here again", "each once")
 
     def names(self) -> None:
-        """Every symbol must be known where it is used; what is not a body reads no element."""
+        """Check that every symbol is known where it is used, and that only the body
+        reads elements.
+        """
         scalars = set(self.extents)
         for name, expr in self.stencil.constants.items():
             self._new(("constants", name), scalars)
@@ -95,7 +97,9 @@ class _Check:
         self.add(keys, f"unknown name {name!r}", one_of(sorted(names)), nearest(name, names))
 
     def body(self) -> None:
-        """It reads u and coefficients at whole offsets from the point, not what it writes."""
+        """Check that the body reads u and coefficients at whole offsets from the point, and not
+        what it writes.
+        """
         body, keys = self.stencil.body, ("body",)
         arrays = {SOURCE, *self.stencil.coefficients}
         form = f"{SOURCE}{''.join(f'[{name}+number]' for name in self.stencil.dimensions)}"
@@ -133,7 +137,9 @@ class _Check:
             self.add(keys, f"{show(ref)} reads too far", f"at most {LARGEST_RADIUS} points away")
 
     def values(self, stencil: Stencil) -> None:
-        """Constants, coefficients and first values are sound at the corners of a small grid."""
+        """Check the values of constants, coefficients and initial values at the corners of a small
+        grid.
+        """
         extents = tuple(max(_SMALL, stencil.minimum) + n for n in range(len(stencil.dimensions)))
         keys: Keys = ("constants",)
         where = " x ".join(map(str, extents))

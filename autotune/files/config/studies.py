@@ -1,4 +1,4 @@
-"""Studies from YAML (schema autotune.config/1): the one file that names all others."""
+"""Reads studies from YAML (schema autotune.config/1): the file that names all others."""
 
 import dataclasses
 import re
@@ -39,7 +39,9 @@ FORMS[Reference | None] = named_file("benchmarks/published", read_reference)
 
 
 def read_study(session: Session, path: Path) -> Setup | None:
-    """The study of a config file and of every file that it names, or None and faults."""
+    """The study in a config file and in every file that it names; None with faults noted where it
+    is wrong.
+    """
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     if document is None:
@@ -83,7 +85,7 @@ def read_study(session: Session, path: Path) -> Setup | None:
 
 
 def _follow_subject(session: Session, document: Document) -> None:
-    """Note the faults of skeleton, space and program, where the study itself cannot be read."""
+    """Note the faults of skeleton, space and program where the study itself cannot be read."""
     files: dict[str, tuple[paths.Collection, Callable[[Session, Path], object]]] = {
         "skeleton": ("variants/skeleton", read_skeleton),
         "space": ("variants/space", read_space),
@@ -99,7 +101,7 @@ def _follow_subject(session: Session, document: Document) -> None:
 
 
 def _completed(document: Document, stated: Setup, reader: "_Reader") -> Setup:
-    """The draft of a study with what its problems and its program say."""
+    """The draft of a study, completed from its problems and its program."""
     subject = stated.subject
     engine = ENGINES[subject.family][0]
     return altered(
@@ -113,7 +115,7 @@ def _completed(document: Document, stated: Setup, reader: "_Reader") -> Setup:
 
 
 class _Reader:
-    """Follows the names in one study to their files."""
+    """Reads the files that one study names."""
 
     def __init__(self, session: Session, document: Document, stated: Setup) -> None:
         self.session = session
@@ -131,7 +133,7 @@ class _Reader:
         self.session.add(self.document.place(keys), found, expected, hint)
 
     def subject(self) -> Generated | Program | None:
-        """What the study is about: a space of a skeleton, or a program."""
+        """The subject of the study: a space of variants of a skeleton, or an external program."""
         if self.names["program"] is None:
             if self.names["space"] is None:
                 self.add((), "neither space nor program is given", "one of them")
@@ -167,9 +169,9 @@ class _Reader:
         return skeleton, space
 
     def layouts(self, subject: StudySubject | None = None) -> tuple[Layout, ...]:
-        """``threads: [1, all]`` is short for layouts of one rank.
+        """The layouts of the study; ``threads: [1, all]`` is short for layouts of one rank.
 
-        A subject that is not spread over threads has one.
+        A subject that does not run on several threads has one layout.
         """
         usual_placement = self.placement or "compact"
         if self.stated_layouts is not None:
@@ -179,7 +181,9 @@ class _Reader:
         return tuple(Layout(threads=count, placement=usual_placement) for count in counts)
 
     def _layout(self, i: int, usual: Placement) -> Layout:
-        """The placement of the study holds for layouts of one rank that name none."""
+        """Layout ``i``; a layout of one rank that names no placement has the placement of the
+        study.
+        """
         assert self.stated_layouts is not None
         stated = self.stated_layouts[i]
         single = stated.nodes * stated.ranks == 1
@@ -195,9 +199,10 @@ class _Reader:
         return isinstance(layout, dict) and layout.get("placement") is not None
 
     def check_repeats(self, problems: Sequence[AnyProblem | None]) -> None:
-        """No problem, build or layout twice: their results could not be told apart.
+        """Check that no problem, build or layout occurs twice, since their results could not be
+        told apart.
 
-        Problems are compared as they were understood: ``size: 96`` is also a way to write a grid.
+        Problems are compared as values: ``size: 96`` may be the same problem as a grid written out.
         """
         stated = self.stated
         # a layout that names no placement has that of the study, which need not be the usual one
@@ -221,7 +226,7 @@ class _Reader:
                     self.add((key, i), f"{key}: the same again", f"each once (first at {first})")
 
     def check_families(self, wanted: str, subject: str) -> None:
-        """The subject is for problems of this family."""
+        """Check that the subject fits problems of this family."""
         for i, problem in enumerate(self.stated.problems):
             family = problem.family
             if family != wanted:
@@ -230,7 +235,9 @@ class _Reader:
                 self.add(("problems", i, key), found, f"{FAMILIES[wanted]}, or {other}")
 
     def check_program(self, program: Program) -> None:
-        """What a program of the user's has no use for is not given."""
+        """Check that the study of an external program has no keys that only apply to generated
+        code.
+        """
         self.check_families("program", f"the program {program.name}")
         if not program.compiled and "builds" in self.document.root:
             found = f"builds: {program.name} names neither {{compiler}} nor {{flags}}"
@@ -252,7 +259,9 @@ class _Reader:
                 self.add((key, i), found, "1, or threads: openmp in its file")
 
     def check_layouts(self, machine: Machine | None, problems: Sequence[AnyProblem | None]) -> None:
-        """They fit the machine, and some communication that was asked for fits the problems."""
+        """Check that the layouts fit the machine, and that some requested communication fits the
+        problems.
+        """
         if self.threads is not None and self.stated_layouts is not None:
             self.add(("layouts",), "both threads and layouts are given", "one of them")
         key = "layouts" if self.stated_layouts is not None else "threads"

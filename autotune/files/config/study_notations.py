@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def study_name(value: object) -> str:
-    """The name of a study, which is also one of files."""
+    """The name of a study, which must be usable as a file name."""
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise ValueError(f"{describe(value)} is not a name of letters, digits, and . _ - inside")
     return value
@@ -33,7 +33,9 @@ def threads(value: object) -> int | str:
 
 
 def launcher(value: object, further: tuple[str, ...] = ()) -> str:
-    """A command line with ``{command}`` once and no placeholder but the ``further`` ones."""
+    """A launcher template: it has ``{command}`` once, and no other placeholders than
+    ``further``.
+    """
     if not isinstance(value, str):
         raise ValueError(f"{describe(value)} is not a command line")
     names = re.findall(r"\{([^{}]*)\}", value)
@@ -54,12 +56,14 @@ def launcher(value: object, further: tuple[str, ...] = ()) -> str:
 
 
 def mpi_launcher(value: object) -> str:
-    """As ``launcher``, but it may also name the nodes, the ranks and the threads of each rank."""
+    """A launcher template that may also have placeholders for nodes, ranks and threads of each
+    rank.
+    """
     return launcher(value, LAYOUT_PLACEHOLDERS)
 
 
 def share(value: object) -> float:
-    """A share below 1: ``1 %`` or ``0.01``."""
+    """A share below 1, written as ``1 %`` or ``0.01``."""
     text = str(value).strip()
     try:
         number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
@@ -71,7 +75,7 @@ def share(value: object) -> float:
 
 
 def objectives(value: object) -> tuple[str, ...]:
-    """Time, alone or with others, each once; in the order of ``OBJECTIVES``."""
+    """The objectives, in the order of ``OBJECTIVES``: time, alone or with others, each once."""
     listed = value if isinstance(value, list) else [value]
     for objective in listed:
         if objective not in OBJECTIVES:

@@ -1,9 +1,10 @@
-"""A YAML file as plain values, every one with its place.
+"""Reads a YAML file as plain values, each with its place in the file.
 
-Plain loading drops duplicate keys, reads ``1e6`` as text and ``no`` as False. So the events of the
-parser are composed here: a plain scalar is a number where it looks like one, ``true``, ``false``
-and ``null`` are what they say, everything else is text. Anchors, tags, several documents in one
-file and keys that are not scalars are faults. Every fault of a file is collected, none is raised.
+Plain YAML loading drops duplicate keys, reads ``1e6`` as text and ``no`` as False. So the events of
+the parser are composed here. A plain scalar is a number where it looks like one; ``true``,
+``false`` and ``null`` have their meaning; everything else is text. Anchors, tags, several documents
+in one file and keys that are not scalars are faults. All faults of a file are collected and none is
+raised.
 """
 
 import math
@@ -51,19 +52,23 @@ class Document:
     """The place of a key."""
 
     def place(self, keys: Keys) -> str:
-        """``file:line:column`` of the value at ``keys``, else of the nearest value around it."""
+        """The place ``file:line:column`` of the value at ``keys``, else of the nearest value around
+        it.
+        """
         for end in range(len(keys), 0, -1):
             if keys[:end] in self.places:
                 return self.places[keys[:end]]
         return self.places.get((), shown(self.path))
 
     def key(self, keys: Keys) -> str:
-        """``file:line:column`` of the last key in ``keys``, else as ``place``."""
+        """The place ``file:line:column`` of the last key in ``keys``, else of the nearest value
+        around it.
+        """
         return self.keys.get(keys) or self.place(keys)
 
 
 def shown(path: Path) -> str:
-    """A path as users see it: relative to the current folder where it lies inside."""
+    """A path as users see it: relative to the current folder where it lies inside this folder."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except (ValueError, OSError):
@@ -71,7 +76,7 @@ def shown(path: Path) -> str:
 
 
 def scalar(text: str) -> Scalar:
-    """What a plain scalar stands for.
+    """The value of a plain YAML scalar.
 
     >>> [scalar(text) for text in ("1e6", "12", "no", "true", "2.3 GHz")]
     [1000000.0, 12, 'no', True, '2.3 GHz']
@@ -86,7 +91,7 @@ def scalar(text: str) -> Scalar:
 
 
 def read(path: Path, faults: list[Fault]) -> Document | None:
-    """The document of a file, or None after adding to ``faults`` why there is none.
+    """The document of a file; None where it cannot be read, with the reason added to ``faults``.
 
     Duplicate keys, anchors and tags are added to ``faults`` too, but the document is returned.
     """
@@ -101,7 +106,10 @@ def read(path: Path, faults: list[Fault]) -> Document | None:
 def compose(
     text: str, path: Path, faults: list[Fault], *, tags: Collection[str] = ()
 ) -> Document | None:
-    """The document that a text stands for; as ``read``. ``tags`` are passed over."""
+    """The document in a text, as ``read`` does it for a file.
+
+    With ``tags``, tags are ignored instead of being faults.
+    """
     name = shown(path)
     composer = _Composer(name, faults, tags)
     try:
@@ -129,7 +137,7 @@ def compose(
 
 
 def describe(value: object) -> str:
-    """A value in the words of a fault: ``text 'a'``, ``the number 5``, ``a list``."""
+    """A description of a value for a fault: ``text 'a'``, ``the number 5``, ``a list``."""
     match value:
         case None:
             return "nothing"
@@ -146,7 +154,9 @@ def describe(value: object) -> str:
 
 
 def text_of(path: Path, faults: list[Fault]) -> str | None:
-    """The text of a file, or None and a fault: absent, not a file, too large, not text."""
+    """The text of a file; None with a fault noted where it is absent, not a file, too large or not
+    text.
+    """
     name = shown(path)
     try:
         status = path.stat()
@@ -205,11 +215,11 @@ def _syntax_fault(name: str, text: str, error: yaml.MarkedYAMLError) -> Fault:
 
 
 class _TooDeepError(Exception):
-    """Nested deeper than is read; the fault was noted."""
+    """Raised for a document nested more deeply than is read; the fault is already noted."""
 
 
 class _Composer:
-    """Builds values from the parser's events, and notes where each is."""
+    """Builds values from the parser's events, and records the place of each."""
 
     def __init__(self, name: str, faults: list[Fault], tags: Collection[str] = ()) -> None:
         self.name = name
@@ -260,7 +270,7 @@ class _Composer:
         return self._mapping(keys)
 
     def _check_plain(self, event: yaml.Event) -> None:
-        """Neither an anchor nor a tag."""
+        """Check that an event has neither an anchor nor a tag."""
         if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
             self._refuse(event, f"the anchor &{event.anchor}", "values written out: no anchors")
         tag = getattr(event, "tag", None)

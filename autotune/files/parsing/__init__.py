@@ -1,1 +1,1 @@
-"""What all readers of other tools' files share: text, JSON, separated values, XML, faults."""
+"""Code that all readers of other tools' files share: text, JSON, separated values, XML, faults."""

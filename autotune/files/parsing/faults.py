@@ -1,4 +1,6 @@
-"""Faults of a file of another tool, collected: of a thousand wrong rows the first few are named."""
+"""The faults of a file of another tool, collected; of a thousand wrong rows only the first few are
+named.
+"""
 
 import unicodedata
 from dataclasses import dataclass, field
@@ -14,7 +16,7 @@ _CONTROL = ("Cc", "Cs")
 
 
 def printable(text: str, longest: int = _LONGEST) -> str:
-    r"""Text of a file as it may be printed: control characters escaped, cut where it is long.
+    r"""Text of a file made safe to print: control characters are escaped, long text is cut.
 
     >>> printable("a\x1b[31m")
     'a\\x1b[31m'
@@ -27,19 +29,19 @@ def printable(text: str, longest: int = _LONGEST) -> str:
 
 @dataclass(slots=True)
 class Faults:
-    """What is wrong with one file."""
+    """Collects the faults of one file."""
 
     file: str
     found: list[Fault] = field(default_factory=list)
 
     def add(self, place: str, found: str, expected: str = "", hint: str = "") -> None:
-        """A fault at a place inside the file; an empty place is the file as a whole."""
+        """Add a fault at a place inside the file; an empty place means the file as a whole."""
         where = f"{self.file}:{place}" if place else self.file
         fault = Fault(where=where, found=printable(found), expected=expected, hint=hint)
         self.found.append(fault)
 
     def settle(self) -> None:
-        """Raise InputError if anything was found."""
+        """Raise InputError if any fault was added."""
         if not self.found:
             return
         more = len(self.found) - _SHOWN
@@ -47,6 +49,6 @@ class Faults:
         raise InputError(*self.found[:_SHOWN], *rest)
 
     def fail(self, place: str, found: str, expected: str = "", hint: str = "") -> InputError:
-        """The error to raise for a fault that ends the reading at once."""
+        """The InputError to raise for a fault that ends the reading at once."""
         self.add(place, found, expected, hint)
         return InputError(self.found[-1])

@@ -1,4 +1,4 @@
-"""Lines of separated values as cells of text, and what stands in a cell or a title."""
+"""Reads lines of separated values as cells of text, and interprets cells and column titles."""
 
 import csv
 import functools
@@ -28,7 +28,7 @@ NumberedLine = tuple[int, list[str]]
 
 
 def separator_of(header: str) -> str:
-    """The separator of the names of a header: the most frequent of comma, semicolon and tab."""
+    """The separator of the names in a header: the most frequent of comma, semicolon and tab."""
     return max(",;\t", key=header.count)
 
 
@@ -40,9 +40,9 @@ def read_lines(
     empty_rows: bool = False,
     expected: str = "values between commas, semicolons or tabs",
 ) -> list[NumberedLine]:
-    """The lines of a text that are not empty; InputError where it is not CSV, or too large.
+    """The lines of a text that are not empty; InputError where the text is not CSV, or too large.
 
-    ``empty_rows``: a line of nothing but separators counts as a row of empty cells.
+    ``empty_rows``: a line that has only separators counts as a row of empty cells.
     """
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
     lines: list[NumberedLine] = []
@@ -63,7 +63,7 @@ def read_lines(
 def as_wide_as(
     header: Sequence[str], lines: Sequence[NumberedLine], faults: Faults
 ) -> list[NumberedLine]:
-    """The lines with as many cells as the header; a fault is added for each other one."""
+    """The lines with as many cells as the header; a fault is added for each other line."""
     width = len(header)
     fitting = []
     for number, line in lines:
@@ -76,15 +76,15 @@ def as_wide_as(
 
 
 def repeated(header: Sequence[str]) -> list[str]:
-    """The names that a header has more than once, sorted."""
+    """The names that occur more than once in a header, sorted."""
     return sorted(name for name, count in Counter(header).items() if count > 1)
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def cell(text: str) -> str | int | float | bool:
-    """What a cell stands for: a number where it looks like one, a truth value, else its text.
+    """The value of a cell: a number where it looks like one, a truth value, else its text.
 
-    Whole numbers are integers however they are written; infinite ones and nan are text.
+    A whole number is an integer in any notation; infinite numbers and nan are text.
 
     >>> cell(" 50.0 "), cell("1e3"), cell("True"), cell("1_000"), cell("inf")
     (50, 1000, True, '1_000', 'inf')
@@ -101,7 +101,7 @@ def cell(text: str) -> str | int | float | bool:
 
 
 def to_number(text: str) -> float | None:
-    """The number that a text is, infinite and nan too; None for other text.
+    """The number that a text represents, which may be infinite or nan; None for other text.
 
     >>> to_number(" 1e3 "), to_number("1_000"), to_number("")
     (1000.0, None, None)
@@ -113,7 +113,7 @@ def to_number(text: str) -> float | None:
 
 
 def quantity(title: str) -> tuple[str, str]:
-    """What a title names, and its unit of time; empty where it states none.
+    """The name and the unit of time in a column title; the unit is empty where the title has none.
 
     >>> quantity("time_ms"), quantity("Time [s]"), quantity("performance")
     (('time', 'ms'), ('Time', 's'), ('performance', ''))

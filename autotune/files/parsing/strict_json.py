@@ -1,4 +1,4 @@
-"""JSON that somebody else wrote: each key once, and whole numbers of any length."""
+"""Reads JSON of other programs strictly: each key once, and whole numbers of any length."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ def document(
 ) -> dict[str, object]:
     """The object that a JSON text holds; InputError, with the place, for anything else.
 
-    ``formats`` says what was expected. ``closed`` gives the content of a text that its writer has
-    not finished, None where it is not one.
+    ``formats`` describes what was expected. ``closed`` returns the content of a text that its
+    writer has not finished, or None where the text is no such text.
     """
     content: object
     try:
@@ -41,9 +41,9 @@ def document(
 
 
 def loads(text: str, faults: Faults) -> object:
-    """What a JSON text holds; InputError for an object that has a key twice.
+    """The value that a JSON text holds; InputError for an object that has a key twice.
 
-    json.JSONDecodeError where it is not JSON, RecursionError where it is nested too deeply.
+    Raises json.JSONDecodeError where it is not JSON, RecursionError where it is nested too deeply.
     """
 
     def once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:

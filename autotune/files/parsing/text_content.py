@@ -1,4 +1,4 @@
-"""The text of a file that somebody else wrote: plain or gzipped, no larger than what is borne."""
+"""Reads the text of a file of another program: plain or gzipped, up to a largest size."""
 
 import gzip
 import zlib
@@ -17,9 +17,9 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 def text(path: Path, faults: Faults, formats: str, largest: int = LARGEST) -> str:
     """The text of a file in UTF-8, unpacked where it is gzipped.
 
-    InputError where it cannot be read, is no text, or larger than ``largest`` bytes; ``formats``
-    says what was expected. No more than ``largest`` is ever held, also of a device or a pipe that
-    never ends.
+    Raises InputError where it cannot be read, is no text, or is larger than ``largest`` bytes;
+    ``formats`` describes what was expected. At most ``largest`` bytes are held in memory, even of a
+    device or a pipe that never ends.
     """
     try:
         with path.open("rb") as file:

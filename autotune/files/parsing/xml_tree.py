@@ -1,4 +1,6 @@
-"""XML as a small tree: no document type, so no entity is ever defined, expanded or fetched."""
+"""Reads XML as a small tree, without document types, so that no entity is defined, expanded or
+fetched.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,15 +26,17 @@ class Element:
 
     @property
     def text(self) -> str:
-        """Its own text, without that of its children."""
+        """The text of the element itself, without that of its children."""
         return "".join(self.pieces)
 
     def child(self, tag: str) -> "Element | None":
-        """The first child of a tag."""
+        """The first child with this tag; None where there is none."""
         return next((child for child in self.children if child.tag == tag), None)
 
     def content(self, tag: str) -> str:
-        """The text of the first child of a tag, without blanks around; empty for none."""
+        """The text of the first child with this tag, without surrounding blanks; empty where there
+        is none.
+        """
         child = self.child(tag)
         return child.text.strip() if child is not None else ""
 
@@ -41,10 +45,11 @@ Taker = Callable[[Element], None]
 
 
 def parse(text: str, faults: Faults, take: Mapping[str, Taker] | None = None) -> Element:
-    """The root of a document; elements of the tags in ``take`` are handed over and not kept.
+    """The root of a document; elements with a tag in ``take`` are passed to its function and not
+    kept.
 
-    InputError, with the line, for what is not well formed, for a document type (which could define
-    entities) and for elements nested too deeply.
+    Raises InputError, with the line, for XML that is not well formed, for a document type (which
+    could define entities) and for elements nested too deeply.
     """
     builder = _Builder(faults, take or {})
     parser = expat.ParserCreate()
@@ -68,7 +73,7 @@ def parse(text: str, faults: Faults, take: Mapping[str, Taker] | None = None) ->
 
 
 class _Builder:
-    """Puts elements together as they begin and end."""
+    """Builds elements while the parser reports their begins and ends."""
 
     def __init__(self, faults: Faults, take: Mapping[str, Taker]) -> None:
         self.root: Element | None = None

@@ -1,1 +1,1 @@
-"""Recorded search spaces: every candidate with its measured time, read from files of many tools."""
+"""Recorded search spaces: every candidate with its measured time, in file formats of many tools."""

@@ -1,9 +1,11 @@
-"""A table in CSV: a header, a row per candidate, parameters first, the time in the last column.
+"""Reads a recorded space from CSV: a header, a row per candidate, parameters first, the time in the
+last column.
 
-A column named ``status`` says what became of a candidate, one named ``predicted_s`` what a model
-said; a candidate that failed may leave its time empty. One-hot encoded parameters are decoded. In
-a table that ``autotune export`` wrote, columns ``parameter:NAME`` are the parameters, and beside
-them what says how a candidate was built and run; candidates without a status were not measured.
+A column named ``status`` holds the outcome of a candidate, and a column named ``predicted_s`` the
+prediction of a model. A candidate that failed may leave its time empty. One-hot encoded parameters
+are decoded. In a table that ``autotune export`` wrote, columns ``parameter:NAME`` are the
+parameters, other columns describe how a candidate was built and run, and candidates without a
+status were not measured.
 """
 
 import dataclasses
@@ -34,7 +36,8 @@ _RUN = (
 def rows(text: str, faults: Faults) -> tuple[list[Row], str]:
     """The rows of a table, and the unit of their times: ``s``, or empty where none is stated.
 
-    The name of the last column may state it (``time_ms``, ``time [s]``). Faults are added.
+    The name of the last column may state the unit (``time_ms``, ``time [s]``). Faults found are
+    added to ``faults``.
     """
     lines = read_lines(
         text.lstrip("\ufeff"),
@@ -70,7 +73,7 @@ def _check_header(header: list[str], faults: Faults) -> None:
 
 
 def _unit(title: str) -> str:
-    """The unit that a title ends in; empty for none.
+    """The unit of time at the end of a column title; empty where there is none.
 
     >>> _unit("time_ms"), _unit("Time [s]"), _unit("performance")
     ('ms', 's', '')
@@ -79,7 +82,9 @@ def _unit(title: str) -> str:
 
 
 def _own(cells: dict[str, str], title: str) -> dict[str, str]:
-    """Of a table of ours the parameters, what else tells candidates apart, and the outcome."""
+    """The cells that matter of a row written by autotune: parameters, how the candidate was run,
+    and the outcome.
+    """
     kept = {n.removeprefix(OWN): text for n, text in cells.items() if n.startswith(OWN)}
     kept |= {n if n not in kept else f"{n} of run": cells[n] for n in _RUN if n in cells}
     kept |= {name: cells[name] for name in (STATUS, PREDICTED) if name in cells}

@@ -1,10 +1,10 @@
-"""The cache file of Kernel Tuner: configurations by key, written line by line while it tunes.
+"""The cache file of Kernel Tuner: configurations by key, written line by line during tuning.
 
-Files that state no version (most) and those of versions 1.x of its schema are alike. Until the
-tuner closes it, the file lacks its last two brackets, and mostly ends in a comma. A time is in
-milliseconds (what Kernel Tuner's own observers give). A failure is the name of an error, in place
-of the objective or as ``__error__``. What the objective was does not matter: times are recorded
-beside others.
+Files without a version (most) and those of versions 1.x of its schema have the same form. Until the
+tuner closes the file, the last two brackets are missing, and it mostly ends in a comma. A time is
+in milliseconds (what Kernel Tuner's own observers give). A failure is the name of an error, in
+place of the objective or as ``__error__``. The objective itself is ignored, since times are always
+recorded too.
 """
 
 import json
@@ -28,7 +28,7 @@ FAILURES: Mapping[str, Status | None] = {
 
 
 def closed(text: str, faults: Faults) -> dict[str, object] | None:
-    """The content of a cache that was left open at its end; None where that is not what it is."""
+    """The content of a cache whose file was not closed; None where the text is no such file."""
     try:
         content = strict_json.loads(text.rstrip().removesuffix(",") + "}}", faults)
     except (json.JSONDecodeError, RecursionError):
@@ -37,7 +37,9 @@ def closed(text: str, faults: Faults) -> dict[str, object] | None:
 
 
 def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]:
-    """The rows of a cache, and the unit of their times, always ``s``. Faults are added."""
+    """The rows of a cache, and the unit of their times, always ``s``. Faults found are added to
+    ``faults``.
+    """
     check_version(content, faults)
     entries, names = content["cache"], content.get("tune_params_keys")
     if not isinstance(entries, dict):

@@ -1,4 +1,6 @@
-"""Which candidate a row of a recorded space is: the one that agrees in all that the row names."""
+"""Matches the rows of a recorded space with candidates: a row is the candidate that agrees in all
+its settings.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matched:
-    """The rows of a space that are candidates, and what was not used."""
+    """The rows of a space that match a candidate, and the rows and names that were not used."""
 
     pairs: tuple[tuple[int, Candidate], ...]
     """Row and candidate; none twice."""
@@ -24,11 +26,11 @@ class Matched:
 
 
 def match(space: RecordedSpace, candidates: Sequence[Candidate], given: Settings) -> Matched:
-    """The candidates that the rows of a space are.
+    """Match the rows of a space with candidates.
 
-    ``given``: what all rows have in common and the file does not say. Raises InputError where rows
-    differ in something that no candidate has, where a row could be several candidates, and where no
-    row is one.
+    ``given``: settings that all rows share and the file does not state. Raises InputError where
+    rows differ in a setting that no candidate has, where a row matches several candidates, and
+    where no row matches any.
     """
     described = [_described(candidate) for candidate in candidates]
     names = dict.fromkeys(name for candidate_settings in described for name in candidate_settings)
@@ -57,7 +59,9 @@ def match(space: RecordedSpace, candidates: Sequence[Candidate], given: Settings
 
 
 def _described(candidate: Candidate) -> dict[str, Setting]:
-    """All that a file may say of a candidate, by the names that ``autotune export`` uses."""
+    """All settings of a candidate that a file may state, by the names that ``autotune export``
+    uses.
+    """
     parameters = candidate.variant.parameters
     problem = candidate.problem
     run: dict[str, Setting] = {
@@ -77,7 +81,9 @@ def _described(candidate: Candidate) -> dict[str, Setting]:
 
 
 def _plain(value: Setting) -> Setting:
-    """One form of what formats write in several: true as 1, null as ``none``, blanks in flags."""
+    """A setting in a single form where formats differ: true as 1, null as ``none``, blanks in
+    flags.
+    """
     if isinstance(value, str):
         text = " ".join(value.split())
         return None if text == "none" else text

@@ -1,13 +1,15 @@
-"""Undoing one-hot encoding: flags of which each row sets exactly one are one parameter.
+"""Undoes one-hot encoding: a group of flags of which each row sets exactly one becomes one
+parameter.
 
-The rule looks at the values alone, so it holds for any table:
+The rule uses only the values, so it holds for any table:
 
 1. Flags (columns of 0 and 1) of which every row sets exactly one become one parameter.
-2. Of the flags left, three or more of which no row sets two become one parameter with ``none``.
-3. Where the members of a group are named alike but for numbers (``bs_64x2``, ``bs_128x1``), the
-   numbers are the parameters.
+2. Of the remaining flags, three or more of which no row sets two become one parameter, with the
+   value ``none`` for rows that set none of them.
+3. Where the names in a group differ only in numbers (``bs_64x2``, ``bs_128x1``), the numbers become
+   the parameters.
 
-Nothing is lost: rows that differ before differ after.
+Nothing is lost: rows that differ before decoding differ after it.
 """
 
 import re
@@ -27,14 +29,14 @@ Flag = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class FlagGroup:
-    """Flags that are one parameter; ``loose``: a row may set none of them."""
+    """Flags that encode one parameter; ``loose``: a row may set none of them."""
 
     members: tuple[str, ...]
     loose: bool
 
 
 def decode(columns: Mapping[str, Sequence[Setting]]) -> dict[str, list[Setting]]:
-    """The columns of a table with each group of flags turned into what it encodes.
+    """The columns of a table, with each group of flags replaced by the parameters that it encodes.
 
     >>> decode({"a": [1, 0, 0], "b": [0, 1, 0], "c": [0, 0, 1], "size": [4, 8, 8]})
     {'a/b/c': ['a', 'b', 'c'], 'size': [4, 8, 8]}
@@ -75,7 +77,7 @@ def groups(flags: Mapping[str, Flag]) -> list[FlagGroup]:
 
 
 def _partition(name: str, flags: Mapping[str, Flag]) -> tuple[str, ...] | None:
-    """Flags, ``name`` among them, of which every row sets exactly one; None where there are none.
+    """Flags, including ``name``, of which every row sets exactly one; None where there are none.
 
     The search takes the first row that no chosen flag covers and tries the flags that cover it.
     """
@@ -99,7 +101,7 @@ def _partition(name: str, flags: Mapping[str, Flag]) -> tuple[str, ...] | None:
 
 
 def _exclusive(name: str, flags: Mapping[str, Flag]) -> tuple[str, ...]:
-    """``name`` and the flags after it that are never set together, taken in order."""
+    """The flag ``name`` and later flags that no row sets together, selected in order."""
     members, covered = [name], flags[name]
     later = list(flags)[list(flags).index(name) + 1 :]
     for key in later:
@@ -132,7 +134,9 @@ def _unpacked(
 
 
 def _stem(members: Sequence[str]) -> str:
-    """What all names begin with, up to a separator: of ``bs_64`` and ``bs_128`` it is ``bs_``."""
+    """The common beginning of all names, up to a separator: ``bs_`` for ``bs_64`` and
+    ``bs_128``.
+    """
     match = re.match(r"(.*[_.=:-])[^_.=:-]*\Z", members[0], re.DOTALL)
     while match is not None:
         stem = match.group(1)
@@ -143,7 +147,7 @@ def _stem(members: Sequence[str]) -> str:
 
 
 def _numbers(labels: Sequence[str]) -> list[tuple[int, ...]] | None:
-    """The numbers in names that are alike but for them; None where the names differ otherwise."""
+    """The numbers in names that differ only in numbers; None where the names differ otherwise."""
     if len({re.sub(r"\d+", "0", label) for label in labels}) > 1:
         return None
     numbers = [tuple(int(number) for number in re.findall(r"\d{1,15}", label)) for label in labels]
@@ -151,7 +155,7 @@ def _numbers(labels: Sequence[str]) -> list[tuple[int, ...]] | None:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """The name itself, or with a number where a column has it already."""
+    """The name, with a number appended where a column has this name already."""
     number, free = 2, name
     while free in taken:
         free, number = f"{name} {number}", number + 1

@@ -1,4 +1,4 @@
-"""Reading a recorded space, whatever the format: found by content, not by the name of the file."""
+"""Reads a recorded space in any of its formats, recognised by content, not by file name."""
 
 import re
 from pathlib import Path
@@ -18,12 +18,12 @@ _HEAD = 4096
 
 
 def read(path: Path, *, several: bool = False) -> RecordedSpace:
-    """The recorded space of a file: T4 results, a Kernel Tuner cache, or CSV; each also gzipped.
+    """The recorded space in a file: T4 results, a Kernel Tuner cache, or CSV; each may be gzipped.
 
-    T4 and CSV as ``autotune export`` writes them are among these; of several problems only where
-    ``several``, for a search cannot compare their times. Raises InputError, with the place inside
-    the file, where it is not one of them, of another version, cut off, or holds rows that cannot be
-    used.
+    T4 and CSV as ``autotune export`` writes them are included. Several problems in a file are
+    accepted only with ``several``, since a search cannot compare their times. Raises InputError,
+    with the place inside the file, for another format or version, for a file that is cut off, and
+    for rows that cannot be used.
     """
     faults = Faults(str(path))
     text = content.text(path, faults, _FORMATS)
@@ -59,14 +59,18 @@ def _structured(content: dict[str, object], faults: Faults) -> tuple[list[Row], 
 
 
 def _device(content: dict[str, object]) -> str:
-    """The machine: ``device_name`` of a Kernel Tuner cache, ``metadata.device`` of our T4."""
+    """The name of the machine: ``device_name`` of a Kernel Tuner cache, ``metadata.device`` of T4
+    results by autotune.
+    """
     metadata = content.get("metadata")
     device = metadata.get("device") if isinstance(metadata, dict) else content.get("device_name")
     return device if isinstance(device, str) else ""
 
 
 def _check(rows: list[Row], faults: Faults, *, one_problem: bool) -> None:
-    """Every row sets the same parameters, none twice the same, and at least one is ok."""
+    """Check that all rows set the same parameters, no two rows set equal values, and at least one
+    row is ok.
+    """
     if not rows:
         raise faults.fail("", "no rows", "at least one measured candidate")
     names = list(rows[0].settings)

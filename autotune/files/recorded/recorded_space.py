@@ -1,4 +1,4 @@
-"""A recorded search space: rows of parameter values, what each one took, or how it failed."""
+"""A recorded search space: rows of parameter values, each with its time or its failure."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +17,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecordedSpace:
-    """Candidates that somebody measured, one row of parameter values each.
+    """Measured candidates, one row of parameter values each.
 
-    ``seconds``: (n,), nan where the candidate failed. ``predicted``: (n,), what a model said before
-    it was measured, nan where there is none. ``samples``: the single times of each row, (n,) tuples
-    of any length; empty where the file has none.
+    ``seconds``: (n,) measured times, nan where the candidate failed. ``predicted``: (n,) times that
+    a model predicted before the measurement, nan where there is none. ``samples``: the single times
+    of each row, (n,) tuples of any length; empty where the file has none.
     """
 
     name: str
@@ -72,26 +72,26 @@ class RecordedSpace:
 
     @property
     def best(self) -> float:
-        """The smallest recorded time: what a search is held against."""
+        """The smallest recorded time, with which a search is compared."""
         return float(np.nanmin(self.seconds))
 
     @property
     def failures(self) -> int:
-        """How many candidates failed."""
+        """The number of candidates that failed."""
         return int(np.isnan(self.seconds).sum())
 
     def within(self, share: float) -> NDArray[np.bool_]:
-        """Which rows take at most ``1 + share`` times as long as the best, (n,)."""
+        """(n,) True for rows that take at most ``1 + share`` times as long as the best."""
         return self.seconds <= (1 + share) * self.best  # nan compares false
 
     def settings(self, row: int) -> dict[str, Setting]:
-        """The parameters of a row by name."""
+        """The parameter values of a row by name."""
         return dict(zip(self.parameters, self.rows[row], strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a file, read: what was set, and what became of it."""
+    """One row as read from a file: its settings and its outcome."""
 
     place: str
     """Where in the file it stands, for a message."""
@@ -105,7 +105,7 @@ class Row:
 def left_out(
     faults: Faults, place: str, found: str, expected: str = "", hint: str = ""
 ) -> Row | None:
-    """No row: the reason is added to the faults."""
+    """Add a fault for a row that cannot be used; returns None in place of the row."""
     faults.add(place, found, expected, hint)
     return None
 
@@ -113,9 +113,9 @@ def left_out(
 def assemble(
     rows: Sequence[Row], *, name: str, source: str, unit: str, device: str = ""
 ) -> RecordedSpace:
-    """The space of rows that all set the same parameters and differ in them.
+    """The recorded space made of rows that set the same parameters, each to different values.
 
-    Parameters with one value become constants. Raises ValueError where the rows make no space.
+    Parameters with a single value become constants. Raises ValueError where the rows form no space.
     """
     values = {key: ascending([row.settings[key] for row in rows]) for key in rows[0].settings}
     varied = [key for key in values if len(values[key]) > 1]
@@ -135,7 +135,7 @@ def assemble(
 
 
 def ascending(values: Iterable[Setting]) -> tuple[Setting, ...]:
-    """The distinct values: none first, then truth values and numbers by size, then text.
+    """The distinct values: None first, then truth values and numbers by size, then text.
 
     >>> ascending([8, "none", 2, 8, None])
     (None, 2, 8, 'none')
@@ -156,16 +156,17 @@ def _floats(values: Sequence[float | None]) -> Floats:
 
 
 def positive(value: object) -> float | None:
-    """A time that can be: a positive finite number; None for anything else."""
+    """The value as a time if it is a positive finite number; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) and value > 0 else None
 
 
 def settings_of(raw: object) -> dict[str, Setting] | None:
-    """Names and scalar values; None for anything else, and where there are none.
+    """The settings in a mapping of names to scalar values; None for anything else, and for an empty
+    mapping.
 
-    A number that is infinite or none at all is no value of a parameter: it equals nothing.
+    Infinite numbers and nan are no values of a parameter: nan equals nothing.
     """
     if not isinstance(raw, dict) or not raw or not all(map(_is_setting, raw.values())):
         return None
@@ -179,7 +180,7 @@ def _is_setting(value: object) -> bool:
 
 
 def whole(value: Setting) -> Setting:
-    """A whole number as one: 50.0 and 50 are the same setting.
+    """The value, as an integer where it is a whole number: 50.0 and 50 are the same setting.
 
     >>> whole(50.0), whole(0.5), whole("50.0")
     (50, 0.5, '50.0')

@@ -1,4 +1,4 @@
-"""A search of a recorded space, finished: its steps, and how soon it was near the best."""
+"""A finished search of a recorded space: its steps, and how soon it came near the best."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,9 @@ SHARES = (0.05, 0.01)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One evaluation: what was asked for, why, what it took, and the best so far."""
+    """One evaluation of a search: the candidate, why it was chosen, its time, and the best time so
+    far.
+    """
 
     row: int
     why: str
@@ -24,7 +26,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """A search of a recorded space."""
+    """A finished search of a recorded space, with all its evaluations."""
 
     space: RecordedSpace
     sampler: str
@@ -36,12 +38,14 @@ class Replay:
     """The file holds predictions, and the search used them."""
 
     def reached(self, share: float) -> int | None:
-        """Evaluations until one is within ``share`` of the recorded best; None: never."""
+        """The number of evaluations until one was within ``share`` of the recorded best; None where
+        none was.
+        """
         near = self.space.within(share)
         return next((n for n, step in enumerate(self.steps, 1) if near[step.row]), None)
 
     @property
     def best(self) -> Step | None:
-        """The evaluation that found the fastest; None where all failed."""
+        """The evaluation with the smallest time; None where all failed."""
         good = [step for step in self.steps if step.seconds is not None]
         return min(good, key=lambda step: step.seconds or math.inf) if good else None

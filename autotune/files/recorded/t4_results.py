@@ -1,4 +1,4 @@
-"""T4 auto-tuning results: a list of configurations with times, validity and measurements.
+"""Reads T4 auto-tuning results: a list of configurations with times, validity and measurements.
 
 Source: the schema of T4 results, version 1.0.0, as Kernel Tuner 1.x ships and writes it.
 """
@@ -32,7 +32,8 @@ TIME, PREDICTED, STATUS = "time", "predicted", "status"
 def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]:
     """The rows of T4 results, and the unit of their times, always ``s``.
 
-    Configurations that break a constraint of their space are left out. Faults are added.
+    Configurations that break a constraint of their space are left out. Faults found are added to
+    ``faults``.
     """
     check_version(content, faults)
     metadata = content.get("metadata")
@@ -48,7 +49,9 @@ def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]
 
 
 def check_version(content: Mapping[str, object], faults: Faults) -> None:
-    """A fault for a schema of another major version; a file that states none is taken as 1."""
+    """Add a fault for a schema of another major version; a file without a version counts as version
+    1.
+    """
     version = content.get("schema_version", VERSION)
     if re.fullmatch(r"1\.\d+\.\d+", str(version)) is None:
         hint = "convert it with the tool that wrote it"
@@ -91,7 +94,9 @@ def _row(place: str, raw: object, unit: str, faults: Faults) -> Row | None:
 
 
 def _measurements(raw: object, unit: str) -> dict[str, tuple[object, str]]:
-    """Name to value and unit: its own where it states one, else that of the file."""
+    """Each measurement's value and unit by name; the unit of the file where the measurement states
+    none.
+    """
     return {
         str(measurement.get("name")): (
             measurement.get("value"),
@@ -126,7 +131,9 @@ def _samples(times: object, unit: str) -> tuple[float, ...] | None:
 
 
 def _all_positive(numbers: list[object]) -> TypeGuard[list[float]]:
-    """All are numbers above zero, and finite; at once, for there are many of them."""
+    """Whether all values are finite numbers above zero; tested in one pass, since there may be
+    many.
+    """
     if not numbers:
         return True
     if not {type(number) for number in numbers} <= {int, float}:

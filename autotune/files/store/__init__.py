@@ -1,4 +1,4 @@
-"""Results in SQL: every sample durable when taken, with its provenance."""
+"""The results store in SQL: every sample is durable as soon as it is taken, with its provenance."""
 
 from autotune.files.store.database import Store, now
 from autotune.files.store.records import (

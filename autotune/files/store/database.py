@@ -1,4 +1,4 @@
-"""The results store: every sample is a durable row when it was taken.
+"""The results store: every sample becomes a durable row as soon as it is taken.
 
     store = Store.open("studies/autotune.sqlite")
     store.begin_study("quickstart", config="quickstart", setup_text=text)
@@ -8,7 +8,7 @@
     store.end_run(run)
     record = store.load_study("quickstart")
 
-Every writing method commits before it returns, and may be repeated: the same row is not doubled.
+Every writing method commits before it returns. Repeating a call does not double its row.
 """
 
 import datetime
@@ -47,7 +47,7 @@ class Store:
     """A database of studies. Safe to use from several processes at once.
 
     All methods raise StoreError where the database cannot be used: locked for longer than the
-    waiting time, corrupt, full, gone.
+    waiting time, corrupt, full, or no longer there.
     """
 
     def __init__(self, engine: sa.Engine, shown: str, wait: float) -> None:
@@ -60,16 +60,16 @@ class Store:
     def open(
         cls, location: str | Path, *, create: bool = True, wait: float = DEFAULT_WAIT
     ) -> "Store":
-        """The store at a path or URL; made when there is none and ``create`` is True.
+        """The store at a path or URL; it is created where none exists and ``create`` is True.
 
-        ``wait``: seconds to wait for another writer. StoreError names the file, what was found in
-        it, and what to do.
+        ``wait``: seconds to wait for another writer. StoreError names the file, its problem, and
+        what to do.
         """
         engine, shown = connect(location, create=create, wait=wait)
         return cls(engine, shown, wait)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections to the database."""
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -83,10 +83,10 @@ class Store:
     def begin_study(
         self, name: str, *, config: str, setup_text: str, versions: Mapping[str, str] | None = None
     ) -> None:
-        """Make a study; one of the same name and the same configuration text is continued.
+        """Create a study, or continue the one of the same name and configuration text.
 
-        StoreError when the study of that name holds another configuration: its candidates would
-        be mixed with those of this one.
+        Raises StoreError where the study of that name has another configuration text: its
+        candidates would be mixed with those of this study.
         """
         self._add_study(name, config, setup_text, versions)
         with speaking(self.shown, self._wait), self._engine.connect() as connection:
@@ -118,7 +118,7 @@ class Store:
         return self._write(store_tables.studies, [row_of(entry)], replace=False) > 0
 
     def unused_name(self, base: str) -> str:
-        """``base``, or ``base-2``, ``base-3``, ...: the first that no study has."""
+        """The first of ``base``, ``base-2``, ``base-3``, ... that is not the name of a study."""
         taken = {summary.name for summary in self.studies()}
         names = (base if k == 1 else f"{base}-{k}" for k in range(1, len(taken) + 2))
         return next(name for name in names if name not in taken)
@@ -126,9 +126,10 @@ class Store:
     def new_study(
         self, base: str, *, config: str, setup_text: str, versions: Mapping[str, str] | None = None
     ) -> str:
-        """Make a study that nobody else has begun; its name: the first free one of ``base``.
+        """Create a study under a new name, the first free one of ``base``, ``base-2``, ...; returns
+        the name.
 
-        Of several that begin at the same time each gets one of its own.
+        Of several processes that do this at the same time, each gets a different name.
         """
         while True:
             name = self.unused_name(base)
@@ -136,7 +137,7 @@ class Store:
                 return name
 
     def begin_run(self, study: str, facts: RunFacts) -> str:
-        """Begin a run of a study; its new id, which sorts by time."""
+        """Begin a run of a study; returns the new id of the run. Ids sort by time."""
         started = now()
         run = f"{started[:19].replace('-', '').replace(':', '')}-{uuid.uuid4().hex[:8]}"
         keys = {"id": run, "study": study, "started": started, "ended": None, "state": "running"}
@@ -147,7 +148,9 @@ class Store:
     def add_candidates(
         self, study: str, candidates: Sequence[Candidate], *, baselines: Sequence[str] = ()
     ) -> None:
-        """Enter the candidates that a study chooses from; ``baselines`` are identities."""
+        """Store the candidates that a study chooses from; ``baselines`` are identities of
+        candidates.
+        """
         self._write(store_tables.candidates, [candidate_row(c) for c in candidates], replace=False)
         members: list[Row] = [
             {
@@ -161,16 +164,18 @@ class Store:
         self._write(store_tables.members, members, replace=True)
 
     def know_candidates(self, candidates: Sequence[Candidate]) -> None:
-        """Enter candidates that may be measured, but that no study chooses from."""
+        """Store candidates that may be measured although no study chooses from them."""
         self._write(store_tables.candidates, [candidate_row(c) for c in candidates], replace=False)
 
     def add_map(self, study: str, value: DecisionMap) -> None:
-        """Enter a map of a study; one of the same label is replaced."""
+        """Store a decision map of a study, in place of one with the same label."""
         row: Row = {"study": study, "label": value.label, "record": codec.dump(value)}
         self._write(store_tables.maps, [row], replace=True)
 
     def add_predictions(self, study: str, pairs: Sequence[tuple[Candidate, Prediction]]) -> None:
-        """Enter predictions of candidates that were added before; a later one replaces."""
+        """Store predictions of candidates that were added before; a later prediction replaces an
+        earlier one.
+        """
         # what an interval is made of belongs to the ranking, not to the study
         new = [
             row_of(changed(prediction, uncertainty=None), study=study, candidate=c.identity)
@@ -179,11 +184,11 @@ class Store:
         self._write(store_tables.predictions, new, replace=True)
 
     def add_choices(self, run: str, choices: Sequence[StoredChoice]) -> None:
-        """Enter which candidates a run measures, in which order and why."""
+        """Store which candidates a run measures, in which order, and why."""
         self._write(store_tables.choices, [row_of(c, run=run) for c in choices], replace=True)
 
     def add_prepared(self, run: str, prepared: Prepared) -> None:
-        """Enter how the build and the verification of a candidate ended."""
+        """Store how the build and the verification of a candidate ended."""
         build = StoredBuild(
             candidate=prepared.candidate.identity,
             status=prepared.status,
@@ -195,10 +200,10 @@ class Store:
         self._write(store_tables.prepared, [row_of(build, run=run)], replace=True)
 
     def add_sample(self, run: str, candidate: str, number: int, sample: Sample) -> None:
-        """Enter one sample; it is on the disk when this returns.
+        """Store one sample; it is on the disk when this returns.
 
-        ``number`` counts the samples of a launch, warm-ups and rejected ones too. ValueError when
-        another sample has that number already.
+        ``number`` counts the samples of a launch, including warm-ups and rejected samples. Raises
+        ValueError where another sample has this number already.
         """
         row = row_of(sample, run=run, candidate=candidate, number=number)
         if self._write(store_tables.samples, [row], replace=False):
@@ -213,9 +218,10 @@ class Store:
             raise ValueError(f"another sample is stored as {key}")
 
     def add_measurements(self, run: str, measurements: Sequence[Measurement]) -> None:
-        """Enter, all at once, what was measured elsewhere: not built here, so not verified.
+        """Store, in one step, measurements made elsewhere, whose programs were neither built nor
+        verified here.
 
-        The run has none of them yet. The samples are numbered as those of one launch each.
+        The run must have none of them yet. The samples of each are numbered as those of one launch.
         """
         samples = [
             row_of(sample, run=run, candidate=measurement.candidate, number=number)
@@ -232,7 +238,9 @@ class Store:
                     connection.execute(sa.insert(table), new)
 
     def sample_writer(self, run: str, candidate: str) -> Callable[[Sample], None]:
-        """A callback for one launch that enters its samples, numbered as they come."""
+        """A callback for one launch that stores the samples it receives and numbers
+        them in order.
+        """
         number = 0
 
         def write(sample: Sample) -> None:
@@ -250,14 +258,18 @@ class Store:
         detail: str = "",
         checksum: tuple[float, float] | None = None,
     ) -> None:
-        """Enter how measuring a candidate ended; it then counts as finished in this run."""
+        """Store how measuring a candidate ended; the candidate then counts as finished
+        in this run.
+        """
         row = _outcome(run, candidate, status, detail, checksum)
         self._write(store_tables.outcomes, [row], replace=True)
 
     def end_run(
         self, run: str, *, state: str = "done", timings: Mapping[str, float] | None = None
     ) -> None:
-        """Close a run: ``done``, ``interrupted`` or ``failed``; seconds per phase beside it."""
+        """Close a run as ``done``, ``interrupted`` or ``failed``, with the seconds of
+        each phase.
+        """
         values = {"state": state, "ended": now(), "timings": codec.dump(dict(timings or {}))}
         with speaking(self.shown, self._wait), writing(self._engine) as connection:
             connection.execute(
@@ -265,7 +277,7 @@ class Store:
             )
 
     def add_conditions(self, run: str, conditions: Mapping[str, str]) -> None:
-        """What is known of the conditions of a run only when it is over."""
+        """Store conditions of a run that are known only at its end."""
         with speaking(self.shown, self._wait), writing(self._engine) as connection:
             where = store_tables.runs.c.id == run
             text = connection.execute(
@@ -278,7 +290,10 @@ class Store:
             )
 
     def _write(self, table: sa.Table, new: Sequence[Row], *, replace: bool) -> int:
-        """Rows entered or replaced, in one transaction; those that exist are kept or replaced."""
+        """Store rows in one transaction and return how many were added or replaced.
+
+        Rows that exist already are replaced where ``replace`` is True, else kept.
+        """
         with speaking(self.shown, self._wait), writing(self._engine) as connection:
             return sum(upsert(connection, table, row, replace=replace) for row in new)
 
@@ -290,12 +305,16 @@ class Store:
             return store_reading.summaries(connection)
 
     def latest_study(self, config: str | None = None) -> str | None:
-        """The name of the study that was begun last, of one configuration when it is named."""
+        """The name of the study that was begun last; with ``config`` the last one of that
+        configuration.
+        """
         names = [s.name for s in self.studies() if config in (None, s.config)]
         return names[-1] if names else None
 
     def load_study(self, name: str) -> StudyRecord:
-        """Everything that is known of a study; StoreError naming the nearest when unknown."""
+        """All stored data of a study; for an unknown name StoreError, which names the nearest
+        study.
+        """
         with speaking(self.shown, self._wait), self._engine.connect() as connection:
             try:
                 record = store_reading.study(connection, name)
@@ -309,12 +328,16 @@ class Store:
         return record
 
     def finished(self, study: str) -> dict[str, int]:
-        """Run, of any study, to how many candidates of this study it finished."""
+        """The number of candidates of this study that each run has finished, by run; runs may be of
+        any study.
+        """
         with speaking(self.shown, self._wait), self._engine.connect() as connection:
             return store_reading.finished(connection, study)
 
     def elsewhere(self, study: str, runs: Sequence[str]) -> tuple[RunElsewhere, ...]:
-        """Runs of any study as far as they concern the candidates of this one, oldest first."""
+        """The given runs, of any study, restricted to the candidates of this study;
+        oldest first.
+        """
         with speaking(self.shown, self._wait), self._engine.connect() as connection:
             try:
                 return store_reading.elsewhere(connection, study, runs)
@@ -324,7 +347,9 @@ class Store:
                 ) from error
 
     def strangers(self, study: str) -> tuple[tuple[CandidateRecord, Measurement], ...]:
-        """The latest good result of each candidate that a study does not choose from."""
+        """Candidates that were measured although the study does not choose from them, each with its
+        latest good result.
+        """
         with speaking(self.shown, self._wait), self._engine.connect() as connection:
             try:
                 return store_reading.strangers(connection, study)
@@ -334,7 +359,7 @@ class Store:
                 ) from error
 
     def candidates(self, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
-        """The candidates of these identities that are known, of whatever study, in any order."""
+        """The stored candidates with these identities, of any study, in no particular order."""
         with speaking(self.shown, self._wait), self._engine.connect() as connection:
             try:
                 return store_reading.candidates(connection, identities)
@@ -352,5 +377,5 @@ def _outcome(
 
 
 def now() -> str:
-    """The time of day, ISO 8601, UTC, to the microsecond."""
+    """The current time in UTC as ISO 8601, to the microsecond."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")

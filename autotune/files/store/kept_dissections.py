@@ -1,4 +1,6 @@
-"""Dissections of candidates, a file each beside the calibrations: one machine, one candidate."""
+"""Stored dissections of candidates: one file for each machine and candidate, beside the
+calibrations.
+"""
 
 from pathlib import Path
 
@@ -11,7 +13,7 @@ SCHEMA = "autotune.dissect/1"
 
 
 def place(machine: str, candidate: str) -> Path:
-    """The file of a candidate's dissection, both by their identities."""
+    """The path of the file of a candidate's dissection on a machine, given by their identities."""
     safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in machine)
     return paths.user_data_dir() / "dissections" / safe / f"{candidate}.dissection"
 
@@ -39,7 +41,7 @@ def keep(dissection: Dissection) -> Path:
 
 
 def kept(machine: str, candidate: str) -> Dissection | None:
-    """The stored dissection; None where there is none, or one of another schema."""
+    """The stored dissection; None where there is none, or where it has another schema."""
     try:
         schema, _, text = place(machine, candidate).read_text(encoding="utf-8").partition("\n")
         return codec.load(Dissection, text) if schema == SCHEMA else None

@@ -1,6 +1,6 @@
-"""What a results store gives back: studies with their runs, as frozen values.
+"""The values that a results store returns: studies with their runs, as frozen values.
 
-Samples come grouped by run, never pooled: a statistic over two runs would mix two states of the
+Samples are grouped by run and never pooled: a statistic over two runs would mix two states of the
 machine.
 """
 
@@ -21,7 +21,7 @@ MAP = "map"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """Where and with what one run measures; fixed when the run begins."""
+    """The machine and the tools with which a run measures; fixed when the run begins."""
 
     machine: Machine
     """With its calibration, as it was used."""
@@ -59,18 +59,18 @@ class CandidateRecord:
 
     @property
     def nodes(self) -> int:
-        """How many nodes the ranks are on."""
+        """The number of nodes that the ranks run on."""
         return int(json.loads(self.canonical).get("nodes", 1))
 
     @property
     def placement(self) -> Placement:
-        """How its threads are placed."""
+        """The placement of the threads on the cores."""
         scattered = json.loads(self.canonical).get("placement") == "scatter"
         return "scatter" if scattered else "compact"
 
     @property
     def layout(self) -> str:
-        """Threads, ranks and nodes in words: ``2 ranks x 1 thread, neighbour``."""
+        """Threads, ranks and nodes as text: ``2 ranks x 1 thread, neighbour``."""
         threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         if self.ranks == 1:
             return threads + (f", {self.placement}" if self.placement != "compact" else "")
@@ -88,7 +88,7 @@ class StoredPrediction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChoice:
-    """Why a candidate was taken for measuring in a run."""
+    """The reason why a candidate was chosen for measuring in a run."""
 
     candidate: str
     place: int
@@ -116,7 +116,7 @@ class StoredOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry(RunFacts):
-    """One invocation of the tuner: where, with what, when, and how it ended."""
+    """One invocation of the tuner: its machine and tools, when it began, and how it ended."""
 
     id: str
     started: str
@@ -131,7 +131,7 @@ class RunEntry(RunFacts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord(RunEntry):
-    """One invocation of the tuner with what it measured."""
+    """One invocation of the tuner, with everything that it measured."""
 
     choices: tuple[StoredChoice, ...]
     builds: tuple[StoredBuild, ...]
@@ -143,21 +143,23 @@ class RunRecord(RunEntry):
 
     @property
     def for_map(self) -> bool:
-        """It measured for a decision map: two or three candidates of a problem at a time."""
+        """Whether the run measured for a decision map: two or three candidates of a problem at a
+        time.
+        """
         return self.conditions.get("purpose") == MAP
 
     def measurement(self, candidate: str) -> Measurement | None:
-        """What this run measured of a candidate; None when it did not get to it."""
+        """The measurement of a candidate in this run; None where the run did not get to it."""
         return next((m for m in self.measurements if m.candidate == candidate), None)
 
     def build(self, candidate: str) -> StoredBuild | None:
-        """How this run built a candidate; None when it did not get to it."""
+        """The build of a candidate in this run; None where the run did not get to it."""
         return next((b for b in self.builds if b.candidate == candidate), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunElsewhere:
-    """A run of some study, as far as it concerns the candidates of another one."""
+    """A run of some study, restricted to the candidates of another study."""
 
     study: str
     """The study that it belongs to."""
@@ -167,7 +169,7 @@ class RunElsewhere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySummary:
-    """A study in one line of a list."""
+    """One line about a study in a list of studies."""
 
     name: str
     config: str
@@ -177,7 +179,7 @@ class StudySummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyEntry:
-    """A study: its name, and what it was begun with."""
+    """A study: its name, its configuration, and the versions it was begun with."""
 
     name: str
     config: str
@@ -190,7 +192,7 @@ class StudyEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyRecord(StudyEntry):
-    """Everything that is known of a study; enough to compare, to report and to resume."""
+    """All stored data of a study, enough to compare, to report and to resume."""
 
     candidates: tuple[CandidateRecord, ...]
     predictions: tuple[StoredPrediction, ...]
@@ -201,15 +203,17 @@ class StudyRecord(StudyEntry):
 
     @property
     def tunings(self) -> tuple[RunRecord, ...]:
-        """The runs but for those that measured for a decision map."""
+        """The runs of the study without those that measured for a decision map."""
         return tuple(run for run in self.runs if not run.for_map)
 
     def candidate(self, identity: str) -> CandidateRecord | None:
-        """The candidate of an identity."""
+        """The candidate with this identity; None where the study has none."""
         return next((c for c in self.candidates if c.identity == identity), None)
 
     def prediction(self, identity: str, engine: str | None = None) -> Prediction | None:
-        """The prediction of a candidate; of any engine when none is named."""
+        """The prediction of a candidate by an engine, or by any engine where none is named; None
+        where there is none.
+        """
         for stored in self.predictions:
             if stored.candidate == identity and engine in (None, stored.prediction.engine):
                 return stored.prediction

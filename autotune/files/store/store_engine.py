@@ -1,4 +1,4 @@
-"""Opening a store and talking to its database: creation, versions, locks, errors in words."""
+"""Opens a store and guards access to its database: creation, versions, locks, error messages."""
 
 import contextlib
 import os
@@ -18,10 +18,10 @@ _WRITE = "autotune_write"
 
 
 def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engine, str]:
-    """The engine of a store that exists, and its name for messages.
+    """The database engine of a store, and the name of the store for messages.
 
-    ``wait`` is how many seconds a writer waits for another one. StoreError where there is none
-    (and ``create`` is False), or where it is not a store of this schema.
+    ``wait``: seconds that a writer waits for another one. Raises StoreError where there is no store
+    (and ``create`` is False), or where the file is no store of this schema.
     """
     where = store_place.understand(location)
     if where.path is not None:
@@ -79,21 +79,25 @@ def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _on_begin(connection: sa.Connection) -> None:
-    """A writer takes the lock at once: a reader that became a writer later could not wait."""
+    """Let a writer take the lock at once: a reader that becomes a writer later could not wait for
+    it.
+    """
     writes = connection.get_execution_options().get(_WRITE)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 @contextlib.contextmanager
 def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A transaction that writes: durable when the block is left, gone when it raises."""
+    """A transaction that writes: it is durable when the block ends, and undone when the block
+    raises.
+    """
     with engine.execution_options(**{_WRITE: True}).begin() as connection:
         yield connection
 
 
 @contextlib.contextmanager
 def speaking(shown: str, wait: float) -> Iterator[None]:
-    """Database errors inside the block become StoreErrors that say what to do."""
+    """A context that turns database errors into StoreErrors, which say what to do."""
     try:
         yield
     except DBAPIError as error:
@@ -124,7 +128,7 @@ def _in_words(shown: str, wait: float, text: str) -> StoreError:
 
 
 def check_schema(engine: sa.Engine, shown: str) -> None:
-    """StoreError where this is no store of this schema, older ones included."""
+    """Raise StoreError where the database is no store of this schema, including older schemas."""
     with engine.connect() as connection:
         if not sa.inspect(connection).has_table(store_tables.meta.name):
             raise store_place.unusable(shown, f"has no table {store_tables.meta.name}")
@@ -177,10 +181,10 @@ def _prepare_server(engine: sa.Engine, shown: str, *, create: bool) -> None:
 
 
 def _create_file(path: Path) -> None:
-    """A complete store appears at ``path`` at once, or not at all.
+    """Create a complete store at ``path`` in one step, or nothing at all.
 
-    A process that is killed half-way leaves no half store behind, and of two that begin at the
-    same time one wins; both then use the same file.
+    A process that is killed half-way leaves no incomplete store behind. Of two processes that
+    create a store at the same time one succeeds, and both then use its file.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

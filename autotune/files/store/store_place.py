@@ -1,6 +1,7 @@
-"""Where a results store lies: a local SQLite file or a database server; what may not be opened.
+"""The location of a results store: a local SQLite file or a database server, and checks that it may
+be used.
 
-SQLite relies on file locks and shared memory, which network file systems do not give: a store
+SQLite relies on file locks and shared memory, which network file systems do not provide: a store
 there would be damaged by the second node that opens it.
 """
 
@@ -23,7 +24,7 @@ _URL = re.compile(r"[a-z][a-z0-9+]*://")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A location that was understood: the URL to open, and the file when it is one."""
+    """A location after parsing: the URL to open, and the path where it is a file."""
 
     url: str
     path: Path | None
@@ -32,9 +33,10 @@ class Place:
 
 
 def understand(location: str | Path) -> Place:
-    """The place that ``--store`` names: a path, ``sqlite:///path`` or ``postgresql://...``.
+    """The place that the text of ``--store`` means: a path, ``sqlite:///path`` or
+    ``postgresql://...``.
 
-    StoreError for a URL of any other database.
+    Raises StoreError for a URL of any other database.
     """
     text = str(location)
     if text.startswith("sqlite:///"):
@@ -62,9 +64,9 @@ def _server(url: str) -> Place:
 
 
 def check_folder(path: Path, mounts: str | None = None) -> None:
-    """StoreError when a store at ``path`` would lie on a network file system.
+    """Raise StoreError where a store at ``path`` would lie on a network file system.
 
-    ``mounts`` is text in the form of /proc/self/mountinfo; by default that file itself.
+    ``mounts`` is text in the form of /proc/self/mountinfo; by default the content of that file.
     """
     if mounts is None:
         source = Path("/proc/self/mountinfo")
@@ -87,7 +89,9 @@ def check_folder(path: Path, mounts: str | None = None) -> None:
 
 
 def _mount(folder: Path, mounts: str) -> tuple[str, str]:
-    """Mount point and file system of a folder; the last of equal mount points hides the others."""
+    """The mount point and the file system of a folder; of equal mount points the last one hides the
+    others.
+    """
     best = ("", "")
     for line in mounts.splitlines():
         before, separator, after = line.partition(" - ")
@@ -101,7 +105,9 @@ def _mount(folder: Path, mounts: str) -> tuple[str, str]:
 
 
 def check_file(path: Path) -> None:
-    """StoreError when an existing file is not one of our SQLite files, judged by its header."""
+    """Raise StoreError where an existing file is no SQLite file of autotune, judged by
+    its header.
+    """
     try:
         with path.open("rb") as file:
             header = file.read(100)
@@ -121,7 +127,7 @@ def check_file(path: Path) -> None:
 def unusable(
     path: Path | str, found: str, expected: str = f"an autotune results store, schema {SCHEMA}"
 ) -> StoreError:
-    """The error for a store that cannot be used, with the two ways out."""
+    """The error for a store that cannot be used, with the two ways to continue."""
     return StoreError(
         Fault(
             where=str(path),

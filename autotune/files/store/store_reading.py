@@ -1,4 +1,6 @@
-"""Rows of the tables back to domain values, in one consistent look at the database."""
+"""Turns rows of the tables back into domain values, within one consistent snapshot of
+the database.
+"""
 
 import dataclasses
 from collections import defaultdict
@@ -42,9 +44,9 @@ def summaries(connection: sa.Connection) -> list[StudySummary]:
 
 
 def study(connection: sa.Connection, name: str) -> StudyRecord | None:
-    """A study with everything in it; None when there is none of that name.
+    """A study with everything that belongs to it; None where there is none of that name.
 
-    ValueError when a stored text is not what the schema says.
+    Raises ValueError where a stored text does not follow the schema.
     """
     query = sa.select(store_tables.studies).where(store_tables.studies.c.name == name)
     row = connection.execute(query).mappings().one_or_none()
@@ -91,7 +93,9 @@ def _candidate(text: str) -> CandidateRecord:
 
 
 def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
-    """The candidates of these identities; ValueError when a stored text is not what it must be."""
+    """The candidates of these identities; ValueError where a stored text does not follow the
+    schema.
+    """
     table, loaded = store_tables.candidates.c, []
     for start in range(0, len(identities), _AT_ONCE):
         part = identities[start : start + _AT_ONCE]
@@ -122,7 +126,9 @@ Members = sa.Select[tuple[str]]
 
 
 def finished(connection: sa.Connection, study_name: str) -> dict[str, int]:
-    """Run, of any study, to how many of a study's candidates it finished."""
+    """The number of candidates of a study that each run has finished, by run; runs may be of any
+    study.
+    """
     members = _members(study_name)
     launches: dict[str, int] = {}
     for table, wanted in (
@@ -142,9 +148,9 @@ def finished(connection: sa.Connection, study_name: str) -> dict[str, int]:
 def elsewhere(
     connection: sa.Connection, study_name: str, runs: Sequence[str]
 ) -> tuple[RunElsewhere, ...]:
-    """Some runs as far as they concern the candidates of a study, oldest first.
+    """The given runs restricted to the candidates of a study, oldest first.
 
-    ValueError when a stored text is not what the schema says.
+    Raises ValueError where a stored text does not follow the schema.
     """
     table = store_tables.runs
     query = sa.select(table).where(table.c.id.in_(runs)).order_by(table.c.started, table.c.id)
@@ -158,10 +164,11 @@ def elsewhere(
 def strangers(
     connection: sa.Connection, study_name: str
 ) -> tuple[tuple[CandidateRecord, Measurement], ...]:
-    """The latest good result of each candidate that a study does not choose from, newest first.
+    """Candidates that the study does not choose from, each with its latest good result, newest
+    first.
 
-    Only the newest ones, where there are very many. ValueError when a stored text is not what the
-    schema says.
+    Only the newest ones are returned where there are very many. Raises ValueError where a stored
+    text does not follow the schema.
     """
     outcomes, members = store_tables.outcomes, _members(study_name)
     query = (
@@ -201,7 +208,9 @@ def _members(study_name: str) -> Members:
 def _run(
     connection: sa.Connection, row: sa.RowMapping, members: Members | None = None
 ) -> RunRecord:
-    """A run with all that belongs to it, or to the members alone."""
+    """A run with everything that belongs to it; where ``members`` are given, restricted to these
+    candidates.
+    """
     run = str(row["id"])
     builds = _of_run(connection, store_tables.prepared, StoredBuild, run, members)
     outcomes = _of_run(connection, store_tables.outcomes, StoredOutcome, run, members)
@@ -227,7 +236,7 @@ def _run(
 def _of_run(
     connection: sa.Connection, table: sa.Table, kind: type[T], run: str, members: Members | None
 ) -> dict[str, T]:
-    """Candidate to what a table says of it in a run."""
+    """The rows of a table for one run as values, by candidate."""
     query = sa.select(table).where(table.c.run == run).order_by(table.c.candidate)
     if members is not None:
         query = query.where(table.c.candidate.in_(members))
@@ -259,9 +268,10 @@ def _measurement(
     samples: list[Sample],
     outcome: StoredOutcome | None,
 ) -> Measurement | None:
-    """What the rows of one candidate say; None when it was built but never launched.
+    """The measurement of one candidate from its rows; None where it was built but never launched.
 
-    A run that was killed left samples without an outcome: they count for what they are.
+    A run that was killed leaves samples without an outcome: these count as an unfinished
+    measurement.
     """
     status = _status(build, samples, outcome)
     if status is None:

@@ -1,4 +1,4 @@
-"""Rows of the tables, and writing a row that may be there already."""
+"""Converts values to rows of the tables, and writes rows that may exist already."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Row = Mapping[str, str | int | float | bool | None]
 
 
 def upsert(connection: sa.Connection, table: sa.Table, row: Row, *, replace: bool) -> int:
-    """Enter a row; 1 when it was entered or replaced, 0 when it was there and is kept."""
+    """Write a row; returns 1 where it was added or replaced, 0 where it existed and is kept."""
     keys = table.primary_key
     rest = {name: value for name, value in row.items() if name not in keys.columns}
     statement: postgresql.Insert | sqlite.Insert
@@ -41,7 +41,7 @@ def upsert(connection: sa.Connection, table: sa.Table, row: Row, *, replace: boo
 
 
 def row_of(value: "DataclassInstance", **keys: str | int | bool | None) -> Row:
-    """A value as a row: its fields, after the keys that it does not hold itself."""
+    """A value as a row: the given keys, then the fields of the value."""
     return {
         name: _clean(item) if isinstance(item, str) else item
         for name, item in (keys | codec.columns(value)).items()
@@ -49,12 +49,12 @@ def row_of(value: "DataclassInstance", **keys: str | int | bool | None) -> Row:
 
 
 def _clean(text: str) -> str:
-    """Text that any database takes: compiler output may hold anything."""
+    """The text without characters that some database refuses; compiler output may hold any."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRecord:
-    """A candidate as it is stored."""
+    """A candidate in the form in which the store returns it."""
     return CandidateRecord(
         identity=value.identity,
         label=value.label,

@@ -1,4 +1,4 @@
-r"""The tables of a results store: keys, and beside them the fields of the values that they hold.
+r"""The tables of a results store: keys, and the fields of the values that the tables hold.
 
     studies --< members >-- candidates        what a study may choose from
        | |--< maps                            which candidate wins where, over size and threads

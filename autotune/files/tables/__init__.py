@@ -1,4 +1,4 @@
-"""Readers of measurements: SPL Conqueror, Extra-P, CSV, T4 and Kernel Tuner."""
+"""Readers of tables of measurements: SPL Conqueror, Extra-P, CSV, T4 and Kernel Tuner."""
 
 from autotune.files.tables.format_of_text import FORMATS, Format
 from autotune.files.tables.read_table import read, read_one

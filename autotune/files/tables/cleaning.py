@@ -1,8 +1,8 @@
-"""From records as they are found to a table that models can use; what was done is said in words.
+"""Cleans the records of a file into a table that models can use; notes say what was done.
 
 Left out: rows whose time is missing, not finite, zero or negative; rows with a missing value.
-Merged: rows with the same values; their times are repetitions of one row. Set aside: columns of
-one value. A column that holds text is categorical, its numbers with it.
+Merged: rows with the same values; their times are repetitions of one row. Set aside: columns of a
+single value. A column that holds any text is categorical, including its numbers.
 """
 
 import math
@@ -27,9 +27,9 @@ _SHOWN = 3
 def assemble(
     records: Sequence[Record], heading: Heading, treated: Sequence[str] = ()
 ) -> MeasurementTable:
-    """The table of records, with what was done to them after what was ``treated`` before.
+    """The table made of records; its notes are ``treated`` and then what was done here.
 
-    InputError where rows set different parameters, no row can be used, or nothing varies.
+    Raises InputError where rows set different parameters, no row can be used, or nothing varies.
     """
     notes = list(treated)
     names = _names(records, heading)
@@ -69,7 +69,7 @@ def assemble(
 
 
 def _names(records: Sequence[Record], heading: Heading) -> list[str]:
-    """The parameters, which every row sets; InputError where one does not."""
+    """The names of the parameters, which every row must set; InputError where one does not."""
     names = list(records[0].settings) if records else []
     for record in records:
         if record.settings.keys() == records[0].settings.keys():
@@ -87,7 +87,7 @@ def _names(records: Sequence[Record], heading: Heading) -> list[str]:
 
 
 def _check_text(text: str, what: str, heading: Heading) -> None:
-    """InputError for control characters, which would do things to a terminal."""
+    """Raise InputError for control characters, which a terminal would obey."""
     if printable(text, len(text)) != text:
         found = f"{what} with control characters: {printable(text)}"
         raise InputError(Fault(where=heading.where, found=found, expected="text without them"))
@@ -105,7 +105,7 @@ def _check_categories(names: Sequence[str], heading: Heading) -> None:
 
 
 def _timed(records: Sequence[Record], notes: list[str]) -> list[Record]:
-    """The records that have a positive, finite time, with these only."""
+    """The records that have a positive, finite time, each with only its times of this kind."""
     kept, dropped, thinned = [], [], []
     for record in records:
         good = tuple(float(time) for time in record.times if _usable_time(time))
@@ -125,12 +125,12 @@ def _timed(records: Sequence[Record], notes: list[str]) -> list[Record]:
 
 
 def _usable_time(time: float) -> bool:
-    """Whether a time can be: positive and finite."""
+    """Whether a time is a positive, finite number."""
     return math.isfinite(time) and time > 0
 
 
 def _complete(records: Sequence[Record], names: Sequence[str], notes: list[str]) -> list[Record]:
-    """The records that have a value for each parameter."""
+    """The records that have a value for every parameter."""
     kept, dropped = [], []
     for record in records:
         empty = [name for name in names if _missing(record.settings[name])]
@@ -152,7 +152,7 @@ def _rows(places: Sequence[str]) -> str:
 
 
 def few(places: Sequence[str]) -> str:
-    """The first of them, and how many more."""
+    """The first of some places as text, and the number of the others."""
     more = len(places) - _SHOWN
     return ", ".join(places[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
@@ -163,7 +163,7 @@ def few(places: Sequence[str]) -> str:
 def _column(
     name: str, records: Sequence[Record], heading: Heading, notes: list[str]
 ) -> list[Value]:
-    """The values of a column: all numbers, or all text."""
+    """The values of a column: all as numbers, or all as text."""
     raw = [record.settings[name] for record in records]
     plain = {cell: _plain(cell) for cell in set(raw)}
     cells = [plain[cell] for cell in raw]
@@ -189,7 +189,9 @@ def _column(
 
 
 def _plain(cell: Cell) -> Value:
-    """Truth values and whole numbers as integers: 50.0 and 50 are the same value."""
+    """A cell in a single form: truth values and whole numbers become integers, so 50.0
+    equals 50.
+    """
     if isinstance(cell, str):
         return cell
     number = cell or 0
@@ -199,7 +201,7 @@ def _plain(cell: Cell) -> Value:
 def _parameters(
     columns: Mapping[str, Sequence[Value]], heading: Heading, notes: list[str]
 ) -> tuple[list[Parameter], dict[str, Value]]:
-    """The parameters that vary, and the columns that do not."""
+    """The parameters that vary, and the values of columns that do not."""
     parameters: list[Parameter] = []
     constants: dict[str, Value] = {}
     for name, values in columns.items():
@@ -219,7 +221,7 @@ def _parameters(
 
 
 def _observed(name: str, values: Sequence[Value]) -> Parameter:
-    """The parameter whose domain is what was seen of it."""
+    """The parameter whose domain is the set of values in the rows."""
     numbers = [value for value in values if not isinstance(value, str)]
     return numeric(name, numbers) if numbers else categorical(name, [str(v) for v in values])
 
@@ -241,7 +243,7 @@ def _check_domain(parameter: Parameter, values: Sequence[Value], notes: list[str
 def _checked(
     inputs: ParameterRows, constants: Mapping[str, Value], heading: Heading, notes: list[str]
 ) -> tuple[ParameterConstraint, ...]:
-    """The constraints on what varies; how many rows break one is noted."""
+    """The constraints that are about varying parameters; a note says how many rows break one."""
     kept = []
     for constraint in (c.fix(constants) for c in heading.constraints):
         try:

@@ -1,13 +1,14 @@
-"""CSV: a header, a row per measurement; parameters first, what was measured in the last column.
+"""Reads measurements from CSV: a header, a row per measurement, parameters first, the response in
+the last column.
 
-A name may state the unit of its times (``time_ms``, ``time [s]``); these become seconds. Rows that
-repeat the values of another are its repetitions. A column ``predicted_s`` is what an analytical
-model says, one named ``status`` what became of the run. Commas, semicolons or tabs separate; where
-they are no commas, a comma may be the decimal point.
+A name may state the unit of its times (``time_ms``, ``time [s]``); times are converted to seconds.
+Rows with equal parameter values are repetitions. A column ``predicted_s`` holds the predictions of
+an analytical model, a column ``status`` the outcome of the run. Commas, semicolons or tabs
+separate; where they are no commas, a comma may be the decimal point.
 
-Left out, and said so: an index that the header does not name or names by nothing, and columns that
-are named like the response but for a number or a unit (``wall_time2`` beside ``wall_time``): what
-was measured with the response cannot be asked for before the run.
+Two kinds of columns are left out, with a note: an index without a name, and columns whose names
+differ from the response only in a number or a unit (``wall_time2`` beside ``wall_time``). These
+were measured together with the response, so they are not known before a run.
 """
 
 import math
@@ -34,20 +35,23 @@ def series(
     wanted: Columns,
     domains: Mapping[str, Parameter],
 ) -> list[Series]:
-    """The series of the response; with a model one for each column that is no option of it."""
+    """The series of the response; with a variability model one series for each column that is no
+    option of it.
+    """
     table = split(text, faults, domains)
     roles = _roles(table, faults, response, wanted, domains)
     return [_series(table, roles, name, faults) for name in roles.responses]
 
 
 def is_own(text: str) -> bool:
-    """Whether this is a table that ``autotune export`` wrote."""
+    """Whether the text is a table that ``autotune export`` wrote."""
     header = text.lstrip("\ufeff\r\n").split("\n", 1)[0]
     return any(name.strip('" \r').startswith(OWN) for name in header.split(","))
 
 
 def taken_for(name: str, response: str) -> str:
-    """What a parameter of this name beside this response is read as; empty: as a parameter.
+    """What a column of this name would be read as beside this response; empty where it is read as a
+    parameter.
 
     >>> taken_for("tile", "time_s"), taken_for("time_ms", "time_s")
     ('', 'a twin of the response')
@@ -68,7 +72,7 @@ def taken_for(name: str, response: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Roles:
-    """What each column is."""
+    """The role of each column: parameter, response, prediction, status or ignored."""
 
     parameters: tuple[str, ...]
     responses: tuple[str, ...]
@@ -136,7 +140,7 @@ def _responses(
 
 
 def _alike(name: str, response: str) -> bool:
-    """The same name but for numbers, unit and separators."""
+    """Whether two names are the same except for numbers, unit and separators."""
     return _stem(name) == _stem(response)
 
 

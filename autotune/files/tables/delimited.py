@@ -1,4 +1,4 @@
-"""Lines of CSV as cells of text, what is in the cells, and what is left out of them."""
+"""Splits lines of CSV into cells, interprets cells, and records what was left out."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _MOST_COLUMNS = 10_000
 
 @dataclass(slots=True)
 class DelimitedLines:
-    """The cells of a file, as text, and what was left out of them."""
+    """The cells of a file as text, with notes on what was left out."""
 
     header: list[str]
     rows: list[NumberedLine]
@@ -34,9 +34,9 @@ class DelimitedLines:
 
 
 def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> DelimitedLines:
-    """The header and the rows of a text; InputError with every line of another length.
+    """The header and the rows of a text; InputError that names every line of another length.
 
-    ``domains``: the options of a variability model: then lines may list the chosen ones.
+    ``domains``: the options of a variability model; with them, lines may list the chosen options.
     """
     text = text.lstrip("\ufeff")
     first = text.lstrip("\r\n").split("\n", 1)[0]
@@ -57,7 +57,7 @@ def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> Delimi
 
 
 def setting(text: str, decimal_comma: bool) -> Cell:
-    """What a cell stands for; None for nothing, and for numbers that are not finite."""
+    """The value of a cell; None for an empty cell and for numbers that are not finite."""
     text = text.strip()
     if text.lower() in _MISSING:
         return None
@@ -68,13 +68,15 @@ def setting(text: str, decimal_comma: bool) -> Cell:
 
 
 def same(text: str) -> bool:
-    """Whether a cell of this text is read as this text, or as a number that prints so."""
+    """Whether a cell with this text is read as this text, or as a number that prints as
+    this text.
+    """
     value = setting(text, False)
     return not isinstance(value, bool) and value is not None and str(value) == text
 
 
 def number_of(text: str, decimal_comma: bool) -> float | None:
-    """The finite number in a cell; None where there is none."""
+    """The finite number in a cell; None where it holds none."""
     value = setting(text, decimal_comma)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -82,7 +84,9 @@ def number_of(text: str, decimal_comma: bool) -> float | None:
 
 
 def _lists_options(line: Sequence[str], domains: Mapping[str, Parameter]) -> bool:
-    """SPL Conqueror's CSV without a header: chosen binary options, and the measurement."""
+    """Whether a line is of SPL Conqueror's CSV without a header: chosen binary options and the
+    measurement.
+    """
     listed = all(name.strip() in domains for name in line[:-1])
     return listed and number_of(line[-1], True) is not None
 
@@ -105,7 +109,7 @@ def _listed(
 
 
 def _unnamed_index(table: DelimitedLines) -> None:
-    """Take away the numbers of rows: a first column that the header does not name."""
+    """Remove a first column without a name that numbers the rows."""
     width = len(table.header)
     if table.rows and all(len(row) == width + 1 for _, row in table.rows):
         table.header.insert(0, "")

@@ -1,4 +1,4 @@
-"""JSON input of Extra-P, in its four shapes.
+"""Reads the JSON input of Extra-P, in its four forms.
 
     new         {"parameters": [names], "measurements": {call path: {metric:
                   [{"point": [numbers], "values": [repetitions]}]}}}
@@ -31,7 +31,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|;')
 
 
 def document(content: Mapping[str, object], faults: Faults) -> list[Series]:
-    """The series of a JSON document, new or old."""
+    """The series of a JSON document in the new or the old form."""
     gathered = _Gathered(faults)
     if "callpaths" in content or "coordinates" in content:
         _old(content, gathered)
@@ -41,7 +41,7 @@ def document(content: Mapping[str, object], faults: Faults) -> list[Series]:
 
 
 def lines(text: str, kind: Lines, faults: Faults) -> list[Series]:
-    """The series of a file with an object on each line."""
+    """The series of a file with one JSON object on each line."""
     gathered = _Gathered(faults)
     settings = "params" if kind == "json-lines" else "parameters"
     for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
@@ -63,7 +63,9 @@ def lines(text: str, kind: Lines, faults: Faults) -> list[Series]:
 
 
 def parse_line(line: str, kind: Lines, faults: Faults) -> dict[str, object] | None:
-    """The object of a line; None where it holds none."""
+    """The object in a line; None where the line is no JSON object. Faults found are added to
+    ``faults``.
+    """
     if kind == "talpas":  # a semicolon inside of a string stays
         line = _STRING.sub(lambda parsed: "," if parsed.group() == ";" else parsed.group(), line)
     try:
@@ -74,7 +76,7 @@ def parse_line(line: str, kind: Lines, faults: Faults) -> dict[str, object] | No
 
 
 class _Gathered:
-    """The records of each call path and metric, in the order of first sight."""
+    """The records of each call path and metric, in the order of first appearance."""
 
     def __init__(self, faults: Faults) -> None:
         self.faults = faults
@@ -83,7 +85,7 @@ class _Gathered:
     def add(
         self, key: tuple[str, str], place: str, chosen: Mapping[object, object], values: object
     ) -> None:
-        """A point with its repetitions."""
+        """Add a point with its repetitions."""
         settings = {str(name): _cell(value) for name, value in chosen.items()}
         listed = values if isinstance(values, list) else [values]
         times = tuple(_time(value) for value in listed)
@@ -92,11 +94,11 @@ class _Gathered:
         self._records.setdefault(key, []).append(record)
 
     def fail(self, place: str, found: str, expected: str) -> NoReturn:
-        """Give up on the file."""
+        """Raise InputError for a file that cannot be read further."""
         raise self.faults.fail(place, found, expected)
 
     def series(self) -> list[Series]:
-        """What was gathered."""
+        """The series of all records added so far."""
         if not self._records:
             self.fail("", "no measurement", "at least one point with a value")
         return [
@@ -158,7 +160,7 @@ def _old(content: Mapping[str, object], gathered: _Gathered) -> None:
 
 
 def _named(content: Mapping[str, object], key: str, gathered: _Gathered) -> dict[str, str]:
-    """Names by id, each of both once."""
+    """The names by id; names and ids may each occur only once."""
     names: dict[str, str] = {}
     for place, raw in _entries(content, key, gathered):
         name = raw.get("name")
@@ -171,14 +173,14 @@ def _named(content: Mapping[str, object], key: str, gathered: _Gathered) -> dict
 
 
 def _id(raw: Mapping[str, object], key: str = "id") -> str:
-    """An id as text: files have numbers and text, and anything where they are damaged."""
+    """An id as text: files have numbers or text, and damaged files may have anything."""
     return json.dumps(raw.get(key))
 
 
 def _put(
     into: dict[str, T], raw: Mapping[str, object], value: T, place: str, gathered: _Gathered
 ) -> None:
-    """Note what an id stands for."""
+    """Store the name that belongs to an id."""
     if _id(raw) in into:
         gathered.fail(place, f"the id {_id(raw)} again", "each id once")
     into[_id(raw)] = value
@@ -204,7 +206,7 @@ def _object(value: object, place: str, gathered: _Gathered) -> dict[str, object]
 
 
 def _number(value: object) -> object:
-    """The old shape writes its numbers as text too."""
+    """A number; in the old form it may be written as text."""
     number = to_number(value) if isinstance(value, str) else None
     return value if number is None else number
 

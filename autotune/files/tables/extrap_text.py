@@ -1,4 +1,4 @@
-"""Text input of Extra-P.
+"""Reads the text input of Extra-P.
 
     PARAMETER p              one parameter a line, or several between blanks
     POINTS (4) (8) (16)      or  4 8 16;  with two parameters ( 20 1 ) ( 20 2 )
@@ -24,7 +24,7 @@ FIELDS = ("PARAMETER", "POINTS", "REGION", "METRIC", "DATA")
 
 
 def series(text: str, faults: Faults) -> list[Series]:
-    """A series for each region and metric, in the order of first sight."""
+    """One series for each region and metric, in the order of first appearance."""
     reading = _Reading(faults)
     for place, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
         words = line.strip().split(None, 1)
@@ -38,7 +38,7 @@ _Point = tuple[int | float, ...]
 
 
 class _Reading:
-    """A file, line by line."""
+    """The state of reading a file line by line."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
@@ -57,7 +57,7 @@ class _Reading:
         }
 
     def take(self, line: int, field: str, value: str) -> None:
-        """Take one line that is neither empty nor a remark."""
+        """Process one line that is neither empty nor a comment."""
         if field not in self._fields:
             self._faults.add(str(line), f"{field[:40]!r}", f"one of {', '.join(FIELDS)}")
         else:
@@ -111,7 +111,7 @@ class _Reading:
         self._place += 1
 
     def series(self) -> list[Series]:
-        """What was gathered."""
+        """The series of all lines processed so far."""
         if not self._data:
             raise self._faults.fail("", "no DATA", "a DATA line for each of the POINTS")
         return [

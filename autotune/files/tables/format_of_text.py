@@ -1,4 +1,4 @@
-"""Which format a text is in: by its content, never by the name of the file."""
+"""Detects the format of a text by its content, never by the name of the file."""
 
 import re
 from typing import Literal, get_args
@@ -43,7 +43,7 @@ def detect(text: str, faults: Faults) -> Format:
 
 
 def _of_lines(text: str, faults: Faults) -> Format | None:
-    """JSON Lines or TaLPas, where every line is an object that names its parameters."""
+    """JSON Lines or TaLPas, where every line is an object that names its parameters; else None."""
     first, _, rest = text.partition("\n")
     kinds: tuple[tuple[extrap_json.Lines, str], ...] = (
         ("json-lines", "params"),
@@ -57,7 +57,9 @@ def _of_lines(text: str, faults: Faults) -> Format | None:
 
 
 def _of_object(text: str, faults: Faults) -> Format:
-    """Of a whole document by its keys; what is cut off may be an open Kernel Tuner cache."""
+    """The format of a JSON document by its keys; a document that is cut off may be an open Kernel
+    Tuner cache.
+    """
     try:
         parsed = strict_json.loads(text, faults)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Records of the same values as one row: their times are its repetitions."""
+"""Merges records with equal parameter values into one row with repetitions."""
 
 import math
 from collections import Counter
@@ -14,7 +14,7 @@ from autotune.domain.tables.table import ParameterRows, location
 
 @dataclass(slots=True)
 class MergedMeasurement:
-    """Everything that was measured at the same values."""
+    """All measurements at one combination of parameter values."""
 
     times: tuple[float, ...]
     locations: list[float]
@@ -31,7 +31,7 @@ def merged(
     heading: Heading,
     notes: list[str],
 ) -> Merged:
-    """One entry for each combination of values, in the order of first sight."""
+    """One entry for each combination of values, in the order of first appearance."""
     by_values: Merged = {}
     again: Counter[tuple[Value, ...]] = Counter()
     for row, record in zip(rows, records, strict=True):
@@ -63,7 +63,7 @@ def merged(
 
 
 def inputs(parameters: Sequence[Parameter], merged: Merged) -> ParameterRows:
-    """The merged rows, each with the mean of what an analytical model said of its repetitions."""
+    """The merged rows, each with the mean of the analytical predictions of its repetitions."""
     guesses = [_mean(entry.predicted) if entry.predicted else math.nan for entry in merged.values()]
     predicted = any(not math.isnan(guess) for guess in guesses)
     return ParameterRows(
@@ -74,6 +74,6 @@ def inputs(parameters: Sequence[Parameter], merged: Merged) -> ParameterRows:
 
 
 def _mean(values: Sequence[float]) -> float:
-    """The mean; of equal values that value, to the last digit."""
+    """The mean; for equal values exactly this value."""
     same = min(values) == max(values)
     return values[0] if same else math.fsum(values) / len(values)

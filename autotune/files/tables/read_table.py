@@ -1,4 +1,4 @@
-"""Reading a table of measurements, whatever the format."""
+"""Reads a table of measurements in any supported format."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,13 +36,13 @@ def read(
     wanted: Columns | None = None,
     statistic: Statistic = "mean",
 ) -> MeasurementTable | Tables:
-    """The table of a file; Tables where it holds several responses and none is asked for.
+    """The table in a file; Tables where the file has several responses and none is requested.
 
-    ``model``: a variability model of SPL Conqueror, whose options, domains and constraints hold.
-    ``response``: a column, or a call path and metric, ``compute: time`` (either is enough where it
-    names one). ``statistic``: what makes the response of repetitions, unless the file gives both.
-    Raises InputError, with the place inside the file, where it cannot be read, is cut off, of no
-    known format, larger than ``LARGEST``, or without a usable row.
+    ``model``: a variability model of SPL Conqueror, whose options, domains and constraints apply.
+    ``response``: a column, or a call path and metric, ``compute: time`` (one of them is enough
+    where it is unique). ``statistic``: how repetitions give the response, unless the file has both.
+    Raises InputError, with the place inside the file, where the file cannot be read, is cut off, of
+    no known format, larger than ``LARGEST``, or without a usable row.
     """
     faults = Faults(str(path))
     if statistic not in STATISTICS:
@@ -77,7 +77,7 @@ def read_one(
     wanted: Columns | None = None,
     statistic: Statistic = "mean",
 ) -> MeasurementTable:
-    """The one table of a file; InputError, naming the responses, where it holds several."""
+    """The only table in a file; InputError, naming the responses, where the file holds several."""
     tables = read(
         path, model=model, response=response, format=format, wanted=wanted, statistic=statistic
     )
@@ -89,7 +89,7 @@ def read_one(
 
 
 class _Source:
-    """A file whose text was read."""
+    """A file with its text."""
 
     def __init__(self, path: Path, text: str, kind: Format, faults: Faults) -> None:
         self.path, self.text, self.kind, self.faults = path, text, kind, faults
@@ -98,7 +98,7 @@ class _Source:
 def _series(
     source: _Source, response: str | None, wanted: Columns, options: VariabilityModel | None
 ) -> list[Series]:
-    """The series that are asked for; all where none is."""
+    """The requested series; all series where none is requested."""
     text, faults = source.text, source.faults
     domains = {p.name: p for p in options.parameters} if options else {}
     if source.kind == "csv" and not csv_columns.is_own(text):
@@ -121,7 +121,7 @@ def _series(
 
 
 def _named(all_series: Sequence[Series], response: str, faults: Faults) -> list[Series]:
-    """The series of part and quantity, or of either."""
+    """The series whose part and quantity, or either of them, match the requested response."""
     exact = [series for series in all_series if series.name == response]
     loose = exact or [series for series in all_series if response in (series.quantity, series.part)]
     if not loose:
@@ -148,7 +148,7 @@ def _table(series: Series, heading: Heading, notes: Sequence[str]) -> Measuremen
 
 
 def _tables(all_series: Sequence[Series], heading: Heading, notes: Sequence[str]) -> Tables:
-    """A table for each series; those that none can be made of are named in all the others."""
+    """A table for each series; series that give no table are named in the notes of all others."""
     made: list[MeasurementTable] = []
     left: list[str] = []
     for series in all_series:

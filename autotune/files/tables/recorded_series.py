@@ -1,4 +1,4 @@
-"""Recorded search spaces as series: T4 results, Kernel Tuner caches, our own tables."""
+"""Reads recorded search spaces as series: T4 results, Kernel Tuner caches, tables of autotune."""
 
 from collections import Counter
 
@@ -8,7 +8,7 @@ from autotune.files.tables.series import Series
 
 
 def series(space: RecordedSpace) -> Series:
-    """The candidates of a space that are ok; the others are counted."""
+    """The candidates of a space that are ok; a note says how many others there are."""
     failed = Counter(status for status in space.statuses if status != "ok")
     treated = []
     if failed:

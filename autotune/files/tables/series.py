@@ -1,4 +1,6 @@
-"""What every reader gives: the records of each part of a program and each quantity, as found."""
+"""The result of every reader: the unprocessed records for each part of a program and
+each quantity.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +11,7 @@ from autotune.files.tables.cleaning import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """The records of one response of a file."""
+    """The records of one response in a file."""
 
     records: Sequence[Record]
     quantity: str = "time"
@@ -23,13 +25,13 @@ class Series:
 
     @property
     def name(self) -> str:
-        """Part and quantity, as users name a response."""
+        """The part and the quantity, as users name a response."""
         return f"{self.part}: {self.quantity}" if self.part else self.quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """What a user says about the parameters of a file, besides which is the response."""
+    """The user's statements about the columns of a file that hold parameters."""
 
     without: tuple[str, ...] = ()
     """Columns of CSV that are neither parameter nor response."""

@@ -1,4 +1,4 @@
-"""The constraints of SPL Conqueror as conditions of ``autotune.language.constraint``.
+"""Translates the constraints of SPL Conqueror to conditions of ``autotune.language.constraint``.
 
     boolean      !a | b, a & b, a => b             over binary options
     non-boolean  a * 2 + b <= 8                    holds where not all its options are chosen
@@ -21,7 +21,7 @@ _RESERVED = ("not", "and", "or", "in", "is", "if", "else", "true", "false", "nul
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Options of a model and the identifiers that conditions know them by."""
+    """The options of a model, with the identifier of each in conditions."""
 
     aliases: dict[str, str]
     """Option to identifier."""
@@ -30,21 +30,23 @@ class Language:
 
     @classmethod
     def of(cls, binary: Sequence[str], numeric: Sequence[str]) -> "Language":
-        """The language over these options."""
+        """The language for these binary and numeric options."""
         names = (*binary, *numeric)
         aliases = {name: _identifier(name, i, names) for i, name in enumerate(names)}
         return cls(aliases, frozenset(aliases[name] for name in binary))
 
     def name(self, option: str) -> str:
-        """The identifier of an option; an unknown one stands for itself."""
+        """The identifier of an option; for an unknown option its own name."""
         return self.aliases.get(option, option)
 
     def unknown(self, constraint: ParameterConstraint) -> list[str]:
-        """What a constraint names that is no option."""
+        """The names in a constraint that are no options."""
         return [name for name in constraint.names if name not in self.aliases]
 
     def constraint(self, text: str) -> ParameterConstraint:
-        """The constraint of a condition over identifiers; ValueError where it is none."""
+        """The constraint for a condition over identifiers; ValueError where the text is no
+        condition.
+        """
         back = {alias: option for option, alias in self.aliases.items() if alias != option}
         used = Condition(text).names
         return ParameterConstraint(
@@ -52,22 +54,23 @@ class Language:
         )
 
     def logic(self, text: str) -> str:
-        """A boolean constraint as a condition; ``a => b => c`` is ``a => (b => c)``."""
+        """A boolean constraint as a condition; ``a => b => c`` means ``a => (b => c)``."""
         *premises, condition = [self._chosen(part) for part in text.split("=>")]
         for premise in reversed(premises):
             condition = f"not ({premise}) or ({condition})"
         return condition
 
     def _chosen(self, text: str) -> str:
-        """Options joined by ``!``, ``|`` and ``&``, as a condition."""
+        """Options joined by ``!``, ``|`` and ``&``, as a condition on which options are chosen."""
         words = {"!": " not ", "|": " or ", "&": " and "}
         spaced = re.sub(r"\|+|&+|!", lambda match: words[match[0][0]], self._renamed(text))
         return _NAME.sub(_is_chosen, spaced).strip()
 
     def arithmetic(self, text: str, required: str = "all", *, negated: bool = False) -> str:
-        """A comparison that counts only where its options are chosen.
+        """A comparison as a condition that applies only where its options are chosen.
 
-        ``all``: where all are chosen; ``one``: where one is, and then all must be.
+        ``required`` is ``all``: it applies where all of them are chosen; ``one``: where one is
+        chosen, all must be.
         """
         renamed = self._renamed(text.replace(",", "."))
         left, sign, right = [*_COMPARISON.split(renamed, maxsplit=1), "", ""][:3]
@@ -83,7 +86,7 @@ class Language:
         return f"not ({' or '.join(present)}) or ({' and '.join([*present, compared])})"
 
     def _renamed(self, text: str) -> str:
-        """The text with every option under its identifier, longest names first."""
+        """The text with every option replaced by its identifier, longest names first."""
         odd = [option for option, alias in self.aliases.items() if alias != option]
         for option in sorted(odd, key=len, reverse=True):
             text = re.sub(rf"(?<!\w){re.escape(option)}(?!\w)", self.aliases[option], text)
@@ -96,7 +99,9 @@ def _is_chosen(match: re.Match[str]) -> str:
 
 
 def _identifier(option: str, number: int, taken: Collection[str]) -> str:
-    """A name that a condition takes; that of the option where it does, else none of another."""
+    """The identifier of an option: its name where conditions allow that, else a name that no other
+    option has.
+    """
     usable = _NAME.fullmatch(option) is not None and option not in _RESERVED
     if usable and _is_name(option):
         return option
@@ -114,6 +119,6 @@ def _is_name(text: str) -> bool:
 
 
 def known(names: Collection[str]) -> str:
-    """The options as text, the first few of many."""
+    """The names of options as text; of many, only the first few."""
     shown = sorted(names)[:8]
     return ", ".join(shown) + (", ..." if len(names) > len(shown) else "")

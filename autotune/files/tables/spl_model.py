@@ -1,4 +1,5 @@
-"""Variability models of SPL Conqueror: options with their domains, and the constraints on them.
+"""Reads variability models of SPL Conqueror: options with their domains, and the constraints on
+them.
 
     <vm name="...">
       <binaryOptions> <configurationOption> name, parent, optional, impliedOptions, excludedOptions
@@ -34,7 +35,7 @@ _MOST_VALUES = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariabilityModel:
-    """The options of a configurable program."""
+    """The options of a configurable program, with their domains and constraints."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -44,7 +45,7 @@ class VariabilityModel:
 
 
 def read_model(path: Path) -> VariabilityModel:
-    """The variability model of an XML file; InputError with every mistake found."""
+    """The variability model in an XML file; InputError with every mistake that was found."""
     faults = Faults(str(path))
     root = parse(text_content.text(path, faults, "a variability model in XML", _LARGEST), faults)
     if root.tag != "vm":
@@ -72,7 +73,7 @@ def read_model(path: Path) -> VariabilityModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Option:
-    """A binary option."""
+    """A binary option of the model."""
 
     name: str
     line: int
@@ -104,7 +105,9 @@ def _option(element: Element, faults: Faults) -> _Option:
 
 
 def _listed(element: Element, tag: str) -> tuple[tuple[str, ...], ...]:
-    """The entries of a list, each of one option or of several between bars, which mean or."""
+    """The entries of a list; an entry is one option, or several separated by bars,
+    which mean or.
+    """
     group = element.child(tag)
     children = group.children if group is not None else []
     entries = (child.text.split("|") for child in children)
@@ -120,7 +123,7 @@ def _check_names(names: list[str], root: Element, faults: Faults) -> None:
 
 
 def _always(options: list[_Option]) -> set[str]:
-    """The options that are part of every configuration, the root among them."""
+    """The options that are part of every configuration, including the root."""
     option_of = {option.name: option for option in options}
     always = {"", ROOT} - option_of.keys()
     for option in options:
@@ -137,7 +140,9 @@ def _always(options: list[_Option]) -> set[str]:
 
 
 def _domain(element: Element, faults: Faults, notes: list[str]) -> Parameter | None:
-    """The domain of a numeric option; None, with a fault, where it has none."""
+    """The parameter for a numeric option; None, with a fault added, where its domain cannot be
+    read.
+    """
     name, place = element.content("name"), str(element.line)
     if not name:
         faults.add(place, "an option without a name", "<name>")
@@ -176,10 +181,10 @@ def _plain(value: float) -> int | float:
 
 
 def _sequence(low: float, high: float, step: str) -> list[int | float] | None:
-    """The values from ``low`` to ``high``, each the step function of the one before it.
+    """The values from ``low`` to ``high``; each is the step function applied to the previous one.
 
-    None for too many; ValueError where they do not grow. Rounded to three digits after each step,
-    as SPL Conqueror does: 0.1 + 0.1 + 0.1 is 0.3.
+    None where there are too many; ValueError where they do not grow. Values are rounded to three
+    digits after each step, as in SPL Conqueror: 0.1 + 0.1 + 0.1 is 0.3.
     """
     condition = Condition(step)
     if len(condition.names) != 1:
@@ -203,7 +208,7 @@ def _sequence(low: float, high: float, step: str) -> list[int | float] | None:
 
 
 def _tree(options: list[_Option], language: Language, faults: Faults) -> list[ParameterConstraint]:
-    """What parents, alternatives, implied and excluded options say."""
+    """The constraints that follow from parents, alternatives, implied and excluded options."""
     names, always = {option.name for option in options}, _always(options)
     texts: dict[str, None] = {}
     for option in options:
@@ -230,7 +235,9 @@ def _tree(options: list[_Option], language: Language, faults: Faults) -> list[Pa
 
 
 def _alternatives(options: list[_Option]) -> dict[tuple[str, ...], str]:
-    """Mandatory options of one parent that exclude one another, one of which is chosen."""
+    """Groups of mandatory options of one parent that exclude one another, of which one must be
+    chosen.
+    """
     rules: dict[tuple[str, ...], str] = {}
     siblings: dict[str, set[str]] = {}
     for option in options:
@@ -245,7 +252,7 @@ def _alternatives(options: list[_Option]) -> dict[tuple[str, ...], str]:
 
 
 def _stated(root: Element, language: Language, faults: Faults) -> list[ParameterConstraint]:
-    """What the lists of constraints say."""
+    """The constraints in the lists of constraints."""
     rules: list[ParameterConstraint] = []
     for tag in ("booleanConstraints", "nonBooleanConstraints", "mixedConstraints"):
         group = root.child(tag)

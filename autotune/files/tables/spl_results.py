@@ -1,14 +1,13 @@
-"""Measurements of SPL Conqueror: XML, and CSV between semicolons.
+"""Reads measurements of SPL Conqueror: XML, and CSV with semicolons.
 
     <results> <row>
       <data columname="Configuration"> binary options between commas, those that are chosen
       <data columname="Variable Features"> or "NumericOptions": name;value between commas
       <data columname="Performance"> a number, or several; each other column is a property too
 
-``columname`` is how the format spells it; ``column`` and ``columnname`` are read as well. Several
-measurements of a row with an attribute that is ``true`` stand between ``separator`` and have
-``decimalDelimiter``, attributes of results.
--1 stands for a measurement that failed.
+``columname`` is the spelling of the format; ``column`` and ``columnname`` are read as well. Where a
+row has an attribute that is ``true``, it holds several measurements. The attributes ``separator``
+and ``decimalDelimiter`` of results then say how they are written. -1 means a failed measurement.
 
 Source: SPL Conqueror's ConfigurationReader.
 """
@@ -34,7 +33,7 @@ _OTHER = (
 
 
 def series(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> list[Series]:
-    """A series for each property. ``domains``: the options of a variability model, or none."""
+    """One series for each property. ``domains``: the options of a variability model, or none."""
     rows: list[Element] = []
     root = parse(text, faults, {"row": rows.append})
     if root.tag != "results":
@@ -52,7 +51,7 @@ _Measured = tuple[tuple[float, ...], str]
 
 
 class _Reading:
-    """The rows of a file, gathered."""
+    """The rows of a file, collected one by one."""
 
     def __init__(self, root: Element, faults: Faults) -> None:
         self._faults = faults
@@ -62,7 +61,7 @@ class _Reading:
         self._times: dict[str, dict[int, _Measured]] = {}
 
     def row(self, row: Element) -> None:
-        """Take the options and the properties of one row."""
+        """Add the options and the properties of one row."""
         line, place = row.line, len(self._chosen)
         several = any(value.lower() == "true" for value in row.attributes.values())
         binary: frozenset[str] = frozenset()
@@ -100,7 +99,7 @@ class _Reading:
         return numbers
 
     def _measured(self, text: str, several: bool) -> _Measured:
-        """The measurements of a property; nan with its text for what is no number."""
+        """The measurements of a property; nan, together with its text, for what is no number."""
         decimal, separator = self._decimal or ",", self._separator
         parts = text.split(separator) if several else [text]
         if several and decimal == separator:
@@ -110,7 +109,7 @@ class _Reading:
         return times, text.strip()[:40] if None in values else ""
 
     def series(self, domains: Mapping[str, Parameter]) -> list[Series]:
-        """The series of each property, in the order of first sight."""
+        """The series of each property, in the order of first appearance."""
         if not self._chosen:
             raise self._faults.fail("", "no rows", "<row> with <data>")
         if not self._times:
@@ -133,7 +132,7 @@ class _Reading:
         ]
 
     def _settings(self, domains: Mapping[str, Parameter]) -> list[dict[str, Cell]]:
-        """Every option of every row: chosen 1, not chosen 0."""
+        """The value of every option in every row: 1 for a chosen option, 0 for others."""
         binary = dict.fromkeys(name for _, chosen, _ in self._chosen for name in sorted(chosen))
         numbers = dict.fromkeys(name for _, _, settings in self._chosen for name in settings)
         if domains:
@@ -165,7 +164,9 @@ def _column(data: Element) -> str | None:
 
 
 def _halves(pair: str) -> tuple[str, str, str]:
-    """Name and value between a semicolon, or as old files have them between blanks."""
+    """The name and the value in a pair and their separator: a semicolon or, in old
+    files, blanks.
+    """
     if ";" in pair:
         return pair.partition(";")
     name, _, value = re.sub(r"\s+", " ", pair).partition(" ")

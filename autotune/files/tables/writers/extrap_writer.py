@@ -1,4 +1,4 @@
-"""The text input of Extra-P of tables over the same points."""
+"""Writes tables over the same points as the text input of Extra-P."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ _MOST_PARAMETERS = 4
 
 
 def to_extrap(tables: MeasurementTable | Tables) -> str:
-    """The tables as text that Extra-P 4 reads: a region and a metric for each.
+    """The tables as text for Extra-P 4: one region and metric for each table.
 
-    InputError for categorical parameters, more than four of them, names with blanks, or tables of
-    different points.
+    Raises InputError for categorical parameters, more than four parameters, names with blanks, or
+    tables of different points.
     """
     every = [tables] if isinstance(tables, MeasurementTable) else list(tables)
     faults = _faults(every)

@@ -1,4 +1,4 @@
-"""CSV of a table: its parameters, the analytical model's predictions, what was measured."""
+"""Writes a table as CSV: its parameters, the analytical predictions, the measurements."""
 
 import csv
 import io
@@ -15,15 +15,16 @@ from autotune.files.tables.format_of_text import detect
 
 
 def to_csv(table: MeasurementTable) -> str:
-    """The table as text: a line for each repetition, the response in the last column.
+    """The table as text: a line for each repetition, with the response in the last column.
 
-    Columns of one value stand behind the parameters. The unit is in the title of the response
-    (``time_s``). ``autotune.files.tables.read`` gives the same rows and repetitions back; the
-    domains are then what occurs. A response that is not the mean of its repetitions is written in
-    their place. Categories that all look like numbers are numbers again unless the reader is told
-    (``--categorical``).
+    Columns of a single value follow the parameters. The title of the response has the unit
+    (``time_s``). ``autotune.files.tables.read`` reads the same rows and repetitions back; the
+    domains are then the values that occur. A response that is not the mean of its repetitions is
+    written in their place. Categories that all look like numbers become numbers unless the reader
+    is told otherwise (``--categorical``).
 
-    InputError for names and categories that would be read as something else: ``status``, ``nan``.
+    Raises InputError for names and categories that would be read as something else: ``status``,
+    ``nan``.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -49,7 +50,7 @@ def to_csv(table: MeasurementTable) -> str:
 
 
 def _faults(table: MeasurementTable, title: str, header: str) -> list[Fault]:
-    """What a reader of this text would take for something else."""
+    """The names and values that a reader of this text would read as something else, as faults."""
     faults = []
     constants = dict(table.constants)
     values = {p.name: p.values for p in table.parameters if not p.numeric}
@@ -73,6 +74,8 @@ def _faults(table: MeasurementTable, title: str, header: str) -> list[Fault]:
 
 
 def _plain(text: str) -> bool:
-    """Whether a cell of this text comes back: blanks around it and control characters do not."""
+    """Whether a cell with this text is read back unchanged; surrounding blanks and control
+    characters are lost.
+    """
     control = any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
     return text.strip() == text and not control and not text.startswith("\ufeff")

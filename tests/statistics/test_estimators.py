@@ -50,6 +50,21 @@ class TestLocation:
         assert steady["minimum"] == 0
         assert steady["median"] > 0.1
 
+    def test_repeatability_is_the_spread_of_logarithms(self):
+        """Logarithms 0, 1 and 2: their standard deviation, of three less one, is 1."""
+        launches = [[math.e**power] * 4 for power in range(3)]
+        assert estimators.repeatability(launches) == pytest.approx(
+            dict.fromkeys(estimators.ESTIMATORS, 1.0)
+        )
+
+    def test_each_row_has_its_location(self):
+        rows = [[1.0, 2.0, 3.0, 4.0, 5.0], [5.0, 1.0, 9.0, 9.0, 7.0]]
+        assert estimators.locations_of(rows).tolist() == [2.0, 5.0]
+        with pytest.raises(ValueError, match="no samples"):
+            estimators.location([[1.0, 2.0]])
+        with pytest.raises(ValueError, match="positive"):
+            estimators.locations_of([[1.0], [0.0]])
+
     def test_repeatability_needs_equal_numbers(self):
         with pytest.raises(ValueError, match="equal numbers"):
             estimators.repeatability([[1.0, 1.0], [1.0]])
@@ -60,6 +75,24 @@ class TestLocation:
 class TestInterval:
     def test_needs_three_launches(self):
         assert estimators.interval([[1.0] * 9, [2.0] * 9]) is None
+
+    @pytest.mark.parametrize(
+        ("launches", "share", "expected"),
+        [
+            # of three launches drawn, all three are the slow one with 1/27, two or more with 7/27;
+            # the lower quartile of two slow ones and a fast one is 1.5
+            ([[1.0], [1.0], [2.0]], 0.2, (1.0, 1.0)),
+            ([[1.0], [1.0], [2.0]], 0.9, (1.0, 1.5)),
+            ([[1.0], [1.0], [2.0]], 0.99, (1.0, 2.0)),
+            # the slow one has more samples than the others: two of it count as slow
+            ([[1.0], [1.0], [2.0, 2.0]], 0.2, (1.0, 1.0)),
+            ([[1.0], [1.0], [2.0, 2.0]], 0.9, (1.0, 2.0)),
+        ],
+    )
+    def test_it_is_the_range_of_the_locations_of_launches_drawn_again(
+        self, launches: list[list[float]], share: float, expected: tuple[float, float]
+    ):
+        assert estimators.interval(launches, share=share) == expected
 
     def test_holds_the_location_and_is_repeatable(self):
         launches = [[1.0, 1.1], [1.2, 1.3], [1.5, 1.4], [1.0, 1.9]]
@@ -117,10 +150,22 @@ class TestComparison:
         assert estimators.ratio(first, second) == pytest.approx(0.5)
         assert estimators.ratio({0: [1.0]}, {1: [1.0]}) is None
 
+    def test_ratio_leaves_out_rounds_without_times(self):
+        first: dict[int, list[float]] = {0: [], 1: [1.0], 2: [3.0], 3: [9.0]}
+        second: dict[int, list[float]] = {0: [1.0], 1: [2.0], 2: [3.0], 3: [3.0]}
+        assert estimators.ratio(first, second) == 1.0
+        assert estimators.ratio({0: []}, {0: []}) is None
+
     def test_loss(self):
         assert estimators.loss(1.2, 1.0) == pytest.approx(0.2)
-        with pytest.raises(ValueError, match="positive"):
-            estimators.loss(1.0, 0.0)
+        assert estimators.loss(6.0, 4.0) == 0.5
+        for chosen, best in ((1.0, 0.0), (0.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
+            with pytest.raises(ValueError, match=f"positive, not {chosen} and {best}"):
+                estimators.loss(chosen, best)
+
+    def test_deviation_is_relative_to_what_was_measured(self):
+        assert estimators.deviation(3.0, 2.0) == 0.5
+        assert estimators.deviation(1.0, 2.0) == -0.5
 
 
 class TestNoiseFloor:
@@ -159,6 +204,7 @@ class TestPrediction:
         assert rank_correlation.kendall([1, 1, 2, 3], [1, 2, 3, 4]) == pytest.approx(
             5 / math.sqrt(5 * 6)
         )
+        assert rank_correlation.kendall([1, 2], [2, 1]) == pytest.approx(-1)
         assert rank_correlation.kendall([1], [1]) is None
         assert rank_correlation.kendall([1, 1], [1, 2]) is None
 
@@ -168,6 +214,10 @@ class TestPrediction:
         assert estimators.ordered_pairs([3, 1, 2], measured) == 0.5
         assert estimators.ordered_pairs([1, 1, 1], measured) == 0.5
         assert estimators.ordered_pairs([1, 2], [1.0, 1.01]) is None
+        assert estimators.ordered_pairs([1, 2], [2.0, 2.5], apart=0.25) is None
+        assert estimators.ordered_pairs([1, 2], [2.0, 2.6], apart=0.25) == 1
+        # of three pairs one in order, one reversed, one predicted as equal
+        assert estimators.ordered_pairs([1, 1, 0], [1.0, 2.0, 3.0]) == pytest.approx(0.5 / 3)
 
     @given(st.permutations(range(6)), st.floats(0.1, 10))
     def test_ranking_measures_ignore_scale_and_order(self, order: list[int], factor: float):
@@ -187,7 +237,13 @@ class TestPrediction:
         assert [
             rank_correlation.top_loss(predicted, measured, k) for k in (1, 2, 3, 9)
         ] == pytest.approx([0.5, 0.2, 0.0, 0.0])
+        assert rank_correlation.top_loss([1.0, 1.0], [2.0, 1.0], 1) == 1.0  # the first of equals
+        assert rank_correlation.top_loss([2.0, 1.0], [4.0, 6.0], 1) == 0.5
         assert rank_correlation.top_loss([], [], 1) is None
+        with pytest.raises(ValueError, match="2 predictions do not pair with 2 times"):
+            rank_correlation.top_loss([[1.0, 2.0]], [[1.0, 2.0]], 1)
+        with pytest.raises(ValueError, match="finite"):
+            rank_correlation.top_loss([1.0], [math.inf], 1)
         with pytest.raises(ValueError, match="do not pair"):
             rank_correlation.top_loss([1.0], [1.0, 2.0], 1)
         with pytest.raises(ValueError, match="finite"):

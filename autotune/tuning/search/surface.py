@@ -178,16 +178,17 @@ class Surface:
     def update(self) -> None:
         """Bring the process up to date: fitted again if due, rebuilt if it cannot grow."""
         if self.known >= max(self._due, 2):
-            self._held = self._kept()
+            self._held = self.kept()
             observed = self._observations(self._held)
             self._residual.fit(observed, _ITERATIONS)
             self._due = max(self.known + 3, int(1.1 * self.known))
         elif not self._grown:
-            self._held = self._kept()
+            self._held = self.kept()
             self._residual.rebuild(self._observations(self._held))
         self._grown = True
 
-    def _kept(self) -> list[Observation]:
+    def kept(self) -> list[Observation]:
+        """The observations that the process holds, those of elsewhere first."""
         observations, foreign = self.seen, self.foreign
         chance = np.random.default_rng([self.seed, self.known])
         if len(foreign) > _MOST // 2:

@@ -43,3 +43,32 @@ def test_points_refuse_what_is_no_space() -> None:
     with pytest.raises(ValueError, match="shape"):
         points(("a",), ((1,), (2,)), predicted=np.array([1.0]))
     assert len(points(("a",), ((1,), (1,)), group=np.array([0, 1]))) == 2
+
+
+def test_texts_among_numbers_are_farther_from_them_than_from_one_another() -> None:
+    """One-hot over root 2, beside the index in [0, 1], on which texts are in the middle."""
+    table = levels([("a",), ("b",), (1,), (2,), (8,)]).tables[0]
+    assert table[0, 1] == pytest.approx(1.0)
+    assert table[0, 2:] == pytest.approx([1.0 + 0.25, 1.0, 1.0 + 0.25])
+    assert table[2:, 2:] == pytest.approx(np.subtract.outer([0, 0.5, 1], [0, 0.5, 1]) ** 2)
+    assert (table == table.T).all()
+
+
+def test_numbers_are_ordered_by_size_and_texts_by_letter() -> None:
+    found = levels([(10, "b"), (9, "a"), (100.0, "c")])
+    assert found.index.tolist() == [[1, 1], [0, 0], [2, 2]]
+
+
+def test_rows_pick_their_levels_from_tables_laid_end_to_end() -> None:
+    found = levels([(1, "a"), (2, "b"), (4, "c"), (1, "b")])
+    assert found.sizes == [3, 3]
+    assert found.starts.tolist() == [0, 9]
+    assert found.indicator(np.array([2, 3])).toarray().tolist() == [
+        [0, 0, 1, 0, 0, 1],
+        [1, 0, 0, 0, 1, 0],
+    ]
+    flat = np.concatenate([table.ravel() for table in found.tables])
+    for place, table in enumerate(found.tables):
+        size = len(table)
+        start = found.starts[place]
+        assert flat[start : start + size**2].reshape(size, size) == pytest.approx(table)

@@ -64,7 +64,7 @@ def test_names_come_once_and_the_same_values_once_in_a_problem() -> None:
     with pytest.raises(ValueError, match="each parameter is named once, not a, a"):
         points(("a", "a"), ((1, 2),))
     with pytest.raises(ValueError, match="a row has 1 values for 2 parameters"):
-        points(("a", "b"), ((1, 2), (1,)))  # type: ignore[arg-type]
+        points(("a", "b"), ((1, 2), (1,)))
     assert len(points(("a",), ((1,), (1,)), group=np.array([0, 1]))) == 2
 
 

@@ -17,7 +17,7 @@ from autotune.tuning.search.gaussian_process import Observations
 from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.points import Points, points
 from autotune.tuning.search.policy import Policy
-from autotune.tuning.search.pool_residual import Candidates, PoolResidual
+from autotune.tuning.search.pool_residual import Candidates, PoolResidual, plain
 from autotune.tuning.search.search_choice import searcher
 
 
@@ -142,3 +142,82 @@ def test_the_residual_model_is_for_our_own_sampler() -> None:
         Searching(residual="forest")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="residual must be one of"):
         Policy(residual="forest")  # type: ignore[arg-type]
+
+
+def test_before_anything_was_learned_a_candidate_is_between_its_time_and_its_prediction() -> None:
+    """Variance 0.25 of nothing learned, of a time its own and 0.0004: s = 0.25 / (0.25 + v)."""
+    residual = PoolResidual(Candidates.of(planted()[0], np.zeros(30)), np.arange(20), seed=1)
+    rows, noise = np.array([3, 25, 4]), np.array([0.0996, 0.1, 0.0])
+    residual.rebuild(Observations(rows=rows, noise=noise, foreign=np.zeros(3), values=rows * 1.0))
+    expected = np.zeros(20)
+    expected[3], expected[4] = 0.25 / 0.35 * 0.7, 0.25 / 0.2504 * -0.2
+    assert residual.mean(np.array([0.7, 5.0, -0.2])) == pytest.approx(expected)
+    spread = np.full(20, 0.5)
+    spread[3], spread[4] = math.sqrt(0.25 * 0.1 / 0.35), math.sqrt(0.25 * 0.0004 / 0.2504)
+    assert residual.sd(np.empty(0, dtype=np.intp)) == pytest.approx(spread)
+    spread[7] = 0.02
+    assert residual.sd(np.array([7, 4])) == pytest.approx(spread)
+
+
+def test_times_of_elsewhere_are_no_times_of_a_candidate() -> None:
+    residual = PoolResidual(Candidates.of(planted()[0], np.zeros(30)), np.arange(30), seed=1)
+    assert residual.append(observed(np.array([3, 4]), np.array([0.5, 0.5]), np.array([1.0, 0.0])))
+    mean = residual.mean(np.array([0.5, 0.5]))
+    assert mean[3] == 0.0
+    assert mean[4] > 0.4
+
+
+def test_values_of_candidates_as_tables_hold_them() -> None:
+    one = points(
+        ("n", "x", "flag", "order", "pad", "same"),
+        ((1, 0.5, True, "a", None, 7), (2.0, 1.0, False, "b", 8, 7)),
+    )
+    candidates = Candidates.of(one, np.zeros(2), np.log([1.0, 4.0]))
+    assert [parameter.name for parameter in candidates.parameters] == [
+        "n", "x", "flag", "order", "pad", "prior",
+    ]  # fmt: skip
+    assert [p.numeric for p in candidates.parameters] == [True, True, True, False, False, True]
+    assert candidates.rows[0] == pytest.approx((1, 0.5, 1, "a", "none", 1))
+    assert candidates.rows[1][:5] == (2, 1, 0, "b", "8")
+    assert float(candidates.rows[1][5]) == pytest.approx(4.0)
+    assert isinstance(candidates.rows[1][0], int)
+
+
+def test_candidates_that_differ_in_nothing_have_rows_of_nothing() -> None:
+    candidates = Candidates.of(points(("n",), ((1,),)), np.zeros(1))
+    assert (candidates.parameters, candidates.rows) == ((), ((),))
+
+
+def test_a_text_among_numbers_is_refused() -> None:
+    parameter = Candidates.of(points(("n",), ((1,), (2,))), np.zeros(2)).parameters[0]
+    assert plain(3, parameter) == 3
+    with pytest.raises(ValueError, match="n is a number, not 'x'"):
+        plain("x", parameter)
+
+
+@pytest.mark.usefixtures("small")
+def test_the_pool_learns_again_when_observations_have_grown_by_a_quarter() -> None:
+    candidates, times = planted()
+    base = np.log(candidates.predicted)
+    left = np.log(times) - base
+    residual = PoolResidual(Candidates.of(candidates, base), np.arange(30), seed=1)
+    said = []
+    for count in (4, 5, 6, 7):
+        residual.fit(observed(np.arange(count), left[:count]), 8)
+        residual.rebuild(observed(np.arange(0), left[:0]))
+        said.append(residual.mean(np.empty(0)))
+    assert said[0].tolist() == [0.0] * 30  # fewer than five say nothing
+    assert said[1].tolist() != said[0].tolist()
+    assert said[2].tolist() == said[1].tolist()  # 6 are fewer than 6.25
+    assert said[3].tolist() != said[2].tolist()
+
+
+@pytest.mark.usefixtures("small")
+def test_no_more_than_a_factor_of_e_cubed_is_believed() -> None:
+    candidates, _ = planted()
+    base = np.log(candidates.predicted)
+    residual = PoolResidual(Candidates.of(candidates, base), np.arange(30), seed=1)
+    residual.fit(observed(np.arange(30), np.full(30, 8.0)), 8)
+    residual.rebuild(observed(np.arange(0), np.empty(0)))
+    assert residual.mean(np.empty(0)) == pytest.approx(np.full(30, 3.0), abs=0.5)
+    assert residual.mean(np.empty(0)).max() <= 3.0

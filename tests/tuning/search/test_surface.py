@@ -198,3 +198,133 @@ def test_times_of_another_machine_order_the_candidates_but_are_not_theirs() -> N
     times = log_times(made.posterior(NOBODY))
     assert np.corrcoef(times, TRUTH)[0, 1] > 0.8
     assert times[::6] == pytest.approx(TRUTH[::6], abs=0.05)
+
+
+# --- six candidates in a row, by hand -----------------------------------------------------------
+
+
+def line(predicted: Floats | None = None, group: list[int] | None = None) -> Surface:
+    unknown = np.full(6, np.nan)
+    return Surface(
+        levels=levels([(n,) for n in range(6)]),
+        group=np.array(group or [0] * 6, dtype=np.intp),
+        columns=np.arange(6),
+        predicted=unknown if predicted is None else predicted,
+        sigma=unknown,
+        seed=1,
+    )
+
+
+def observation(row: int, value: float, noise: float = 0.0, foreign: bool = False) -> Observation:
+    return Observation(row=row, value=value, noise=noise, foreign=foreign)
+
+
+def test_times_above_the_knee_are_compressed() -> None:
+    """0.3 above the knee enters as 0.3 log 2; the knee and all below stay."""
+    bend = Bend(knee=1.0)
+    values = np.array([-3.0, 1.0, 1.3, 1.9])
+    expected = [-3.0, 1.0, 1.0 + 0.3 * math.log(2), 1.0 + 0.3 * math.log(4)]
+    assert bend.down(values) == pytest.approx(expected)
+    assert bend.up(np.array(expected)) == pytest.approx(values)
+
+
+def test_the_way_back_ends_at_five_compressions() -> None:
+    """Nothing was seen so far up: e^5 stays the largest factor."""
+    bend = Bend(knee=0.0)
+    assert bend.up(np.array([1.5])) == pytest.approx(bend.up(np.array([99.0])))
+    assert bend.steepness(np.array([99.0])) == pytest.approx(math.exp(5))
+
+
+def test_one_observation_moves_the_level_of_its_problem_and_of_the_others() -> None:
+    """The factor between measured and predicted is taken to be common."""
+    predicted = np.log([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    made = line(predicted, [0, 0, 0, 1, 1, 1])
+    made.learn(observation(1, predicted[1] + 0.4))
+    assert made.known == 1
+    assert made.posterior(NOBODY).mean == pytest.approx(predicted + 0.4)
+
+
+def test_problems_have_levels_of_their_own() -> None:
+    made = line(np.zeros(6), [0, 0, 0, 1, 1, 1])
+    for row, value in ((0, 0.5), (1, 0.5), (3, -0.2), (4, -0.2)):
+        made.learn(observation(row, value))
+    assert made.posterior(NOBODY).mean == pytest.approx([0.5] * 3 + [-0.2] * 3)
+
+
+def test_four_observations_without_a_model_are_compressed_above_their_median() -> None:
+    made = line()
+    for row, value in enumerate((0.0, 1.0, 2.0)):
+        made.learn(observation(row, value))
+    assert made.posterior(NOBODY).bends[0].knee == math.inf
+    made.learn(observation(3, 3.0))
+    posterior = made.posterior(NOBODY)
+    assert posterior.bends[0].knee == 1.5
+    seen = posterior.bends[0].up(posterior.mean)[:4]
+    assert seen == pytest.approx([0.0, 1.0, 2.0, 3.0], abs=0.2)
+    assert posterior.mean[3] == pytest.approx(1.5 + 0.3 * math.log(6), abs=0.1)
+
+
+def test_with_predictions_nothing_is_compressed() -> None:
+    made = line(np.zeros(6))
+    for row in range(4):
+        made.learn(observation(row, float(row)))
+    assert made.posterior(NOBODY).bends[0].knee == math.inf
+
+
+def test_a_later_observation_replaces_an_earlier_one_here_and_elsewhere_apart() -> None:
+    made = line(np.zeros(6))
+    made.learn(observation(1, 0.5))
+    made.learn(observation(1, 0.7, foreign=True))
+    assert made.known == 2
+    made.learn(observation(1, 0.1))
+    made.learn(observation(1, 0.2, foreign=True))
+    assert made.known == 2
+    assert [seen.value for seen in made.seen] == [0.1]
+    assert [seen.value for seen in made.foreign] == [0.2]
+
+
+def test_a_replaced_observation_counts_at_once() -> None:
+    made = line(np.zeros(6))
+    for row in range(3):
+        made.learn(observation(row, 0.5))
+    assert made.posterior(NOBODY).mean[5] == pytest.approx(0.5, abs=0.01)
+    for row in range(3):
+        made.learn(observation(row, -0.5))
+    assert made.posterior(NOBODY).mean[5] == pytest.approx(-0.5, abs=0.01)
+
+
+def test_an_observation_is_followed_as_far_as_it_is_precise() -> None:
+    sure, unsure = line(np.zeros(6)), line(np.zeros(6))
+    for fitted, noise in ((sure, 0.0), (unsure, 4.0)):
+        for row, value in enumerate((0.0, 0.0, 0.0, 1.0)):
+            fitted.learn(observation(row, value, noise if row == 3 else 0.0))
+    precise, vague = sure.posterior(NOBODY), unsure.posterior(NOBODY)
+    assert precise.mean[3] == pytest.approx(1.0, abs=0.1)
+    assert vague.mean[3] < 0.5
+    assert precise.sd[3] < vague.sd[3]
+
+
+def test_of_very_many_observations_the_fastest_are_kept() -> None:
+    """The process holds 300: 150 of elsewhere, the faster half of the others' room, some more."""
+    count = 420
+    made = Surface(
+        levels=levels([(n % 7, n // 7) for n in range(count)]),
+        group=np.zeros(count, dtype=np.intp),
+        columns=np.arange(3),
+        predicted=np.zeros(count),
+        sigma=np.full(count, math.nan),
+        seed=1,
+    )
+    for row in range(count):
+        made.learn(observation(row, (row * 37 % count) / count))
+    held = made.kept()
+    assert len(held) == len({seen.row for seen in held}) == 300
+    fastest = sorted(made.seen, key=lambda seen: seen.value)[:150]
+    assert {seen.row for seen in fastest} <= {seen.row for seen in held}
+    for row in range(200):
+        made.learn(observation(row, 1.0, foreign=True))
+    held = made.kept()
+    assert len(held) == 300
+    assert sum(seen.foreign for seen in held) == 150
+    assert len({(seen.row, seen.foreign) for seen in held}) == 300
+    assert {seen.row for seen in fastest[:75]} <= {s.row for s in held if not s.foreign}

@@ -1,6 +1,7 @@
 """The trials of a study: candidates asked for, results told, the mirror in Optuna."""
 
 import errno
+import math
 import os
 from dataclasses import replace
 
@@ -9,10 +10,12 @@ import pytest
 from fabricated import candidate, prediction, sample
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
+from optuna.trial import TrialState
 
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
+from autotune.tuning.search import optuna_trials
 from autotune.tuning.study_search import Hint, MirrorFile, StudySearch, study_search
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
@@ -175,3 +178,50 @@ def _mirrored(path: str, one: Candidate) -> bool:
 
 def _named(identity: str) -> Candidate:
     return next(one for one in CANDIDATES if one.id == identity)
+
+
+def test_parameters_are_categories_of_their_values_texts_first() -> None:
+    rows = [(8, "b", True), (16, "none", False), ("none", "a", True), (4, "a", True)]
+    domains = optuna_trials.domains(rows, ("tile", "order", "fuse"))
+    categories = {name: domain.choices for name, domain in domains.items()}  # type: ignore[attr-defined]
+    assert categories == {
+        "tile": ("none", 4, 8, 16),
+        "order": ("a", "b", "none"),
+        "fuse": (False, True),
+    }
+
+
+@pytest.mark.parametrize(
+    ("seconds", "others", "values"),
+    [
+        (None, {"energy": 2.0}, None),
+        (0.5, {"energy": 2.0, "bytes": 3.0}, [0.5, 2.0]),
+        (0.5, {}, None),
+        (0.5, {"energy": math.nan}, None),
+    ],
+)
+def test_a_trial_has_a_value_for_every_objective_or_none(
+    seconds: float | None, others: dict[str, float], values: list[float] | None
+) -> None:
+    assert optuna_trials.objective_values(("time", "energy"), seconds, others) == values
+
+
+def test_a_finished_trial_is_complete_with_values_and_failed_without() -> None:
+    domains = optuna_trials.domains([(1,), (2,)], ("tile",))
+    complete = optuna_trials.finished_trial({"tile": 2}, domains, [0.5], number=3)
+    assert (complete.state, complete.values, complete.number) == (TrialState.COMPLETE, [0.5], 3)
+    assert complete.params == {"tile": 2}
+    failed = optuna_trials.finished_trial({"tile": 1}, domains, None)
+    assert (failed.state, failed.values) == (TrialState.FAIL, None)
+
+
+def test_a_study_is_opened_again_only_where_it_has_as_many_objectives(tmp_path) -> None:
+    storage = JournalStorage(JournalFileBackend(str(tmp_path / "journal")))
+    first = optuna_trials.open_study(("time",), storage=storage, name="s")
+    assert [direction.name for direction in first.directions] == ["MINIMIZE"]
+    with pytest.raises(optuna.exceptions.DuplicatedStudyError):
+        optuna_trials.open_study(("time",), storage=storage, name="s")
+    again = optuna_trials.open_study(("time",), storage=storage, name="s", resume=True)
+    assert again.study_name == "s"
+    with pytest.raises(ValueError, match="study s there has 1 objectives"):
+        optuna_trials.open_study(("time", "energy"), storage=storage, name="s", resume=True)

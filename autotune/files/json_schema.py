@@ -237,7 +237,7 @@ class _DocumentSchema:
         if isinstance(origin, type) and issubclass(origin, Mapping):
             return {"type": "object", "additionalProperties": self.of(arguments[1])}
         if arguments:
-            return _list(arguments, Bounds(), [self.of(arguments[0])])
+            return _list((arguments[0], ...), Bounds(), [self.of(arguments[0])])
         return {}
 
     def reference(self, kind: type) -> Schema:

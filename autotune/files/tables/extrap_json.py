@@ -91,7 +91,9 @@ class _Gathered:
         times = tuple(_time(value) for value in listed)
         shown = json.dumps(values)[:40] if any(math.isnan(time) for time in times) else ""
         record = Record(place=place, settings=settings, times=times, found=shown)
-        self._records.setdefault(key, []).append(record)
+        part, metric = key
+        named = "" if part == _ROOT else part, "time" if metric == _DEFAULT else metric
+        self._records.setdefault(named, []).append(record)
 
     def fail(self, place: str, found: str, expected: str) -> NoReturn:
         """Raise InputError for a file that cannot be read further."""
@@ -102,11 +104,7 @@ class _Gathered:
         if not self._records:
             self.fail("", "no measurement", "at least one point with a value")
         return [
-            Series(
-                records=records,
-                quantity="time" if metric == _DEFAULT else metric,
-                part="" if part == _ROOT else part,
-            )
+            Series(records=records, quantity=metric, part=part)
             for (part, metric), records in self._records.items()
         ]
 

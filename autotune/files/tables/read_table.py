@@ -8,6 +8,7 @@ from autotune.domain.tables.table import STATISTICS, MeasurementTable, Statistic
 from autotune.errors import Fault, InputError, nearest, unknown_name
 from autotune.files.parsing import strict_json, text_content
 from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import repeated
 from autotune.files.recorded import read_recorded as recorded
 from autotune.files.tables import (
     csv_columns,
@@ -151,6 +152,7 @@ def _tables(all_series: Sequence[Series], heading: Heading, notes: Sequence[str]
     """A table for each series; series that give no table are named in the notes of all others."""
     made: list[MeasurementTable] = []
     left: list[str] = []
+    _check_names(all_series, heading)
     for series in all_series:
         try:
             made.append(_table(series, replace(heading, name=series.name), notes))
@@ -159,6 +161,15 @@ def _tables(all_series: Sequence[Series], heading: Heading, notes: Sequence[str]
     if not made:
         raise InputError(*(Fault(where=heading.where, found=text) for text in left[:_SHOWN]))
     return Tables(tables=tuple(replace(t, treated=(*t.treated, *left)) for t in made))
+
+
+def _check_names(all_series: Sequence[Series], heading: Heading) -> None:
+    """InputError where two responses have one name, so that none could ask for either."""
+    again = repeated([series.name for series in all_series])
+    if again:
+        found = f"two responses named {', '.join(again[:_SHOWN])}"
+        expected = "names of call path and metric that differ when they are joined"
+        raise InputError(Fault(where=heading.where, found=found, expected=expected))
 
 
 def _name(path: Path) -> str:

@@ -1,5 +1,6 @@
 """Options of the ``learn`` commands that say what a file of measurements holds."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -134,9 +135,12 @@ class FormulaOptions:
 def _constant(text: str) -> tuple[str, float]:
     name, _, number = text.partition("=")
     try:
-        return name.strip(), float(number)
+        value = float(number)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not NAME=NUMBER", param_hint="--constant") from None
+        value = math.nan
+    if not name.strip() or math.isnan(value):
+        raise typer.BadParameter(f"{text!r} is not NAME=NUMBER", param_hint="--constant")
+    return name.strip(), value
 
 
 def write(text: str, path: Path, source: Path | None) -> None:

@@ -8,7 +8,7 @@ f = 1e-10 s
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from autotune.errors import Fault, InputError, one_of, unknown_name
+from autotune.errors import Fault, InputError, unknown_name
 from autotune.learning.formulas.base import Formula
 from autotune.learning.formulas.boomeramg import (
     VERSIONS,
@@ -49,7 +49,7 @@ def make(name: str, constants: Constants) -> Formula:
         if constant not in allowed
     ]
     faults += [
-        Fault(where=name, found=f"no {constant}", expected=f"{one_of(maker.required)}, all of them")
+        Fault(where=name, found=f"no {constant}", expected=f"all of {', '.join(maker.required)}")
         for constant in maker.required
         if constant not in constants
     ]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from autotune.domain.tables.parameter_space import DesignSpace
 from autotune.learning.designs import Design
+from autotune.units import counted
 
 CANDIDATE = "candidate"
 
@@ -27,8 +28,8 @@ def told(design: Design, space: DesignSpace) -> str:
         for name, value in design.settings.items()
         if value is not None
     )
-    count = "1 row" if len(design) == 1 else f"{len(design)} rows"
-    head = f"{design.kind} design of {len(design.names)} parameters: {count}"
+    parameters, rows = counted(len(design.names), "parameter"), counted(len(design), "row")
+    head = f"{design.kind} design of {parameters}: {rows}"
     lines = [head + (f" ({settings})" if settings else ""), f"space: {space.source}"]
     return "\n".join([*lines, *(f"note: {note}" for note in (*space.notes, *design.notes))])
 

@@ -7,13 +7,14 @@ import math
 from autotune.learning.models.fits import Fit, Fits, HeldOutError, Predicted
 from autotune.learning.models.rows_to_predict import ADDED
 from autotune.results.report.text_table import columns
+from autotune.units import counted
 
 
 def fits(fits: Fits) -> str:
     """Fitted models as text: a block per model, the noise floor, how the data were treated."""
     table = fits.table
     unit = f" in {table.unit}" if table.unit else ""
-    blocks = [f"{table.name}: {table.quantity}{unit} of {len(table)} rows"]
+    blocks = [f"{table.name}: {table.quantity}{unit} of {counted(len(table), 'row')}"]
     blocks += [_model(model) for model in fits.models]
     if fits.measured_again is not None:
         again = f"{_share(fits.measured_again)} mean error"
@@ -43,10 +44,10 @@ def _error(error: HeldOutError | None) -> str:
     if error is None:
         return "not known, for the model keeps no held-out rows (autotune learn compare scores it)"
     noise = "" if math.isnan(error.noise) else f" +- {_share(error.noise)}"
-    rows = str(error.rows)
+    rows = counted(error.rows, "row")
     if error.answered < error.rows:
-        rows = f"{error.answered} of {error.rows}"
-    return f"mean {_share(error.mean)}{noise}, median {_share(error.median)} of {rows} rows"
+        rows = f"{error.answered} of {rows}"
+    return f"mean {_share(error.mean)}{noise}, median {_share(error.median)} of {rows}"
 
 
 def _share(value: float) -> str:
@@ -82,7 +83,7 @@ def told(predicted: Predicted, unit: str) -> str:
     outside = int(predicted.forecast.outside.sum())
     count = len(predicted.rows.inputs)
     lines = [
-        f"{predicted.model} predicts {count} row{'s' if count > 1 else ''}"
+        f"{predicted.model} predicts {counted(count, 'row')}"
         f"{f' in {unit}' if unit else ''}, with {100 * predicted.level:g} % intervals;"
         f" {outside} outside what was measured, of which no interval is sure"
     ]

@@ -9,6 +9,7 @@ from autotune.domain.tables.parameter import Parameter
 from autotune.domain.tables.table import MeasurementTable
 from autotune.results.report.text_table import columns
 from autotune.results.report.words import seconds
+from autotune.units import counted
 
 _SHOWN = 8
 _TABLES = 20
@@ -21,7 +22,8 @@ def text(tables: Sequence[MeasurementTable]) -> str:
 
 def one(table: MeasurementTable) -> str:
     """One table in full: parameters, domains, rows, response, and how the data were treated."""
-    head = [f"{table.name}: {rows(len(table))}, {len(table.parameters)} parameters"]
+    parameters = counted(len(table.parameters), "parameter")
+    head = [f"{table.name}: {counted(len(table), 'row')}, {parameters}"]
     head.append(f"  source       {table.source}")
     if table.part:
         head.append(f"  part         {table.part}")
@@ -42,7 +44,10 @@ def one(table: MeasurementTable) -> str:
 
 def several(tables: Sequence[MeasurementTable]) -> str:
     """Several tables: a line for each response, and how its data were treated."""
-    shown = [(f"  {table.name}", rows(len(table)), response(table)) for table in tables[:_TABLES]]
+    shown = [
+        (f"  {table.name}", counted(len(table), "row"), response(table))
+        for table in tables[:_TABLES]
+    ]
     more = len(tables) - _TABLES
     lines = [
         f"{tables[0].source}: {len(tables)} responses over {', '.join(tables[0].inputs.names)}",
@@ -55,11 +60,6 @@ def several(tables: Sequence[MeasurementTable]) -> str:
         lines += ["treated:", *list(notes)[:_TABLES]]
     lines.append("one of them in full: --response NAME")
     return "\n".join(lines)
-
-
-def rows(count: int) -> str:
-    """A count of rows as text: ``1 row``, ``5 rows``."""
-    return "1 row" if count == 1 else f"{count} rows"
 
 
 def response(table: MeasurementTable) -> str:
@@ -93,7 +93,7 @@ def analytical(table: MeasurementTable) -> str:
         / table.response[predicted_rows]
     )
     count, deviation = int(predicted_rows.sum()), 100 * np.median(off)
-    return f"{count} of {rows(len(table))}, median deviation {deviation:.3g} %"
+    return f"{count} of {counted(len(table), 'row')}, median deviation {deviation:.3g} %"
 
 
 def domain(parameter: Parameter) -> str:

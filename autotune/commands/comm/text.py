@@ -1,5 +1,6 @@
 """What the ``comm`` commands print for a person."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from autotune.measuring.network.curve_validation import ValidationErrors
 from autotune.measuring.network.foreign_output import TOOLS, ImportedSamples
 from autotune.measuring.network.mpi_benchmark import BenchmarkResult
 from autotune.results.report.text_table import columns
-from autotune.units import show
+from autotune.units import counted, show
 
 _OUTLIERS = 3
 """Outliers of a curve that are listed."""
@@ -19,11 +20,13 @@ def benched(result: BenchmarkResult) -> str:
     """What was measured, where the samples are kept, and what to do with them."""
     run = result.run
     lines = [
-        f"{result.samples} samples of {run.ranks} ranks on {_nodes(run.nodes)} in"
+        f"{counted(result.samples, 'sample')} of {run.ranks} ranks on"
+        f" {counted(run.nodes, 'node')} in"
         f" {result.launches} launch{'es' if result.launches != 1 else ''}, {result.seconds:.0f} s,"
         f" {result.contended} contended; {run.mpi}, {run.program}, priority {run.priority}",
         *(f"note: {note}" for note in result.notes),
-        f"kept in {result.path}; now: autotune comm fit {result.path} --machine host",
+        f"kept in {result.path};"
+        f" now: autotune comm fit {shlex.quote(str(result.path))} --machine host",
     ]
     return "\n".join(lines)
 
@@ -115,8 +118,8 @@ def shown(title: str, network: Network) -> str:
     """The cost curves of a machine as a table, under a title."""
     lines = [title, pieces(network.curves)]
     lines += [
-        f"note: {curve.operation} of {curve.ranks} ranks on {_nodes(curve.nodes)} was fitted to"
-        f" {', '.join(curve.fitted_to)}: it is not scored on them"
+        f"note: {curve.operation} of {curve.ranks} ranks on {counted(curve.nodes, 'node')}"
+        f" was fitted to {', '.join(curve.fitted_to)}: it is not scored on them"
         for curve in network.curves
         if curve.fitted_to
     ]
@@ -130,17 +133,14 @@ def imported(imports: Sequence[ImportedSamples], output: Path) -> str:
         for recorded in samples.recorded:
             operations = dict.fromkeys(s.operation for s in recorded.samples)
             lines.append(
-                f"{TOOLS[samples.tool]} {recorded.run.program}: {len(recorded.samples)} samples of"
-                f" {', '.join(operations)}, {recorded.run.ranks} ranks on"
-                f" {_nodes(recorded.run.nodes)}"
+                f"{TOOLS[samples.tool]} {recorded.run.program}:"
+                f" {counted(len(recorded.samples), 'sample')} of {', '.join(operations)},"
+                f" {recorded.run.ranks} ranks on {counted(recorded.run.nodes, 'node')}"
             )
         lines += [f"note: {note}" for note in samples.notes]
-    lines.append(f"kept in {output}; now: autotune comm fit {output} -o network.yaml")
+    command = f"autotune comm fit {shlex.quote(str(output))} -o network.yaml"
+    lines.append(f"kept in {output}; now: {command}")
     return "\n".join(lines)
-
-
-def _nodes(count: int) -> str:
-    return "1 node" if count == 1 else f"{count} nodes"
 
 
 def _percent(share: float | None) -> str:

@@ -18,6 +18,9 @@ EXAMPLE = (
 )
 
 
+USUAL_TOLERANCE = "5 %"
+
+
 @command_options
 class MapOptions:
     """Options of ``autotune map``, in the order of its help."""
@@ -44,7 +47,7 @@ class MapOptions:
     ] = None
     tolerance: Annotated[
         str, typer.Option(help="The loss that is good enough, everywhere with 95 %.")
-    ] = "5 %"
+    ] = USUAL_TOLERANCE
     problem: Annotated[
         str, typer.Option("--problem", help="Only what the problem of this label computes.")
     ] = ""
@@ -74,9 +77,14 @@ class MapOptions:
 
     def resumed(self) -> str:
         """The command line that continues an interrupted map."""
-        axes = (("--sizes", self.sizes), ("--threads", self.threads), ("--problem", self.problem))
+        given = (
+            ("--sizes", self.sizes),
+            ("--threads", self.threads),
+            ("--tolerance", "" if self.tolerance == USUAL_TOLERANCE else self.tolerance),
+            ("--problem", self.problem),
+        )
         words = ["autotune map", shlex.quote(str(self.config))]
-        words += [f"{name} {shlex.quote(value)}" for name, value in axes if value]
+        words += [f"{name} {shlex.quote(value)}" for name, value in given if value]
         words.append("--resume")
         if self.store != DEFAULT_STORE:
             words.append(f"--store {shlex.quote(self.store)}")

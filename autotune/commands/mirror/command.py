@@ -1,5 +1,6 @@
 """``autotune mirror``: a study of the store as a journal for programs that read Optuna's format."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,7 @@ import typer
 
 from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options
 from autotune.commands.output import document, note
+from autotune.units import counted
 
 EPILOG = (
     "Example: autotune mirror quickstart -o quickstart.journal;"
@@ -53,4 +55,5 @@ def mirror(options: MirrorOptions) -> None:
         studies = tuple(f"{name}/{problem.label}" for problem in result.evaluation.problems)
         document(MirrorDocument(study=name, file=options.output, studies=studies, trials=trials))
     else:
-        note(f"wrote {trials} trials; look at them with: optuna-dashboard {options.output}")
+        look = f"optuna-dashboard {shlex.quote(str(options.output))}"
+        note(f"wrote {counted(trials, 'trial')}; look at them with: {look}")

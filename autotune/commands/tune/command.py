@@ -202,5 +202,6 @@ def _emit(config: Path, workload: "Workload", options: TuneOptions, folder: Path
         document(job)
     note(
         f"wrote {job.script}; run it there, bring the folder back, then:"
-        f" autotune tune {config} --collect {job.folder / 'results.jsonl'}"
+        f" autotune tune {shlex.quote(str(config))}"
+        f" --collect {shlex.quote(str(job.folder / 'results.jsonl'))}"
     )

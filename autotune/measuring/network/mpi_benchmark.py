@@ -32,7 +32,7 @@ from autotune.measuring.network.samples import BUSY, BenchmarkRun, BenchmarkSamp
 from autotune.progress import Progress
 from autotune.toolchain import child_process, launcher, mpi
 from autotune.toolchain.mpi import Mpi
-from autotune.units import Bytes, Seconds, parse
+from autotune.units import Bytes, Seconds, counted, parse
 
 SIZES = tuple(Bytes(round(8 * 2 ** (k / 2))) for k in range(41))
 """8 B to 8 MiB by factors of sqrt 2."""
@@ -79,10 +79,16 @@ class BenchmarkPlan:
     def __post_init__(self) -> None:
         faults = []
         if self.ranks < 2:
-            faults.append(_fault("--ranks", f"{self.ranks} ranks", "at least 2: one has no peer"))
+            faults.append(
+                _fault("--ranks", counted(self.ranks, "rank"), "at least 2: one has no peer")
+            )
         if not 1 <= self.nodes <= self.ranks or self.ranks % self.nodes:
             faults.append(
-                _fault("--nodes", f"{self.ranks} ranks on {self.nodes} nodes", "equal shares")
+                _fault(
+                    "--nodes",
+                    f"{self.ranks} ranks on {counted(self.nodes, 'node')}",
+                    "equal shares",
+                )
             )
         if not self.operations:
             faults.append(_fault("--operations", "no operation", ", ".join(OPERATIONS)))

@@ -1,0 +1,96 @@
+"""``autotune map``: its options, and the command line that goes on with an interrupted map."""
+
+from pathlib import Path
+
+import pytest
+from refusals import bad_parameter, faults, usage_error
+from typer.testing import CliRunner
+
+from autotune.commands.app import app
+from autotune.commands.map.command import EXAMPLE, MapOptions
+from autotune.commands.map.flow import MapRequest
+
+CONFIG = Path("configs/quickstart.yaml")
+
+
+def test_without_options_the_axes_are_those_of_the_config() -> None:
+    assert MapOptions(config=CONFIG).request() == MapRequest()
+
+
+def test_the_axes_and_limits_are_taken() -> None:
+    options = MapOptions(
+        config=CONFIG,
+        sizes="64..256:3",
+        threads="1,all",
+        budget_seconds=60.0,
+        budget_evaluations=40,
+        tolerance="2 %",
+        problem="heat2d-N256",
+        resume=True,
+    )
+    assert options.request() == MapRequest(
+        sizes=(64, 128, 256),
+        threads="1,all",
+        budget_seconds=60.0,
+        budget_evaluations=40,
+        tolerance=0.02,
+        problem="heat2d-N256",
+        resume=True,
+    )
+
+
+def test_sizes_are_named_one_by_one_too() -> None:
+    assert MapOptions(config=CONFIG, sizes="512,64").request().sizes == (64, 512)
+
+
+@pytest.mark.parametrize("sizes", ["many", "64..", "4096..64:3", "0,2", "64..128:0", ""])
+def test_sizes_that_make_no_axis_are_refused(sizes: str) -> None:
+    assert faults(MapOptions(config=CONFIG, sizes=sizes).request).startswith("--sizes: ")
+
+
+def test_a_tolerance_is_a_share() -> None:
+    options = MapOptions(config=CONFIG, tolerance="little")
+    assert bad_parameter(options.request) == "--tolerance: 'little' is not a share: 5 %"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({}, "autotune map configs/quickstart.yaml --resume"),
+        (
+            {"sizes": "64..256:3", "threads": "1,all", "problem": "a b"},
+            "autotune map configs/quickstart.yaml --sizes 64..256:3 --threads 1,all"
+            " --problem 'a b' --resume",
+        ),
+        (
+            {"tolerance": "2 %", "resume": True},
+            "autotune map configs/quickstart.yaml --tolerance '2 %' --resume",
+        ),
+        (
+            {"config": Path("my config.yaml"), "store": "my store.sqlite"},
+            "autotune map 'my config.yaml' --resume --store 'my store.sqlite'",
+        ),
+    ],
+)
+def test_the_command_that_goes_on_can_be_pasted(values: dict[str, object], words: str) -> None:
+    options = MapOptions(**({"config": CONFIG} | values))  # type: ignore[arg-type]
+    assert options.resumed() == words
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ((), ("config",)),
+        (("a.yaml", "--budget-seconds", "0"), ("--budget-seconds", "1")),
+        (("a.yaml", "--budget-evaluations", "1"), ("--budget-evaluations", "2")),
+        (("a.yaml", "--tolerance", "x"), ("--tolerance", "'x' is not a share")),
+        (("a.yaml", "--size", "64"), ("--size", "--sizes")),
+    ],
+)
+def test_wrong_words_end_with_code_2(words: tuple[str, ...], parts: tuple[str, ...]) -> None:
+    told = usage_error("map", *words)
+    assert [part for part in parts if part not in told] == []
+
+
+def test_the_help_has_the_example() -> None:
+    assert EXAMPLE in " ".join(CliRunner().invoke(app, ["map", "--help"]).output.split())

@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 import scipy.stats
 
@@ -165,3 +166,31 @@ def test_of_two_values_the_one_with_the_larger_residual_stands_for_both():
     two = [residual("p", 1, mean=0.1, excess=-0.5), residual("p", 2, mean=0.6, excess=0.5)]
     other = residual("q", 1, mean=0.2, excess=0.1)
     assert [(r.parameter, r.value) for r in worst([*two, other], 9)] == [("p", 2), ("q", 1)]
+
+
+def candidates(chance: np.random.Generator, effect: float = 0.0) -> list[Observed]:
+    """Forty candidates of two parameters; ``order`` a is slower by the effect."""
+    orders, tiles = chance.choice(list("abcd"), 40).tolist(), chance.integers(0, 4, 40).tolist()
+    return [
+        Observed(
+            parameters={"order": order, "tile": tile},
+            residual=float(chance.normal(0, 0.1)) + effect * (order == "a"),
+        )
+        for order, tile in zip(orders, tiles, strict=True)
+    ]
+
+
+def test_chance_is_taken_for_more_in_at_most_one_study_of_ten():
+    """Eight values are looked at: without Bonferroni it would be every second study."""
+    chance = np.random.default_rng(30)
+    studies = 25
+    wrong = sum(any(r.clear for r in by_parameter(candidates(chance))) for _ in range(studies))
+    assert wrong <= scipy.stats.binom.ppf(0.99, studies, 0.1)
+
+
+def test_a_planted_effect_of_four_deviations_is_clear_in_every_study():
+    chance = np.random.default_rng(31)
+    for _ in range(5):
+        (largest, *_) = worst(by_parameter(candidates(chance, effect=0.4)), 3)
+        assert (largest.parameter, largest.value) == ("order", "a")
+        assert largest.excess == pytest.approx(0.4, abs=0.15)

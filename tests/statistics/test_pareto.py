@@ -29,7 +29,7 @@ def dominated(point: dict[str, float], others: list[dict[str, float]]) -> bool:
 def test_the_front_is_what_nobody_dominates_one_of_equals_by_name(
     cloud: dict[str, dict[str, float]],
 ) -> None:
-    first_of = {}
+    first_of: dict[tuple[float, ...], str] = {}
     for name in sorted(cloud):
         first_of.setdefault(tuple(cloud[name][k] for k in "tme"), name)
     expected = {

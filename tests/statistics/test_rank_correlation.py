@@ -61,7 +61,9 @@ def test_the_top_loss_falls_with_k_to_nothing(pairs: list[tuple[int, int]], k: i
         ([math.nan], [1.0], "predictions and times must be finite; leave out what has none"),
     ],
 )
-def test_what_does_not_pair_is_refused(first: list, second: list, message: str) -> None:
+def test_what_does_not_pair_is_refused(
+    first: list[float], second: list[float], message: str
+) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011 - the whole message follows
         pair(first, second)
     assert str(error.value) == message

@@ -70,3 +70,19 @@ def test_outcomes_one_by_one_are_judged_as_all_at_once() -> None:
     for row in (0, 5, 7):
         whole.learn(row, failed=row != 7)
     assert np.asarray(grown.success()) == pytest.approx(np.asarray(whole.success()), abs=0.2)
+
+
+def test_what_shares_the_value_of_failures_is_likely_to_fail() -> None:
+    """Of a third of the candidates all with b failed: so will the others with b."""
+    rows: list[tuple[int | str, ...]] = [
+        (n, text, f) for n in range(4) for text in "abc" for f in (0, 1)
+    ]
+    bad = np.array([row[1] == "b" for row in rows])
+    tried = [*range(0, len(rows), 2), 1, 3, 5]
+    judged = failures(rows)
+    for row in tried:
+        judged.learn(row, failed=bool(bad[row]))
+    success = np.asarray(judged.success())
+    untried = np.setdiff1d(np.arange(len(rows)), tried)
+    assert success[untried][bad[untried]].max() < success[untried][~bad[untried]].min()
+    assert success[tried][bad[tried]].max() < 0.5 < success[tried][~bad[tried]].min()

@@ -161,7 +161,8 @@ def write_machine(machine: Machine, path: Path) -> None:
             )
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(Fault(where=str(path), found=f"cannot be written: {error}")) from error
+        found = f"cannot be written: {error.strerror or error}"
+        raise InputError(Fault(where=str(path), found=found)) from error
 
 
 def check_machine(name: str) -> Machine:

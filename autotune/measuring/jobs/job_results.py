@@ -134,7 +134,7 @@ def _description(path: Path) -> Facts:
         raise InputError(
             Fault(
                 where=str(path),
-                found=f"cannot be read: {error}",
+                found=f"cannot be read: {getattr(error, 'strerror', None) or error}",
                 expected="the job.json of the emitted job, beside the results file",
             )
         ) from error
@@ -148,7 +148,8 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise InputError(Fault(where=str(path), found=f"cannot be read: {error}")) from error
+        found = f"cannot be read: {error.strerror or error}"
+        raise InputError(Fault(where=str(path), found=found)) from error
     lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if lines and _parsed(lines[-1][1]) is None:
         lines.pop()

@@ -2,16 +2,18 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import fabricated as made
 import pytest
-from refusals import bad_parameter, usage_error
+from refusals import bad_parameter, faults, usage_error
 from typer.testing import CliRunner
 
 from autotune.commands.app import app
 from autotune.commands.machine import command as machine_command
 from autotune.commands.machine.refine.refine_options import RefinementOptions
 from autotune.commands.machine.text import machine, machine_check, machine_detected, machines
+from autotune.commands.rank.host_machine import write_machine
 from autotune.domain.calibration import Constant, Refined
 from autotune.domain.machine import InCore, Memory, Overlap, StorePath, Streaming
 from autotune.domain.network import CostCurve, Network, Segment
@@ -233,3 +235,18 @@ def test_a_calibration_is_forced_only_where_it_is_applied() -> None:
 def test_the_group_has_all_its_commands() -> None:
     names = [command.name for command in machine_command.app.registered_commands]
     assert names == ["list", "show", "check", "detect", "calibrate", "refine"]
+
+
+def test_a_machine_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "none" / "host.yaml"
+    told = faults(lambda: write_machine(HOST, path))
+    assert told == f"{path}: cannot be written: No such file or directory"
+
+
+def test_a_machine_replaces_machines_only(tmp_path: Path) -> None:
+    path = tmp_path / "notes.yaml"
+    path.write_text("title: mine\n", encoding="utf-8")
+    assert "a file that is not a machine" in faults(lambda: write_machine(HOST, path))
+    path.write_text("schema: autotune.machine/1\n", encoding="utf-8")
+    write_machine(HOST, path)
+    assert "title: AMD EPYC 9R14, 2 cores" in path.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """Predict, rank, tune and explain the variants of one computation.
 
-``load``, ``predict``, ``rank`` and ``tune`` are the Python surface (see ``autotune.api``); they are
-loaded when first used, so that ``import autotune`` stays cheap.
+``load``, ``predict``, ``rank`` and ``tune`` are the Python interface (see ``autotune.api``). They
+are loaded at first use, so that ``import autotune`` stays fast.
 """
 
 from typing import TYPE_CHECKING

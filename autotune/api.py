@@ -58,7 +58,7 @@ class RankResult:
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """A study after tuning: predicted, measured, status."""
+    """A study after tuning: predicted and measured times, status."""
 
     result: TunedStudy
 
@@ -72,14 +72,17 @@ class StudyResult:
 
 
 def load(path: str | Path) -> Setup:
-    """The setup of a config file; ConfigError with every mistake of the file at once."""
+    """The setup of a config file; ConfigError with all mistakes of the file at once."""
     return ranked_space.load(Path(path)).setup
 
 
 def predict(
     setup: Workload | Setup | str | Path, *, engines: Sequence[str] | None = None
 ) -> PredictionResult:
-    """Predict every candidate; seconds per time step. ``engines``: the setup's own if left out."""
+    """Predict every candidate, in seconds per time step.
+
+    ``engines``: those to use; by default the engine of the setup.
+    """
     return PredictionResult(ranked_space.rank_space(_workload(setup), _silent, engines))
 
 
@@ -112,7 +115,7 @@ def _workload(setup: Workload | Setup | str | Path) -> Workload:
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
-    """Nothing is shown."""
+    """A progress that shows nothing."""
 
 
 def _frame(rows: list[dict[str, object]]) -> "pandas.DataFrame":

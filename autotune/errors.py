@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One mistake: where it is, what was found, what is allowed, what to do.
+    """One mistake: its place, what was found, what is allowed, what to do.
 
-    ``where`` is ``file:line:column`` or the name of an option; empty when there is no place.
+    ``where`` is ``file:line:column`` or the name of an option; empty if there is no place.
     """
 
     where: str
@@ -35,13 +35,13 @@ class Fault:
 
 
 class AutotuneError(Exception):
-    """The root of all errors that autotune raises on purpose."""
+    """The base class of all errors that autotune raises on purpose."""
 
     exit_code = 1
 
 
 class InputError(AutotuneError):
-    """Wrong input or environment; carries every fault that was found, not only the first."""
+    """Wrong input or environment; carries all faults found, not only the first."""
 
     exit_code = 2
 
@@ -51,11 +51,11 @@ class InputError(AutotuneError):
 
 
 class ConfigError(InputError):
-    """Faults of YAML files."""
+    """Faults in YAML files."""
 
 
 class MissingTool(InputError):
-    """A program or package that was asked for is not installed."""
+    """A required program or package is not installed."""
 
 
 class StoreError(InputError):
@@ -63,7 +63,7 @@ class StoreError(InputError):
 
 
 class WorkFailed(AutotuneError):
-    """The input was right, but nothing came of the work."""
+    """The input was right, but the work gave no result."""
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -83,7 +83,7 @@ def one_of(names: Sequence[str]) -> str:
 
 
 def unknown_name(where: str, kind: str, name: str, choices: Iterable[str]) -> Fault:
-    """The fault for a name that is not known, with the nearest one that is."""
+    """The fault for an unknown name, with the nearest known name."""
     names = sorted(choices)
     return Fault(
         where=where,

@@ -1,7 +1,7 @@
-"""Finding the data files: machines, kernels, variants, configs, tables; the user's own folders.
+"""The places of data files: machines, kernels, variants, configs, tables; the user's folders.
 
-A checkout (the package's parent holds this project's pyproject.toml) is preferred over the data
-that the wheel ships at ``autotune/data``.
+In a checkout (the package's parent holds this project's pyproject.toml) they are those of the
+checkout, otherwise those that the wheel ships at ``autotune/data``.
 """
 
 import os
@@ -44,12 +44,12 @@ def names(collection: Collection) -> list[str]:
 
 
 def cache_dir() -> Path:
-    """Where builds and analyses are kept; safe to delete at any time."""
+    """The folder of cached builds and analyses; safe to delete at any time."""
     return _base("AUTOTUNE_CACHE", "XDG_CACHE_HOME", ".cache")
 
 
 def user_data_dir() -> Path:
-    """Where calibrations are kept."""
+    """The folder of the user's calibrations."""
     return _base("AUTOTUNE_DATA", "XDG_DATA_HOME", ".local/share")
 
 

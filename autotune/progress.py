@@ -1,4 +1,4 @@
-"""Telling a person what is going on, and where the time went."""
+"""Reports of progress to a person, and the time of each stage."""
 
 import time
 from dataclasses import dataclass, field
@@ -6,15 +6,17 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Told what is going on, often enough for a person to watch."""
+    """Receives reports of progress, often enough for a person to watch."""
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
-        """``done`` of ``total`` steps of a stage are finished; ``detail`` is the current one."""
+        """Report that ``done`` of ``total`` steps of a stage are finished; ``detail``: the
+        current step.
+        """
 
 
 @dataclass(slots=True)
 class Clock:
-    """Wall time by stage, in seconds: where the time of a run went."""
+    """The wall time of a run by stage, in seconds."""
 
     stages: dict[str, float] = field(default_factory=dict)
 

@@ -46,7 +46,7 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\
 def parse(text: str, dimension: Dimension) -> float:
     """The SI value of a quantity such as ``"2.3 GHz"`` or ``"32 KiB"``.
 
-    Raises ValueError, in words, for anything but a number followed by a unit of ``dimension``.
+    Raises ValueError, in words, unless the text is a number with a unit of ``dimension``.
 
     >>> parse("32 KiB", "size")
     32768.0
@@ -90,7 +90,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def readable(value: float, dimension: Literal["time", "bandwidth"]) -> str:
-    """A quantity with a readable prefix and six digits at most: what curves are rounded to.
+    """A quantity with a readable prefix and at most six digits, as curves are rounded.
 
     >>> readable(2.30356e-07, "time")
     '230.356 ns'
@@ -101,7 +101,7 @@ def readable(value: float, dimension: Literal["time", "bandwidth"]) -> str:
 
 
 def exact(value: float, dimension: Dimension) -> str:
-    """A quantity as text that ``parse`` reads back as the same number, as short as can be.
+    """The shortest text of a quantity that ``parse`` reads back as the same number.
 
     >>> exact(2.3e9, "frequency"), exact(1 / 3, "time"), exact(2.30356e-07, "time")
     ('2.3 GHz', '0.3333333333333333 s', '230.356 ns')

@@ -1,3 +1,3 @@
-"""The version of this package; results carry it."""
+"""The version of this package, which is stored with results."""
 
 VERSION = "0.1.0"

@@ -213,7 +213,7 @@ class Network:
 
 
 def steps(operation: Operation, ranks: int) -> int:
-    """Messages in a row that an operation of ``ranks`` ranks takes.
+    """The number of consecutive messages that an operation of ``ranks`` ranks takes.
 
     Barrier: ceil(log2 p), dissemination (Hensgen, Finkel and Manber 1988). Allgather: p - 1, ring
     (Thakur, Rabenseifner and Gropp 2005, section 4.1: (p - 1)(alpha + m beta), m what one rank

@@ -95,7 +95,7 @@ _LARGEST = sys.float_info.max
 
 
 def parse(text: str) -> Expr:
-    """The expression that ``text`` stands for.
+    """The expression of a text.
 
     Raises ValueError naming the offending part and its column for anything outside the language.
 

@@ -1,1 +1,1 @@
-"""A published table beside our predictions: the command, what it does, what it prints."""
+"""A published table compared with our predictions: the command, what it does, what it prints."""

@@ -1,4 +1,4 @@
-"""``autotune compare``, ``report``: what a study says."""
+"""``autotune compare`` and ``autotune report``: the results of a study or a published table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -19,7 +19,7 @@ from autotune.results.evaluate.published_comparison import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRow:
-    """One row of a published table, beside what is predicted here."""
+    """One row of a published table, with the prediction made here."""
 
     variant: str
     candidate: str | None
@@ -109,7 +109,7 @@ class ReportDocument:
 def comparison(
     comparisons: Sequence[PublishedComparison], setup: Setup, machine: Machine
 ) -> CompareReferenceDocument:
-    """A published table beside our predictions, once for each engine."""
+    """A published table compared with our predictions, once for each engine."""
     return CompareReferenceDocument(
         study=setup.name,
         machine=machine.name,

@@ -1,4 +1,4 @@
-"""A published table beside our predictions, as text for the terminal."""
+"""A published table compared with our predictions, as text for the terminal."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _HEAD = (
 
 
 def comparisons(comparisons: Sequence[PublishedComparison], setup: Setup, machine: Machine) -> str:
-    """The published table beside our predictions, once for each engine."""
+    """A published table compared with our predictions as text, once for each engine."""
     return "\n\n".join(comparison(compared, setup, machine) for compared in comparisons)
 
 

@@ -9,7 +9,7 @@ EXAMPLE = "Example: autotune doctor"
 
 
 def doctor(json: Json = False) -> None:
-    """What is installed, what is missing, and the exact command that installs it."""
+    """Show what is installed and what is missing, with the exact command that installs it."""
     from autotune.commands.doctor import text
     from autotune.commands.machine.document import DoctorDocument
     from autotune.measuring.host.doctor import examine

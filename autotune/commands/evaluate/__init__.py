@@ -1,1 +1,1 @@
-"""Engines against learned models: the command, what it does, what it prints."""
+"""Engines compared with learned models: the command, what it does, what it prints."""

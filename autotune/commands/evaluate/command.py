@@ -1,4 +1,4 @@
-"""``autotune evaluate``: engines against learned models, on the candidates of a study."""
+"""``autotune evaluate``: engines compared with learned models, on the candidates of a study."""
 
 from pathlib import Path
 from typing import Annotated

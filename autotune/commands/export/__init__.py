@@ -1,1 +1,1 @@
-"""The choice for the application: the command, what it does, what it prints."""
+"""Export of choices and results: the command, what it does, what it prints."""

@@ -1,4 +1,4 @@
-"""The document of ``autotune export``: what was written for other programs."""
+"""The document of ``autotune export``: the file written for other programs."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What other tools measured: the command, what it does, what it prints."""
+"""Results of other tools: the command, what it does, what it prints."""

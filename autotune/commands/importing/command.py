@@ -1,4 +1,4 @@
-"""``autotune import``: what other tuners and other machines measured, into the store."""
+"""``autotune import``: results of other tuners and other machines, into the store."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -18,7 +18,7 @@ class FastestImported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportDocument:
-    """``autotune import --json``: what became of the rows of a file."""
+    """``autotune import --json``: how the rows of a file were used."""
 
     schema: Literal["autotune.import/1"] = "autotune.import/1"
     study: str

@@ -6,7 +6,7 @@ from autotune.units import counted
 
 
 def text(study: ImportDocument) -> str:
-    """How many rows became candidates, the fastest of each problem, and what was left out."""
+    """The number of rows imported, the fastest candidate of each problem, and what was left out."""
     failed = f", {study.failed} of them failed" if study.failed else ""
     candidates = "is a candidate" if study.entered == 1 else "are candidates"
     lines = [f"{study.entered} of {counted(study.rows, 'row')} {candidates} of the config{failed}"]

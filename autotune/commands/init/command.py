@@ -1,4 +1,4 @@
-"""``autotune init``: a first description of a program of the user's."""
+"""``autotune init``: a first description of a user's program."""
 
 import re
 from pathlib import Path
@@ -43,8 +43,8 @@ class InitOptions:
 def init(options: InitOptions) -> None:
     """Write a first description of a program and a config that tunes it. Nothing is run.
 
-    Parameters are its macros (#ifndef BI, #define BI 64), the macros that it asks for (#ifdef), and
-    the schedule of OpenMP. Places that need a second look are marked in the files.
+    Parameters are its macros with defaults (#ifndef BI, #define BI 64), the macros that it tests
+    (#ifdef), and the schedule of OpenMP. Places that need a second look are marked in the files.
     """
     from autotune.commands.init import text
     from autotune.commands.init.flow import ConfigRequest, write

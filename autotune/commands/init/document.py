@@ -11,7 +11,7 @@ from autotune.domain.variant import Value
 
 @dataclass(frozen=True, slots=True)
 class ReviewNote:
-    """A place in one of the files that its author should see."""
+    """A place in one of the written files that the user should check."""
 
     file: str
     line: int
@@ -20,7 +20,7 @@ class ReviewNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitDocument:
-    """``autotune init --json``: what was written, and what was seen of the program."""
+    """``autotune init --json``: the files written, and what was found in the program."""
 
     schema: Literal["autotune.init/1"] = "autotune.init/1"
     program: Path

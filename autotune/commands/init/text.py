@@ -7,7 +7,7 @@ from autotune.units import counted
 
 
 def text(document: InitDocument) -> str:
-    """The files that were written, what was seen of the program, and the places to review."""
+    """The files written, what was found in the program, and the places to check."""
     scan = document.seen
     lines = [f"wrote {document.program} and {document.config}"]
     facts = [

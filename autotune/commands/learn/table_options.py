@@ -1,4 +1,4 @@
-"""Options of the ``learn`` commands that say what a file of measurements holds."""
+"""Options of the ``learn`` commands that describe a file of measurements."""
 
 import math
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""One candidate: the command, what it does, what it prints."""
+"""The measurement of one candidate: the command, what it does, what it prints."""

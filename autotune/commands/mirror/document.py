@@ -7,7 +7,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorDocument:
-    """``autotune mirror --json``: where the journal was written, and what is in it."""
+    """``autotune mirror --json``: the file of the journal, and the number of its trials."""
 
     schema: Literal["autotune.mirror/1"] = "autotune.mirror/1"
     study: str

@@ -50,7 +50,7 @@ def uncalibrated_machine(setup: Setup) -> Machine:
 
 
 def examine_host() -> detect.DetectedMachine:
-    """This host and its compiler, and the reason for each figure."""
+    """This host and its compiler, and the evidence for each figure."""
     host = detect.examine()
     build = Build()
     try:

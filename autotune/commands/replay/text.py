@@ -37,7 +37,7 @@ def _described(space: RecordedSpace) -> str:
 
 
 def _improving(replayed: Replay) -> list[tuple[int, Step]]:
-    """The evaluations that were the best so far when they were made, numbered from 1."""
+    """The evaluations that improved the best time so far, with their numbers from 1."""
     best, improving = float("inf"), []
     for number, step in enumerate(replayed.steps, 1):
         if step.seconds is not None and step.seconds < best:

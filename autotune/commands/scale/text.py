@@ -19,7 +19,7 @@ _SHOWN = 12
 
 
 def text(answers: Sequence[RegionAnswer]) -> str:
-    """Each region with its model, its answers, its back-tests."""
+    """The scaling study as text: each region with its model, its answers, its back-tests."""
     return "\n\n".join(region(answer) for answer in answers)
 
 

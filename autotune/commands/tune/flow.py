@@ -1,4 +1,4 @@
-"""From ranked candidates to a study: chosen, built, verified, timed, stored, evaluated."""
+"""From ranked candidates to a study: candidates are chosen, built, verified, timed, evaluated."""
 
 import dataclasses
 import time
@@ -106,7 +106,7 @@ def _searching(search: Searching, options: StudyOptions) -> Searching:
 def _left(
     ranked: RankedSpace, ranking: Ranking, options: StudyOptions, earlier: Sequence[EarlierResult]
 ) -> list[Chosen]:
-    """The candidates to measure of a problem; when resuming, only those not finished before."""
+    """The candidates of a problem to measure; when resuming, only those not finished before."""
     chosen = choose_candidates(ranked, ranking, options)
     if not options.resume:
         return chosen

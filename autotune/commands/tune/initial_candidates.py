@@ -37,7 +37,7 @@ def baseline(ranked: RankedSpace, ranking: Ranking) -> Candidate:
 
 
 def choose_candidates(ranked: RankedSpace, ranking: Ranking, options: StudyOptions) -> list[Chosen]:
-    """The candidates to measure of a problem when nothing is searched.
+    """The candidates of a problem to measure when nothing is searched.
 
     All candidates if the measurement is exhaustive. A budget is used up with the best predicted
     ones.

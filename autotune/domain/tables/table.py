@@ -1,8 +1,8 @@
-"""What models learn from: rows of parameter values, and what was measured for each.
+"""The data that models learn from: rows of parameter values, and the response of each.
 
-Inputs ── parameters x rows, and what an analytical model says of each row
+Inputs ── rows of parameter values, and what an analytical model predicts for each row
 Table  ── inputs, the response of each row with its repetitions, quantity, unit, source
-Tables ── several of one file: one for each part of a program and each metric
+Tables ── the tables of one file: one for each part of a program and each metric
 """
 
 import math

@@ -138,8 +138,8 @@ class ProblemEvaluation:
     def objectives(self) -> tuple[str, ...]:
         """The objectives of the Pareto front, time first.
 
-        They are those that the search was for; without such, those that were read for all
-        candidates.
+        They are the objectives of the search. If it had only time, they are those with a value for
+        all candidates.
         """
         values = [row.objectives for row in self.rows if row.compared]
         read = (k for k in OBJECTIVES if values and all(k in value for value in values))

@@ -291,7 +291,7 @@ class _Fitted:
 def _clear(effects: Floats, worth: float) -> float | None:
     """The size of an effect in the whole model; None if it may be chance or is below ``worth``.
 
-    ``effects``: that of the whole model, then those of the models without one fold.
+    ``effects``: first in the whole model, then in each of the models without one fold.
     """
     size, parts = abs(float(effects[0])), effects[1:]
     error = np.sqrt((len(parts) - 1) / len(parts) * ((parts - parts.mean()) ** 2).sum())

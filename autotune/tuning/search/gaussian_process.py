@@ -133,7 +133,7 @@ class Process:
         return True
 
     def follows(self, observed: Observations) -> bool:
-        """Add new observations one by one; False if the known ones are not the first of them."""
+        """Add new observations one by one; False if the list does not begin with the known ones."""
         count = len(self._rows)
         if len(observed) < count or not np.array_equal(observed.rows[:count], self._rows):
             return False

@@ -1,4 +1,4 @@
-"""The engines of generated code by name: node level, and communication on top."""
+"""The engines of generated code by name, with the cost of communication added."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager

@@ -99,7 +99,7 @@ class GeneratedWorkload:
     def predictor(
         self, engine: str, machine: Machine, progress: Progress
     ) -> AbstractContextManager[CandidatePredictor]:
-        """An engine by name, with the cost of communication on top."""
+        """An engine by name, with the cost of communication added."""
         return engines.predictor(engine, self.setup, machine, self.programs, progress)
 
     def measurer(self, machine: Machine) -> HostMeasurer:  # noqa: ARG002

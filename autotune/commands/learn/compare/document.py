@@ -78,7 +78,7 @@ class PayoffVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPayoff:
-    """From which training size a model beats an analytical one."""
+    """The training size from which on a model beats an analytical one."""
 
     model: str
     against: str

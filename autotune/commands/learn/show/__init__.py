@@ -1,1 +1,1 @@
-"""What a file holds to learn from: the command, what it does, what it prints."""
+"""The content of a file to learn from: the command, what it does, what it prints."""

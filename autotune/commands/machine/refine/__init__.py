@@ -1,1 +1,1 @@
-"""What a study says of the constants of a machine: the command, what it does, what it prints."""
+"""Refining the constants of a machine from a study: the command, what it does, what it prints."""

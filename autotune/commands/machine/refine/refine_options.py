@@ -1,4 +1,4 @@
-"""What ``autotune machine refine`` is asked for."""
+"""The options of ``autotune machine refine``."""
 
 from pathlib import Path
 from typing import Annotated

@@ -23,7 +23,7 @@ class FormulaRoute:
         self._facts = facts
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; without a time, a reason is given."""
         return [self._predict(candidate) for candidate in candidates]
 
     def _predict(self, candidate: Candidate) -> Prediction:

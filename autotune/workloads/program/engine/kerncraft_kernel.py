@@ -65,7 +65,7 @@ class KerncraftRoute:
         self._models: dict[str, StretchModel | str] = {}
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; without a time, a reason is given."""
         requests = [self._ask(candidate) for candidate in candidates]
         texts = dict.fromkeys(request.text for request in requests if isinstance(request, _Asked))
         new = [text for text in texts if text not in self._models]

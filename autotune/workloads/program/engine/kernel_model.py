@@ -49,7 +49,7 @@ class KernelRoute:
         self._facts = facts
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; without a time, a reason is given."""
         requests = [self._asked(candidate) for candidate in candidates]
         predictions = self._engine.predict(
             [request.candidate for request in requests if isinstance(request, _Asked)]

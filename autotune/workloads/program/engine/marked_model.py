@@ -59,7 +59,7 @@ class MarkedRoute:
         self._facts = facts
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; without a time, a reason is given."""
         stated = [self._stated(candidate) for candidate in candidates]
         usable = [k for k, statement in enumerate(stated) if isinstance(statement, _Stated)]
         result = [unknown(statement if isinstance(statement, str) else "") for statement in stated]

@@ -41,7 +41,7 @@ class ProgramEngine:
         self._routes: dict[str, CandidatePredictor] = {}
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; without a time, a reason is given."""
         predictions: list[Prediction] = [unknown("this is no external program")] * len(candidates)
         groups: dict[str, tuple[Program, list[int]]] = {}
         for place, candidate in enumerate(candidates):

@@ -48,7 +48,7 @@ class StatedCase(NamedTuple):
 def evaluated(
     machine: Machine, spread: ThreadPlacement, cases: Sequence[StatedCase]
 ) -> list[Prediction]:
-    """One prediction per case, in order; ``seconds`` None and a reason where it cannot."""
+    """One prediction per case, in order; without a time, a reason is given."""
     evaluator = Evaluator(machine)
     made = flows(
         [case.works for case in cases],

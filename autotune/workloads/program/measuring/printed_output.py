@@ -130,7 +130,7 @@ def _members(reading: Reading, text: str) -> Iterator[str]:
 
 
 def _documents(text: str) -> Iterator[object]:
-    """The JSON objects of a text: one to a line, or the whole of it."""
+    """The JSON objects of a text: one per line, or the whole text as one object."""
     any_document = False
     for line in text.splitlines():
         if line.lstrip().startswith("{"):

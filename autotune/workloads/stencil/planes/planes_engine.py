@@ -51,7 +51,7 @@ class PlanesEngine:
         self._costs: dict[int, AccessCosts] = {}
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
-        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        """One prediction per candidate, in order; without a time, a reason is given."""
         usable = [
             (index, candidate, candidate.problem)
             for index, candidate in enumerate(candidates)

@@ -70,15 +70,15 @@ class LineScreen(TerminalProgress):
 
     def __init__(self) -> None:
         super().__init__()
-        self._told = 0.0
+        self._last_printed = 0.0
 
     def watch(self, event: Event) -> None:
         """Print a line about an event, unless one was printed a few seconds ago."""
         now = time.monotonic()
         often = event.kind not in ("begun", "finals", "finished")
-        if often and (now - self._told < _PLAIN or not happened(event)):
+        if often and (now - self._last_printed < _PLAIN or not event_text(event)):
             return
-        self._told = now
+        self._last_printed = now
         self.close()
         print(f"{event.standing.problem}: {summary(event)}", file=sys.stderr, flush=True)
 
@@ -110,7 +110,7 @@ class TableScreen:
     def watch(self, event: Event) -> None:
         """Show an event and the state of the problems after it."""
         self._standings, self._current = event.standings, event.standing.problem
-        text = happened(event)
+        text = event_text(event)
         if text:
             several = f"{self._current}: " if len(self._standings) > 1 else ""
             about = event.candidate.identity if event.candidate else event.kind
@@ -199,11 +199,11 @@ def cells(standing: Standing, *, wide: bool = True) -> list[str]:
     texts.append(f"{standing.measured + standing.failed} of {standing.candidates}")
     if wide:
         texts.append(str(standing.failed))
-    texts += [f"{standing.rejected} of {standing.samples}", left(standing)]
+    texts += [f"{standing.rejected} of {standing.samples}", remaining_budget(standing)]
     return [*texts, state(standing) if wide else "done" if standing.finished else ""]
 
 
-def left(standing: Standing) -> str:
+def remaining_budget(standing: Standing) -> str:
     """The remaining budgets as text: ``8 to try, 95 s``; empty without a budget."""
     parts = []
     if standing.evaluations_left is not None:
@@ -226,7 +226,7 @@ def summary(event: Event) -> str:
     """One line about an event and the state of its problem."""
     standing = event.standing
     best = standing.best
-    parts = [happened(event)]
+    parts = [event_text(event)]
     if best:
         predicted = f", predicted {words.seconds(best.predicted)}" if best.predicted else ""
         parts.append(
@@ -237,12 +237,12 @@ def summary(event: Event) -> str:
     parts.append(f"{tried} of {standing.candidates} tried{failed}")
     if standing.rejected:
         parts.append(f"{standing.rejected} of {standing.samples} samples rejected")
-    if left(standing):
-        parts.append(f"left: {left(standing)}")
+    if remaining_budget(standing):
+        parts.append(f"left: {remaining_budget(standing)}")
     return "; ".join(part for part in parts if part)
 
 
-def happened(event: Event) -> str:
+def event_text(event: Event) -> str:
     """An event in words; empty for an event that needs no words."""
     name = event.candidate.variant.label if event.candidate else ""
     match event.kind:

@@ -85,7 +85,7 @@ def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...
         return seconds is None, seconds or 0.0, candidate.identity
 
     ordered = sorted(pairs, key=key)
-    distinct = _told_apart(
+    distinct = _separations(
         [prediction for _, prediction in ordered if prediction.seconds is not None]
     )
     entries = []
@@ -144,7 +144,7 @@ def odds(first: Prediction, second: Prediction) -> float | None:
     return None if both is None else float(both.slower(0, np.array([1]))[0])
 
 
-def _told_apart(predictions: Sequence[Prediction]) -> list[tuple[float | None, int | None]]:
+def _separations(predictions: Sequence[Prediction]) -> list[tuple[float | None, int | None]]:
     """The values ``apart`` and ``group`` for each of the sorted predictions.
 
     ``apart``: the probability that the first is faster. ``group``: candidates that cannot be

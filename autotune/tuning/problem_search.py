@@ -250,7 +250,7 @@ class ProblemSearch:
             at = min(done * len(able), total - len(able))
             self.group.round(able, "final", shown(self.bench.progress, stage, at, total))
         for identity in names:
-            if identity in self.group.prepared and identity not in self.group.told:
+            if identity in self.group.prepared and identity not in self.group.reported:
                 self.group.settle(identity)
         self.group.recount()
         self.bench.progress(stage, total, total)
@@ -299,7 +299,7 @@ class ProblemSearch:
             kept=frozenset({self.task.baseline}),
             deadline=self.deadline,
             show=lambda number, count: self._shown(what, number, count),
-            tell=self._told,
+            tell=self._report_standing,
         )
         race.run(entrants)
         self.waiting.clear()
@@ -327,7 +327,7 @@ class ProblemSearch:
             )
             self.publish(self, ProblemNotice(kind="built", candidate=prepared.candidate, lap=lap))
 
-    def _told(self, lap: RaceStanding) -> None:
+    def _report_standing(self, lap: RaceStanding) -> None:
         if lap.verdict != "open":
             self.waiting.discard(lap.identity)
         candidate = self._candidates[lap.identity]

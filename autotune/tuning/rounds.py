@@ -46,7 +46,7 @@ class MeasuredGroup:
     failed: dict[str, tuple[Status, str]] = field(default_factory=dict)
     launches: dict[str, int] = field(default_factory=dict)
     checksums: dict[str, Checksum] = field(default_factory=dict)
-    told: dict[str, Status] = field(default_factory=dict)
+    reported: dict[str, Status] = field(default_factory=dict)
     """The outcomes that the journal knows."""
     rounds: int = 0
     """So many were begun."""
@@ -210,10 +210,10 @@ class MeasuredGroup:
         measurement = self.measurement(identity)
         if measurement is not None:
             self.bench.journal.outcome(measurement, self.checksums.get(identity))
-            self.told[identity] = measurement.status
+            self.reported[identity] = measurement.status
 
     def recount(self) -> None:
         """Report outcomes again that have changed, since the majority of checksums may change."""
-        for identity, status in list(self.told.items()):
+        for identity, status in list(self.reported.items()):
             if self._verdict(identity)[0] != status:
                 self.settle(identity)

@@ -27,14 +27,14 @@ def tune_problems(
     search: Search,
     bench: Bench,
     plan: Plan,
-    news: Callable[[], Sequence[EarlierResult]] = tuple,
+    new_results: Callable[[], Sequence[EarlierResult]] = tuple,
 ) -> list[EndedSearch]:
     """Measure first candidates of each problem, search in alternation, re-measure the finalists.
 
     Every sample goes to the journal when it is taken, and every candidate that needs no more
-    launches at once. A failing candidate is a result. ``news`` is called before each step for the
-    results of other tuners; these are not measured again. No build and no launch starts after the
-    deadline, and the search ends in time for the finals.
+    launches at once. A failing candidate is a result. ``new_results`` is called before each step
+    for the results of other tuners; these are not measured again. No build and no launch starts
+    after the deadline, and the search ends in time for the finals.
     """
     watch = _Watch(bench)
     for number, task in enumerate(tasks):
@@ -53,7 +53,7 @@ def tune_problems(
         problem_search for problem_search in watch.searches if not problem_search.finished
     ]:
         for problem_search in running:
-            _learn(watch.searches, search, news())
+            _learn(watch.searches, search, new_results())
             problem_search.advance(search)
     for problem_search in watch.searches:
         problem_search.finals()
@@ -86,25 +86,25 @@ class _Watch:
         self.searches: list[ProblemSearch] = []
         self._watcher = bench.watcher
 
-    def publish(self, problem_search: ProblemSearch, news: ProblemNotice) -> None:
+    def publish(self, problem_search: ProblemSearch, notice: ProblemNotice) -> None:
         """Send an event with the state of all problems to the watcher, if there is one."""
         if self._watcher is unwatched:
             return
         standings = [other.standing() for other in self.searches]
         standing = standings[self.searches.index(problem_search)]
-        lap = news.lap
+        lap = notice.lap
         contest = lap.contest if lap else None
         measurement = None
-        if news.candidate is not None and lap is not None:
-            measurement = problem_search.group.measurement(news.candidate.identity)
+        if notice.candidate is not None and lap is not None:
+            measurement = problem_search.group.measurement(notice.candidate.identity)
         self._watcher(
             Event(
-                kind=news.kind,
+                kind=notice.kind,
                 standing=standing,
                 standings=standings,
-                candidate=news.candidate,
-                why=news.why,
-                predicted=news.predicted,
+                candidate=notice.candidate,
+                why=notice.why,
+                predicted=notice.predicted,
                 measured=lap.seconds if lap else None,
                 ratio=(contest.ratio, contest.low, contest.high) if contest else None,
                 rounds=lap.rounds if lap else 0,

@@ -67,7 +67,7 @@ def test_a_row_says_best_predicted_measured_budget_and_rejected() -> None:
     ],
 )
 def test_events_in_words(what: Event, words: str) -> None:
-    assert live.happened(what) == words
+    assert live.event_text(what) == words
 
 
 def on_terminal(width: int = 120, height: int = 20) -> tuple[live.TableScreen, io.StringIO]:

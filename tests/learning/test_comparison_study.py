@@ -12,7 +12,13 @@ from documented import documented
 from typer.testing import CliRunner, Result
 
 from autotune.commands.app import app
-from autotune.commands.evaluate.flow import check_random, entered, left_out, measured, measured_of
+from autotune.commands.evaluate.flow import (
+    check_random,
+    compared_models,
+    left_out,
+    measured,
+    measured_of,
+)
 from autotune.commands.evaluate.measure_random import draw, measure_lacking, timed
 from autotune.commands.learn.compare import document as documents
 from autotune.domain.ranking import Ranking, rank
@@ -100,13 +106,13 @@ def test_hybrids_enter_once_for_each_engine(store: str) -> None:
     both = np.isfinite(planes.analytical) & np.isfinite(reuse.analytical)
     assert both.sum() > 30
     assert planes.analytical[both] == pytest.approx(2 * reuse.analytical[both])
-    names = [one.name for one in entered(found, ["analytical", "ridge", "am-scaled"])]
+    names = [one.name for one in compared_models(found, ["analytical", "ridge", "am-scaled"])]
     assert names == [
         "analytical (planes)", "analytical (reuse)", "ridge", "am-scaled (planes)",
         "am-scaled (reuse)",
     ]  # fmt: skip
     with pytest.raises(InputError, match="unknown model"):
-        entered(found, ["rigde"])
+        compared_models(found, ["rigde"])
 
 
 def one_ranking(size: int = 256) -> Ranking:
@@ -247,8 +253,8 @@ def test_a_study_without_predictions_has_learned_models_only(store: str) -> None
     with Store.open(store, create=False) as results:
         record = results.load_study("quick")
     found = measured_of(replace(record, predictions=()))
-    names = [one.name for one in entered(found)]
+    names = [one.name for one in compared_models(found)]
     assert names == ["pool", "influence", "ridge", "trees", "gp"]
     assert "no engine predicted these candidates" in check_random(found, fewer=False)[-1]
     with pytest.raises(InputError, match="am-scaled, of a table without an analytical model"):
-        entered(found, ["am-scaled"])
+        compared_models(found, ["am-scaled"])

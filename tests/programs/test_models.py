@@ -124,7 +124,7 @@ def test_each_kind_ranks_and_tells_why(tmp_path: Path, kind: str) -> None:
     assert any("faster" in line or "same time" in line for line in told.words), told.words
     (alone,) = explain(found, "tile1000", None, own.quiet)
     assert alone.words
-    assert bool(alone.told.loops) == (kind == "marked")
+    assert bool(alone.explained.loops) == (kind == "marked")
 
 
 def test_predictions_go_with_what_is_measured(tmp_path: Path) -> None:

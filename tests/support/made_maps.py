@@ -87,7 +87,7 @@ def truth(
         traits=traits(parameters),
         legal=legal,
         twin=np.where(legal, np.arange(contenders)[:, None], -1),
-        told=model,
+        predicted=model,
     )
     return Truth(prior, times, chance)
 

@@ -190,7 +190,7 @@ def test_what_was_never_launched_has_no_outcome() -> None:
     group = group_of(Host({0: 1.0}), journal)
     group.settle(names(0)[0])
     assert journal.outcomes == {}
-    assert group.told == {}
+    assert group.reported == {}
 
 
 # --- levels -------------------------------------------------------------------------------------

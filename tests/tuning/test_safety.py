@@ -191,7 +191,7 @@ def test_a_second_tuner_on_a_study_takes_in_what_the_first_finishes(tmp_path: Pa
     with Store.open(path) as second:
         two = begun(second)
         host = Meanwhile(TIMES, seed=2)
-        ended = tuned(two, host, news=lambda: known(second, two.run))
+        ended = tuned(two, host, new_results=lambda: known(second, two.run))
     first.close()
     assert ended.why == "every candidate was measured"
     assert sorted([*one.kept, *two.kept]) == sorted(rows(path))

@@ -81,7 +81,7 @@ def measured_of(study: StudyRecord) -> MeasuredStudy:
     """The measured candidates of a study, as one table per engine."""
     engines = tuple(sorted({stored.prediction.engine for stored in study.predictions}))
     first = study_table(study, engine=engines[0] if engines else None)
-    rest = [_like(first, study_table(study, engine=engine)) for engine in engines[1:]]
+    rest = [_reordered(first, study_table(study, engine=engine)) for engine in engines[1:]]
     labels = dict(zip((c.problem.key for c in first.candidates), first.problems, strict=True))
     whole = {key for key in labels if key in _whole(study)}
     all_of = np.array([c.problem.key in whole for c in first.candidates], dtype=np.bool_)
@@ -90,7 +90,7 @@ def measured_of(study: StudyRecord) -> MeasuredStudy:
         config=study.config,
         tables=(first.table, *rest),
         engines=engines,
-        random=_drawn(first, study) | all_of,
+        random=_random_rows(first, study) | all_of,
         problems=first.problems,
         halves=first.halves,
         whole=tuple(labels[key] for key in labels if key in whole),
@@ -106,13 +106,13 @@ def _whole(study: StudyRecord) -> set[str]:
     return {c.problem.key for c in study.candidates} - untried
 
 
-def _like(first: StudyTable, other: StudyTable) -> MeasurementTable:
+def _reordered(first: StudyTable, other: StudyTable) -> MeasurementTable:
     """The table of another engine, with its rows in the order of the first engine's table."""
     places = {row: place for place, row in enumerate(other.table.inputs.rows)}
     return other.table.take([places[row] for row in first.table.inputs.rows])
 
 
-def _drawn(tables: StudyTable, study: StudyRecord) -> Bools:
+def _random_rows(tables: StudyTable, study: StudyRecord) -> Bools:
     """(n,) whether a candidate was drawn at random in any run.
 
     A candidate that the tuner had chosen before counts too, if it was drawn later.
@@ -157,7 +157,7 @@ def left_out(study: MeasuredStudy, name: str) -> str:
     return name
 
 
-def entered(study: MeasuredStudy, names: Sequence[str] = ()) -> tuple[ComparedModel, ...]:
+def compared_models(study: MeasuredStudy, names: Sequence[str] = ()) -> tuple[ComparedModel, ...]:
     """The models that are compared: engines, learned models, and each hybrid once per engine.
 
     Without names, the usual models. InputError for unknown names, and for a hybrid if no engine

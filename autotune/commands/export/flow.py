@@ -50,7 +50,7 @@ def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocu
     """
     progress("read the study", 0, 2)
     result = load_study(request.study, store).evaluation
-    content = _Found(result, _charted(result, store))
+    content = _StoredStudy(result, _charted(result, store))
     progress("read the study", 1, 2)
     path = request.output or Path(_file_name(result.study.name) + ENDINGS[request.format])
     with export_files.locked(path.parent):
@@ -66,7 +66,7 @@ def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocu
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _StoredStudy:
     """A study as it was read from the store, with the candidates of its decision maps."""
 
     result: StudyEvaluation
@@ -98,13 +98,13 @@ def _is_own(kind: Format, path: Path) -> bool:
     }[kind]()
 
 
-def _header(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+def _header(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDocument:
     chosen_entries = choices.choices(read.result, request.problem, read.charted)
     export_files.write(path, header.write(chosen_entries).encode())
     return _chosen(request, path, chosen_entries)
 
 
-def _wisdom(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+def _wisdom(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDocument:
     chosen_entries = choices.choices(read.result, request.problem, read.charted)
     written = wisdom.write(chosen_entries, "" if request.force else export_files.text_of(path))
     export_files.write(path, written.text.encode())
@@ -124,7 +124,7 @@ def _chosen(request: ExportRequest, path: Path, choices: Choices) -> ExportDocum
     )
 
 
-def _t4(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+def _t4(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDocument:
     problems = choices.selected(read.result, request.problem)
     text, notes = t4_export.write(read.result, problems)
     export_files.write(path, text.encode())
@@ -134,7 +134,7 @@ def _t4(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
     )
 
 
-def _csv(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+def _csv(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDocument:
     rows = table(read.result, choices.selected(read.result, request.problem))
     export_files.write(path, csv_export.write(rows).encode("utf-8", "replace"))
     return ExportDocument(
@@ -142,7 +142,7 @@ def _csv(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
     )
 
 
-def _parquet(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+def _parquet(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDocument:
     rows = table(read.result, choices.selected(read.result, request.problem))
     export_files.write(path, parquet_export.write(rows))
     return ExportDocument(
@@ -150,7 +150,7 @@ def _parquet(request: ExportRequest, read: _Found, path: Path) -> ExportDocument
     )
 
 
-_WRITERS: Mapping[Format, Callable[[ExportRequest, _Found, Path], ExportDocument]] = {
+_WRITERS: Mapping[Format, Callable[[ExportRequest, _StoredStudy, Path], ExportDocument]] = {
     "header": _header,
     "wisdom": _wisdom,
     "t4": _t4,

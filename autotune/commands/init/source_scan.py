@@ -112,7 +112,7 @@ def scan_source(path: Path) -> SourceScan:
     return SourceScan(
         language=language,
         macros=tuple(macros.items()) if language in COMPILED else (),
-        flags=frozenset(name for name in macros if _only_asked(name, every)),
+        flags=frozenset(name for name in macros if _is_switch(name, every)),
         switches=tuple(_switches(every)) if language in COMPILED else (),
         arguments=tuple(_arguments(text)),
         openmp=language in COMPILED and bool(_OPENMP.search(every)),
@@ -149,7 +149,7 @@ def _files(path: Path, text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _only_asked(name: str, text: str) -> bool:
+def _is_switch(name: str, text: str) -> bool:
     """Whether a macro is only tested for being on or off: ``#if NAME``."""
     return (
         re.search(rf"^[ \t]*#[ \t]*(?:el)?if[ \t]+!?[ \t]*{name}\b[ \t]*$", text, re.M) is not None

@@ -74,7 +74,7 @@ class CurveOptions:
             tops=numbers(self.top, "--top"), level=share(self.confidence, "--confidence")
         )
 
-    def course(
+    def splits(
         self, table: "MeasurementTable", leave_out: str, rows: EligibleRows | None = None
     ) -> "SplitPlan":
         """The random splits of a table into training rows and scored rows.

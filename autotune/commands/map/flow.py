@@ -11,9 +11,9 @@ from autotune.commands.map.map_grid import (
     check_memory,
     grid,
     kinds,
-    only,
     teams,
     widened,
+    with_problem,
 )
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
@@ -75,7 +75,7 @@ def make(workload: Workload, options: MapRequest, store: str, progress: Progress
     setup = workload.setup
     started = time.monotonic()
     aim = _aim(setup, options)
-    subjects = kinds(only(setup, options.problem), options.sizes)
+    subjects = kinds(with_problem(setup, options.problem), options.sizes)
     threads = teams(setup, options.threads, uncalibrated_machine(setup).cores)
     for kind in subjects:
         widened(setup, kind, threads)  # sizes that a problem cannot have are told at once
@@ -196,7 +196,7 @@ class _Work:
             "launching": launching(wide.setup),
         }
         record = self.store.load_study(self.study)
-        earlier = map_times.known(
+        earlier = map_times.recorded_times(
             [run for run in record.runs if self._holds(run, ranked)],
             map_grid.places(),
             _ROUNDS * self.setup.measuring.rounds,
@@ -210,7 +210,7 @@ class _Work:
             conditions=conditions,
         )
         run = self.store.begin_run(self.study, facts)
-        course = _Course(
+        course = _VisitLoop(
             work=self,
             grid=map_grid,
             explorer=explorer,
@@ -244,7 +244,7 @@ class _Work:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Course:
+class _VisitLoop:
     """The loop of visits that makes one map; its state changes with every visit."""
 
     work: _Work
@@ -326,7 +326,7 @@ class _Course:
     def _learn(self, cell: int, visit: int, measurements: dict[int, Measurement]) -> None:
         seen, failed = [], []
         for contender, measurement in measurements.items():
-            time_of = map_times.told(measurement.samples)
+            time_of = map_times.log_time(measurement.samples)
             if measurement.status == "ok" and time_of is not None:
                 seen.append(MapObservations(contender, cell, *time_of, visit))
             elif measurement.status == "contended":

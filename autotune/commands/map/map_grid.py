@@ -81,7 +81,7 @@ def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[MapSubject]:
     return subjects
 
 
-def only(setup: Setup, label: str) -> Setup:
+def with_problem(setup: Setup, label: str) -> Setup:
     """The setup reduced to the problem of a label, unchanged for an empty label.
 
     InputError for an unknown label.

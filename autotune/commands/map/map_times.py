@@ -76,7 +76,7 @@ class VisitJournal:
         )
 
 
-def told(samples: Sequence[Sample]) -> tuple[float, float] | None:
+def log_time(samples: Sequence[Sample]) -> tuple[float, float] | None:
     """Logarithm of the time of accepted samples, and its standard deviation.
 
     The deviation combines the spread of these launches with the usual spread of launches. None
@@ -113,7 +113,7 @@ class MapTimes:
     visits: int = 0
 
 
-def known(
+def recorded_times(
     runs: Sequence[RunRecord], places: Mapping[str, tuple[int, int]], rounds: int
 ) -> MapTimes:
     """The times of a map's candidates in earlier runs whose results still hold.
@@ -131,7 +131,7 @@ def known(
             if measurement.status == "ok":
                 for group, samples in _by_visit(measurement, rounds).items():
                     visit = visits.setdefault((run.id, where[1], group), len(visits))
-                    time = told(samples)
+                    time = log_time(samples)
                     if time is not None:
                         times.seen.append(MapObservations(*where, *time, visit))
             elif measurement.status != "contended":

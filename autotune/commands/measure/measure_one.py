@@ -38,7 +38,7 @@ class CandidateMeasurement:
         return estimators.location(times), estimators.interval(launches)
 
 
-class _Unkept:
+class _EmptyJournal:
     """A journal that stores nothing, because the result is shown at once."""
 
     def chosen(self, choices: object) -> None:
@@ -71,7 +71,9 @@ def measure(
     measurer = workload.measurer(space.machine)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
     plan = Plan(measuring=workload.setup.measuring)
-    bench = Bench(measurer=measurer, journal=_Unkept(), progress=progress, turns=HostLock(progress))
+    bench = Bench(
+        measurer=measurer, journal=_EmptyJournal(), progress=progress, turns=HostLock(progress)
+    )
     measurement = tune_problem(chosen, bench, plan)[0]
     if not isinstance(measurer, HostMeasurer):
         return CandidateMeasurement(ranked=ranked, measurement=measurement, phases=None)

@@ -251,14 +251,14 @@ def predicted_row(workload: Workload, entry: Ranked) -> PredictedRow:
 
 
 def _explained(explanation: RankingExplanation, *, assembly: bool) -> Explanations:
-    chosen, other, beside = explanation.chosen, explanation.other, explanation.beside
+    chosen, other, beside = explanation.chosen, explanation.other, explanation.explained_other
     return Explanations(
         candidate=chosen.candidate.id,
         against=other.candidate.id if other else None,
         engine=chosen.prediction.engine,
         words=explanation.words,
         differences=tuple(differences(chosen.prediction, other.prediction)) if other else (),
-        loops=_loops(explanation.told.loops, assembly=assembly),
+        loops=_loops(explanation.explained.loops, assembly=assembly),
         loops_against=_loops(beside.loops, assembly=assembly) if beside else (),
     )
 

@@ -46,7 +46,7 @@ def _explained(
         )
         words = reasons.alone(explained)
         return RankingExplanation(
-            chosen=entry, other=None, told=explained, beside=None, words=tuple(words)
+            chosen=entry, other=None, explained=explained, explained_other=None, words=tuple(words)
         )
     first, second = names(entry.candidate, other.candidate)
     explained, beside = (
@@ -59,7 +59,7 @@ def _explained(
     )
     words = reasons.against(explained, beside)
     return RankingExplanation(
-        chosen=entry, other=other, told=explained, beside=beside, words=tuple(words)
+        chosen=entry, other=other, explained=explained, explained_other=beside, words=tuple(words)
     )
 
 

@@ -72,7 +72,7 @@ def rank_space(
         except InputError as error:
             if len(wanted) == 1:
                 raise
-            predictions = [_unable(name, error)] * len(enumerated.legal)
+            predictions = [_no_prediction(name, error)] * len(enumerated.legal)
         rankings += rank(enumerated.legal, predictions)
     clock.timed("predict", started)
     return RankedSpace(
@@ -84,7 +84,7 @@ def rank_space(
     )
 
 
-def _unable(engine: str, error: InputError) -> Prediction:
+def _no_prediction(engine: str, error: InputError) -> Prediction:
     """A prediction without a time, for an engine that cannot predict for this machine."""
     return Prediction(seconds=None, interval=None, parts=(), engine=engine, reason=str(error))
 

@@ -187,7 +187,7 @@ def _recommended(scaled: RegionAnswer) -> RecommendedMethod | None:
 
 def _times(at: ForecastAt) -> list[ForecastTime]:
     points = zip(at.points.processors, at.points.size, strict=True)
-    forecasts = zip(at.told.rows, at.regression.rows, strict=True)
+    forecasts = zip(at.widened.rows, at.regression.rows, strict=True)
     return [
         ForecastTime(
             processors=float(processors),

@@ -211,7 +211,7 @@ def _forecasts(
     return (
         ForecastAt(
             points=at,
-            told=forecast(wide, at, request.level),
+            widened=forecast(wide, at, request.level),
             regression=forecast(model, at, request.level),
         ),
     )

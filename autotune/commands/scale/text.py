@@ -111,7 +111,7 @@ def _inverses(answer: RegionAnswer) -> str:
                 f"{i.size:.6g}",
                 f"{i.low:.6g}",
                 _number(i.high, "{:.6g}"),
-                *(_alone(i) if wide else ()),
+                *(_regression_interval(i) if wide else ()),
                 *((_number(column, "{:.6g}"),) if column_name else ()),
             )
         )
@@ -129,7 +129,7 @@ def _inverses(answer: RegionAnswer) -> str:
     return "\n".join(lines)
 
 
-def _alone(i: Inverse) -> tuple[str, str]:
+def _regression_interval(i: Inverse) -> tuple[str, str]:
     """The interval of the regression alone, not widened by the back-test, as two texts."""
     low, high = i.regression or (i.low, i.high)
     return f"{low:.6g}", _number(high, "{:.6g}")
@@ -157,7 +157,7 @@ def _widened(answer: RegionAnswer) -> list[str]:
 
 
 def _forecasts(forecast: ForecastAt, answer: RegionAnswer) -> str:
-    predicted, at, unit = forecast.told, forecast.points, answer.runs.variables.time.unit
+    predicted, at, unit = forecast.widened, forecast.points, answer.runs.variables.time.unit
     rows: list[Sequence[str]] = [("P", "SIZE", "time", "least", "most", "")]
     rows += [
         (
@@ -200,10 +200,12 @@ def _back_tests(answer: RegionAnswer) -> str:
         f"back-test: runs on P = {tested.processors:g} forecast from those on fewer,"
         " (predicted - observed)/observed"
     )
-    return "\n".join([head, columns(rows, right=(1, 2, 3, 4, 5, 6)), *whys, *_surprise(answer)])
+    return "\n".join(
+        [head, columns(rows, right=(1, 2, 3, 4, 5, 6)), *whys, *_forecast_warning(answer)]
+    )
 
 
-def _surprise(answer: RegionAnswer) -> list[str]:
+def _forecast_warning(answer: RegionAnswer) -> list[str]:
     """A warning if known runs were forecast much worse than the fit suggests."""
     test = dict(answer.back_tests)[answer.settings.method]
     if answer.model is None or isinstance(test, str) or len(answer.model.quality) != 1:

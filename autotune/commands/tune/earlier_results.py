@@ -32,13 +32,13 @@ class EarlierResults:
     study: str
     ranked: RankedSpace
     run: str = ""
-    """The one that asks; its results are no news."""
+    """The run that uses these results; its own results are never new ones."""
     hints: dict[str, Hint] = field(default_factory=dict)
     """Candidate to the latest time elsewhere."""
     sources: dict[str, int] = field(default_factory=dict)
     """Study to how many of its results are used."""
     _seen: dict[str, int] = field(default_factory=dict)
-    _told: bool = False
+    _with_relatives: bool = False
     _candidates: Mapping[str, Candidate] = field(init=False)
     _machine: str = field(init=False)
     _now: Mapping[str, str] = field(init=False)
@@ -48,7 +48,7 @@ class EarlierResults:
         self._now = versions(self.ranked.workload)
         self._candidates = {c.identity: c for c in self.ranked.enumerated.legal}
 
-    def news(self) -> list[EarlierResult]:
+    def new_results(self) -> list[EarlierResult]:
         """Results that other runs have stored since the last call; at first, all of them."""
         counts = self.results.finished(self.study)
         counts.pop(self.run, None)
@@ -62,9 +62,9 @@ class EarlierResults:
             if warm or earlier_run.study == self.study
             for e in self._earlier(earlier_run)
         ]
-        if warm and not self._told:
+        if warm and not self._with_relatives:
             self._relatives()
-        self._told = True
+        self._with_relatives = True
         return results
 
     def own(self) -> list[EarlierResult]:

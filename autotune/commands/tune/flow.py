@@ -11,7 +11,7 @@ from autotune.commands.tune.initial_candidates import (
     StudyOptions,
     baseline,
     choose_candidates,
-    left_of,
+    unfinished_choices,
 )
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
 from autotune.commands.tune.provenance import content, identity_of, versions
@@ -63,14 +63,14 @@ def tune(
         workload.check()
         check_launchers(setup)
         check_objectives(setup)
-        progress(_opening(setup, name, options, results), 0, 1)
+        progress(_opening_line(setup, name, options, results), 0, 1)
         ranked = rank_space(workload, progress)
         before = time.monotonic()
         conditions = conditions_of(ranked, progress)
         ranked.clock.timed("calibrate", before)
         study_run = StudyRun(
             results=results,
-            study=_begun(workload, name, options, results, progress),
+            study=_started_study(workload, name, options, results, progress),
             ranked=ranked,
             measurer=workload.measurer(ranked.machine),
             conditions=conditions,
@@ -86,7 +86,9 @@ def tune(
             if options.resume
             else []
         )
-        return study_run.run(lambda ranking: _left(ranked, ranking, options, earlier), progress)
+        return study_run.run(
+            lambda ranking: _remaining(ranked, ranking, options, earlier), progress
+        )
 
 
 def _searching(search: Searching, options: StudyOptions) -> Searching:
@@ -103,7 +105,7 @@ def _searching(search: Searching, options: StudyOptions) -> Searching:
     return search if options.prior is None else dataclasses.replace(search, prior=options.prior)
 
 
-def _left(
+def _remaining(
     ranked: RankedSpace, ranking: Ranking, options: StudyOptions, earlier: Sequence[EarlierResult]
 ) -> list[Chosen]:
     """The candidates of a problem to measure; when resuming, only those not finished before."""
@@ -111,7 +113,7 @@ def _left(
     if not options.resume:
         return chosen
     finished = [e for e in earlier if e.candidate.problem.key == ranking.problem.key]
-    return left_of(chosen, finished, baseline(ranked, ranking).identity)
+    return unfinished_choices(chosen, finished, baseline(ranked, ranking).identity)
 
 
 def _study_name(setup: Setup, options: StudyOptions, results: Store) -> str:
@@ -130,7 +132,7 @@ def _study_name(setup: Setup, options: StudyOptions, results: Store) -> str:
     return name
 
 
-def _begun(
+def _started_study(
     workload: Workload, name: str, options: StudyOptions, results: Store, progress: Progress
 ) -> str:
     """The name of the study that is resumed or newly begun.
@@ -148,7 +150,7 @@ def _begun(
     return begun
 
 
-def _opening(setup: Setup, name: str, options: StudyOptions, results: Store) -> str:
+def _opening_line(setup: Setup, name: str, options: StudyOptions, results: Store) -> str:
     """A line that says which study begins or continues.
 
     It also mentions an unfinished study that is not continued.

@@ -56,7 +56,9 @@ def evaluations(ranked: RankedSpace, options: StudyOptions) -> int | None:
     return min((budget for budget in budgets if budget is not None), default=None)
 
 
-def left_of(chosen: Sequence[Chosen], earlier: Sequence[EarlierResult], safe: str) -> list[Chosen]:
+def unfinished_choices(
+    chosen: Sequence[Chosen], earlier: Sequence[EarlierResult], safe: str
+) -> list[Chosen]:
     """The chosen candidates without a result, after the best earlier candidate and the baseline.
 
     The best and the baseline are measured again for comparison. Empty if all chosen candidates have
@@ -100,9 +102,9 @@ def tasks(
             baseline=safe,
             prior=prior,
         )
-        first = left_of(chosen, finished, safe)
+        first = unfinished_choices(chosen, finished, safe)
         if not first and finished and not complete:
-            first = _again(ranking, finished, safe)
+            first = _comparison_candidates(ranking, finished, safe)
         problem_tasks.append(
             Task(
                 ranking=ranking,
@@ -116,7 +118,9 @@ def tasks(
     return problem_tasks
 
 
-def _again(ranking: Ranking, earlier: Sequence[EarlierResult], safe: str) -> list[Chosen]:
+def _comparison_candidates(
+    ranking: Ranking, earlier: Sequence[EarlierResult], safe: str
+) -> list[Chosen]:
     """The fastest earlier candidate and the baseline, to be measured again for comparison."""
     best = _fastest(earlier)
     return [

@@ -135,7 +135,7 @@ class StudyRun:
         study_search(candidates[:1], predictions[:1], settings=setup.search)  # missing tools
         self._enter()
         earlier_results = EarlierResults(results=self.results, study=self.study, ranked=ranked)
-        earlier = earlier_results.news()
+        earlier = earlier_results.new_results()
         before = self._prior(candidates, predictions, progress)
         search = study_search(
             candidates,
@@ -158,7 +158,7 @@ class StudyRun:
                 search,
                 self._bench(run, progress),
                 self._plan(evaluations(ranked, options)),
-                earlier_results.news,
+                earlier_results.new_results,
             )
             states.append("budget" if any(outcome.cut for outcome in ended) else "done")
         if search.fault:

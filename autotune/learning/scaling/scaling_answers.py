@@ -20,12 +20,12 @@ BackTests = tuple[tuple[Method, BackTest | str], ...]
 class ForecastAt:
     """Forecast times at some processors and sizes.
 
-    ``regression``: the forecast with the interval of the regression. ``told``: the same with the
+    ``regression``: the forecast with the interval of the regression. ``widened``: the same with the
     interval widened by the back-test.
     """
 
     points: ScalingPoints
-    told: Forecast
+    widened: Forecast
     regression: Forecast
 
 

@@ -168,7 +168,7 @@ def compare(
 def _compare(
     setup: Setup, reference: Reference, machine: Machine, ranking: Ranking
 ) -> PublishedComparison:
-    fed = _fed(machine.network)
+    fed = _fitted_curves(machine.network)
     groups = tuple(_group(setup, reference, group, ranking, fed) for group in reference.groups)
     counted = [group for group in groups if not group.fitted]
     rules = [group.rule for group in counted if group.rule is not None]
@@ -289,7 +289,7 @@ def _stands_for(
     )
 
 
-def _fed(network: Network | None) -> dict[str, str]:
+def _fitted_curves(network: Network | None) -> dict[str, str]:
     """For a published row or group by its name, the cost curve that was fitted to it."""
     curves = network.curves if network else ()
     return {key: curve.operation for curve in curves for key in curve.fitted_to}

@@ -254,11 +254,11 @@ def _problem(
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
         layouts=len({candidate.layout for candidate in candidates}),
         builds=len({(candidate.compiler, candidate.flags) for candidate in candidates}),
-        asked=_asked(study, comparable),
+        asked=_searched_objectives(study, comparable),
     )
 
 
-def _asked(study: StudyRecord, comparable: ComparableRun | None) -> tuple[str, ...]:
+def _searched_objectives(study: StudyRecord, comparable: ComparableRun | None) -> tuple[str, ...]:
     """The objectives that a run searched for; empty if that was the time alone."""
     run = next((run for run in study.runs if comparable and run.id == comparable.run), None)
     words = str(run.conditions.get(ASKED, "")).split(", ") if run else []
@@ -352,12 +352,12 @@ def _row(
         interval=interval,
         compared=compared,
         note=note,
-        memory=max(_read(measurement, MEMORY), default=None),
-        energy=estimators.location(joules) if (joules := _read(measurement, ENERGY)) else None,
+        memory=max(_readings(measurement, MEMORY), default=None),
+        energy=estimators.location(joules) if (joules := _readings(measurement, ENERGY)) else None,
     )
 
 
-def _read(measurement: Measurement | None, name: str) -> list[float]:
+def _readings(measurement: Measurement | None, name: str) -> list[float]:
     """The positive readings of one condition in the accepted samples."""
     readings = [s.conditions.get(name) for s in measurement.accepted] if measurement else []
     return [float(v) for v in readings if isinstance(v, int | float) and 0 < v < math.inf]

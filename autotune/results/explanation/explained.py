@@ -24,7 +24,7 @@ class RankingExplanation:
 
     chosen: Ranked
     other: Ranked | None
-    told: ExplainedCandidate
-    beside: ExplainedCandidate | None
+    explained: ExplainedCandidate
+    explained_other: ExplainedCandidate | None
     words: tuple[str, ...]
     """A sentence each."""

@@ -198,7 +198,7 @@ def against(candidate: ExplainedCandidate, other: ExplainedCandidate) -> list[st
     for kind in ("barrier", "communication"):
         sentences += _other(candidate, other, kind, max(abs(whole), _ALIKE * b))
     sentences += _remarks(candidate, other)
-    sentences.append(_told_apart(candidate, other))
+    sentences.append(_confidence(candidate, other))
     return sentences
 
 
@@ -282,7 +282,7 @@ def _remarks(candidate: ExplainedCandidate, other: ExplainedCandidate) -> list[s
     return sentences
 
 
-def _told_apart(candidate: ExplainedCandidate, other: ExplainedCandidate) -> str:
+def _confidence(candidate: ExplainedCandidate, other: ExplainedCandidate) -> str:
     """How sure it is that two candidates differ; errors common to both do not count."""
     first, second = candidate.prediction, other.prediction
     likely = odds(first, second)

@@ -26,7 +26,7 @@ def explained(explanation: RankingExplanation, *, assembly: bool = False) -> str
     table = _differences(chosen.prediction, other.prediction) if other else _parts(explanation)
     if len(table) > 1:
         lines += ["", columns(table, right=range(2, len(table[0])))]
-    for explained_candidate in (explanation.told, explanation.beside):
+    for explained_candidate in (explanation.explained, explanation.explained_other):
         if explained_candidate and explained_candidate.loops:
             lines += ["", *_loops(explained_candidate)]
     told_notes = dict.fromkeys(
@@ -36,7 +36,7 @@ def explained(explanation: RankingExplanation, *, assembly: bool = False) -> str
     if notes:
         lines += ["", *(line for note in notes for line in note)]
     if assembly:
-        for explained_candidate in (explanation.told, explanation.beside):
+        for explained_candidate in (explanation.explained, explanation.explained_other):
             lines += _assembly(explained_candidate) if explained_candidate else []
     return "\n".join(lines)
 

@@ -145,7 +145,7 @@ class _SectionText:
             " autotune variants CONFIG --emit CANDIDATE -o FOLDER"
         )
         for entry in self._section.entries:
-            lines += ["", *_told(entry, key.subject.per)]
+            lines += ["", *_entry_comment(entry, key.subject.per)]
         return lines
 
     # --- the code -----------------------------------------------------------------------
@@ -257,7 +257,7 @@ def _branches(node: DecisionNode, indent: str) -> Iterator[str]:
             yield f"{indent}}}"
 
 
-def _told(entry: ExportEntry, per: str) -> list[str]:
+def _entry_comment(entry: ExportEntry, per: str) -> list[str]:
     """An entry as lines of a comment; its time is per step or per run."""
     origin = entry.origin
     time = "not measured" if entry.seconds is None else f"{entry.seconds:.4g} s per {per}"

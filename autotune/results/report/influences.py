@@ -104,7 +104,7 @@ def influences(result: ProblemEvaluation) -> Influences | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _EffectSentence:
     """A sentence about one or two parameters; ``size``: the effect in log2 of the time."""
 
     size: float
@@ -171,7 +171,7 @@ class _Fitted:
     def _measured(self, parameter: Parameter, where: tuple[str, Value] | None = None) -> GroupMeans:
         return GroupMeans.of(self.table, parameter.name, [p.name for p in self._used], where)
 
-    def _single(self, parameter: Parameter) -> "_Said | None":
+    def _single(self, parameter: Parameter) -> "_EffectSentence | None":
         values, measured = _values(self.table, parameter), self._measured(parameter)
         effects = self._effects([{parameter.name: value} for value in values])
         option = _option(values)
@@ -185,12 +185,12 @@ class _Fitted:
                 if option
                 else change_words.trend(name, values, size)
             )
-            return _Said(abs(size), (name,), text)
+            return _EffectSentence(abs(size), (name,), text)
         return self._ordered(parameter, dict(zip(values, effects.T, strict=True)), measured)
 
     def _ordered(
         self, parameter: Parameter, effects: dict[Value, Floats], measured: GroupMeans
-    ) -> "_Said | None":
+    ) -> "_EffectSentence | None":
         """A sentence on a categorical parameter: how much slower than the fastest its values
         are.
         """
@@ -218,7 +218,7 @@ class _Fitted:
             )
         name, size = parameter.name, max(behind.values())
         if sure:
-            return _Said(
+            return _EffectSentence(
                 size,
                 (name,),
                 f"{name} = {change_words.shown(first)} is fastest; {change_words.listed(slower)}",
@@ -227,9 +227,9 @@ class _Fitted:
         if alike:
             verb = "is" if len(alike) == 1 else "are"
             text += f"; {change_words.few(alike, 'and')} {verb} not told apart"
-        return _Said(size, (name,), text)
+        return _EffectSentence(size, (name,), text)
 
-    def _pair(self, left: Parameter, other: Parameter) -> "_Said | None":
+    def _pair(self, left: Parameter, other: Parameter) -> "_EffectSentence | None":
         """A sentence on two parameters: how one's effect depends on the value of the other.
 
         It names the change and the two values of the other parameter between which that effect
@@ -261,7 +261,7 @@ class _Fitted:
         old, new = change_words.shown(first[start]), change_words.shown(first[to])
         moved = f"{left.name} from {old} to {new}"
         text = f"{f'{left.name} = 1' if _option(first) else moved}: {phrases[0]}, {phrases[1]}"
-        return _Said(abs(here - there), (left.name, other.name), text, here * there < 0)
+        return _EffectSentence(abs(here - there), (left.name, other.name), text, here * there < 0)
 
     def _present(self, parameter: Parameter, other: Parameter) -> NDArray[np.bool_]:
         """(values of one, values of the other) which combinations were measured."""

@@ -69,13 +69,13 @@ class MapPrior:
     own: Floats
     """(K, C): standard deviation of a contender alone."""
     traits: Floats
-    """(K, M): rows whose products say how alike two contenders are, 1 for one with itself."""
+    """(K, M): rows whose products are the similarity of two contenders, 1 with itself."""
     legal: Flags
-    """(K, C): the contender exists there."""
+    """(K, C): whether the contender exists in the cell."""
     twin: Whole
-    """(K, C): who is the same program there: a contender itself where it is legal; -1: nobody."""
-    told: bool
-    """There is a model."""
+    """(K, C): the contender with the same program: itself where it is legal; -1: none."""
+    predicted: bool
+    """Whether an engine predicted the times."""
 
     def __post_init__(self) -> None:
         shape = self.mean.shape
@@ -94,7 +94,7 @@ class MapPrior:
     def trend(self) -> Floats:
         """(C, 3): errors common to all times, as standard deviations: constant, size, threads."""
         sizes, threads = self.cells.octaves
-        scale = _TRUSTED if self.told else _VAGUE
+        scale = _TRUSTED if self.predicted else _VAGUE
         columns = (np.ones(len(sizes)), sizes - sizes.mean(), threads - threads.mean())
         return np.column_stack([sd * column for sd, column in zip(scale, columns, strict=True)])
 
@@ -140,7 +140,7 @@ def prior(
         traits=traits(parameters),
         legal=legal,
         twin=twin,
-        told=predicted,
+        predicted=predicted,
     )
 
 

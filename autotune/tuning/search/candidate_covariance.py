@@ -62,7 +62,7 @@ class Inputs:
     ``scale``: its uncertainty relative to others. ``trend``: its log prediction, centred.
     ``group``: its problem. ``constant``, ``slope``: standard deviations of the constant and of the
     factor of the trend. ``rough``: share of the variance of an effect that a level has by itself,
-    in [0, 1). ``lent``: offset of a prior from the prediction, centred; ``trust``: standard
+    in [0, 1). ``prior_offset``: offset of a prior from the prediction, centred; ``trust``: standard
     deviation of its factor.
     """
 
@@ -73,7 +73,7 @@ class Inputs:
     constant: float
     slope: float
     rough: float = 0.0
-    lent: Floats | None = None
+    prior_offset: Floats | None = None
     trust: float = 0.0
 
     def __post_init__(self) -> None:
@@ -85,8 +85,8 @@ class Inputs:
         same = self.group[rows][:, None] == self.group[columns][None]
         trend = np.outer(self.trend[rows], self.trend[columns])
         result: Floats = self.constant**2 * (1.0 + same) + self.slope**2 * trend
-        if self.lent is not None:
-            result += self.trust**2 * np.outer(self.lent[rows], self.lent[columns])
+        if self.prior_offset is not None:
+            result += self.trust**2 * np.outer(self.prior_offset[rows], self.prior_offset[columns])
         return result
 
     def variance(self, shape: SearchHyperparameters, rows: Indices) -> Floats:
@@ -96,8 +96,8 @@ class Inputs:
             + 2 * self.constant**2
             + self.slope**2 * self.trend[rows] ** 2
         )
-        if self.lent is not None:
-            result += self.trust**2 * self.lent[rows] ** 2
+        if self.prior_offset is not None:
+            result += self.trust**2 * self.prior_offset[rows] ** 2
         return result
 
 

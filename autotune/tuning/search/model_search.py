@@ -26,7 +26,7 @@ from autotune.tuning.search.policy import Policy
 from autotune.tuning.search.residual_basis import USUAL
 from autotune.tuning.search.surface import Observation, Posterior, Surface
 
-_TAUGHT = 5
+_ENOUGH_ELSEWHERE = 5
 """So many observations elsewhere order the first candidates of a problem."""
 _NOTHING = 1e-12
 """An expected improvement that is none: candidates are then ordered by how far they are behind."""
@@ -126,38 +126,38 @@ class ModelSearch:
         if progress.fastest == 0:
             predicted = self.points.predicted[self._columns[progress.places]]
             if np.isnan(predicted).all():
-                progress.fastest = 1 if self._taught(group) else policy.start
+                progress.fastest = 1 if self._informed(group) else policy.start
             else:
                 best = int(progress.places[np.nanargmin(predicted)])
                 stated = float(self.points.sigma[self._columns[best]])
                 sigma = USUAL if math.isnan(stated) else stated
                 near = np.nansum(predicted <= np.nanmin(predicted) * np.exp(policy.within * sigma))
                 progress.fastest = int(np.clip(near, policy.least, max(policy.first, policy.least)))
-                if self._taught(group):
+                if self._informed(group):
                     progress.fastest = min(progress.fastest, policy.least)
-            if self._lent(group):
-                progress.fastest = policy.lent
+            if self._has_prior(group):
+                progress.fastest = policy.with_prior
         return progress.fastest
 
-    def _lent(self, group: int) -> bool:
+    def _has_prior(self, group: int) -> bool:
         """Whether a prior has expectations for candidates of this problem."""
         prior = self.points.prior
         return prior is not None and bool((~np.isnan(prior[self.points.group == group])).any())
 
-    def _taught(self, group: int) -> bool:
+    def _informed(self, group: int) -> bool:
         """Whether other problems have enough measurements to inform this one."""
         observed_here = sum(int(self.points.group[seen.row]) == group for seen in self._time.seen)
-        return self._time.known - observed_here >= _TAUGHT
+        return self._time.known - observed_here >= _ENOUGH_ELSEWHERE
 
     def _early(self, group: int) -> Suggestion:
         places = self._progress[group].places
         success = np.broadcast_to(self._failures.success(), len(self._free))[places]
         rows = self._columns[places]
-        if self._taught(group):
+        if self._informed(group):
             posterior = self._time.posterior(self._running_rows())
             score = posterior.mean[places]
             why = "expected to be fast from what was measured elsewhere"
-        elif self._lent(group) and self._progress[group].tried % 2 == 0:
+        elif self._has_prior(group) and self._progress[group].tried % 2 == 0:
             score = self._time.base[rows]
             if self._time.known:
                 score = self._time.posterior(self._running_rows()).mean[places]
@@ -229,7 +229,7 @@ class ModelSearch:
     def _running_rows(self) -> Indices:
         return np.array([row for row in self._running if row in self._place], dtype=np.intp)
 
-    # --- being told -------------------------------------------------------------------------
+    # --- results ------------------------------------------------------------------------------
 
     def tell(self, result: SearchResult) -> None:
         """Add a result; a later result of the same candidate replaces it."""

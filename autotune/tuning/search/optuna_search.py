@@ -96,7 +96,7 @@ class OptunaSearch:
         ]
         self._open: dict[int, Trial] = {}
         self._tried: set[int] = set()
-        self._told: dict[int, list[float]] = {}
+        self._reported: dict[int, list[float]] = {}
         self._seconds: dict[int, float] = {}
 
     def ask(self, group: int, count: int = 1) -> list[Suggestion]:
@@ -132,7 +132,7 @@ class OptunaSearch:
 
     def _answer(self, study: optuna.Study, trial: Trial, row: int, group: int) -> None:
         """Report to the sampler the value of a proposal that is not measured."""
-        value = self._told.get(row)
+        value = self._reported.get(row)
         if row < 0:
             trial.set_constraint("legal", 1.0)
         worst = self._worst(group)
@@ -142,7 +142,7 @@ class OptunaSearch:
             optuna_trials.finish(study, trial, value or worst)
 
     def _worst(self, group: int) -> list[float] | None:
-        values = [v for row, v in self._told.items() if self.points.group[row] == group]
+        values = [v for row, v in self._reported.items() if self.points.group[row] == group]
         return [max(column) for column in zip(*values, strict=True)] if values else None
 
     def tell(self, result: SearchResult) -> None:
@@ -155,13 +155,13 @@ class OptunaSearch:
         study, trial = self._studies[group], self._open.pop(row, None)
         if result.seconds is not None:
             self._seconds[row] = result.seconds
-        if row in self._told and trial is None:  # measured again
-            self._told[row] = values or self._told[row]
+        if row in self._reported and trial is None:  # measured again
+            self._reported[row] = values or self._reported[row]
         elif values is None:
             if trial is not None:
                 optuna_trials.finish(study, trial, None)
         else:
-            self._told[row] = values
+            self._reported[row] = values
             if trial is not None:
                 optuna_trials.finish(study, trial, values)
             else:

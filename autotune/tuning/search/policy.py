@@ -10,37 +10,45 @@ class Policy:
     """The settings of a search."""
 
     first: int = 10
-    """The best by prediction that are measured before anything is learned, at most."""
+    """The largest number of predicted best candidates measured before anything is learned."""
     within: float = 1.5
-    """Of these only those within so many standard deviations of the best prediction ..."""
+    """Only predictions within this many standard deviations of the best one count ..."""
     least: int = 3
     """... but at least this many."""
-    lent: int = 4
-    """With a prior: so many, by its order and by prediction (or at random) in turn."""
+    with_prior: int = 4
+    """With a prior: this many, alternately by the prior and by prediction (or at random)."""
     start: int = 5
-    """Without a model: drawn at random before anything is learned."""
+    """Without predictions: the number drawn at random before anything is learned."""
     neighbour_every: int = 3
-    """Every so many steps the best neighbour of the incumbent is tried."""
+    """Every this many steps the best neighbour of the incumbent is tried."""
     stop_below: float = 0.01
-    """The search of a problem is over when no more improvement than this is expected ..."""
+    """The search of a problem ends when no more improvement than this is expected ..."""
     patience: int = 5
-    """... so many steps in a row ..."""
+    """... in this many steps in a row ..."""
     doubt: float = 2.0
-    """... though the posterior be so many times less sure than it says: what it takes for known,
-    its hyperparameters, was fitted to few observations."""
+    """... even with the standard deviation of the posterior multiplied by this factor, because its
+    hyperparameters were fitted to few observations."""
     most: int = 50_000
-    """Candidates that are looked at; of more, the best by prediction ..."""
+    """The number of candidates considered; of more, the best by prediction ..."""
     beyond: float = 0.05
     """... and this share of that number drawn from the rest."""
     objectives: tuple[str, ...] = ("time",)
-    """The first is what is told as seconds, the others come by name."""
+    """The first is the one reported as seconds; the others are reported by name."""
     residual: Learner = "process"
-    """Of time; further objectives are always explained by a process."""
+    """The model of the errors of time; further objectives always use a process."""
 
     def __post_init__(self) -> None:
         if self.residual not in LEARNERS:
             raise ValueError(f"residual must be one of {', '.join(LEARNERS)}")
-        for name in ("first", "least", "lent", "start", "neighbour_every", "patience", "most"):
+        for name in (
+            "first",
+            "least",
+            "with_prior",
+            "start",
+            "neighbour_every",
+            "patience",
+            "most",
+        ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not (self.within > 0 and 0 <= self.stop_below < 1 and 0 <= self.beyond <= 1):

@@ -32,14 +32,14 @@ class Basis:
 
     ``level``: log seconds that are subtracted, zero without a prediction. ``trend``: log
     prediction, centred on each problem. ``scale``: the uncertainty of a candidate relative to the
-    others. ``lent``: h of this module, None without a prior. ``typical``: standard deviation of the
-    engine's error, None if it states none.
+    others. ``prior_offset``: h of this module, None without a prior. ``typical``: standard
+    deviation of the engine's error, None if it states none.
     """
 
     level: Floats
     trend: Floats
     scale: Floats
-    lent: Floats | None
+    prior_offset: Floats | None
     modelled: bool
     typical: float | None
 
@@ -68,15 +68,22 @@ def basis(predicted: Floats, sigma: Floats, group: Indices, prior: Floats | None
             trend[some] = predicted[some] - float(np.mean(centre))
             spread = float(np.clip(np.std(centre), 0.2, 1.5))
             scale[members & ~with_prediction] = np.hypot(1.0, spread / usual)
-    from_prior = None if prior is None or np.isnan(prior).all() else _lent(prior - level, group)
+    from_prior = (
+        None if prior is None or np.isnan(prior).all() else _prior_offset(prior - level, group)
+    )
     if from_prior is not None:
         level = level + TRUST * from_prior
     return Basis(
-        level=level, trend=trend, scale=scale, lent=from_prior, modelled=modelled, typical=typical
+        level=level,
+        trend=trend,
+        scale=scale,
+        prior_offset=from_prior,
+        modelled=modelled,
+        typical=typical,
     )
 
 
-def _lent(beside: Floats, group: Indices) -> Floats:
+def _prior_offset(beside: Floats, group: Indices) -> Floats:
     """The offset of a prior from the prediction, centred on each problem; zero where it is
     unknown.
     """

@@ -122,10 +122,12 @@ class Surface:
     def __post_init__(self) -> None:
         self._groups = np.unique(self.group).tolist()
         residual_basis = basis(self.predicted, self.sigma, self.group, self.prior)
-        self._modelled = residual_basis.modelled or residual_basis.lent is not None
+        self._modelled = residual_basis.modelled or residual_basis.prior_offset is not None
         self.base = residual_basis.level
         if self.learner is not None:
-            candidates = Candidates.of(self.learner, residual_basis.level, residual_basis.lent)
+            candidates = Candidates.of(
+                self.learner, residual_basis.level, residual_basis.prior_offset
+            )
             self._residual = PoolResidual(candidates, self.columns, self.seed)
             return
         inputs = Inputs(
@@ -136,7 +138,7 @@ class Surface:
             constant=0.5 if self._modelled else 1.0,
             slope=0.3 if residual_basis.modelled else 0.0,
             rough=_ROUGH if self._modelled else 0.0,
-            lent=residual_basis.lent,
+            prior_offset=residual_basis.prior_offset,
             trust=SPREAD,
         )
         prior = _RESIDUAL if self._modelled else _TIMES

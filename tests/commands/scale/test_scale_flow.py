@@ -76,8 +76,8 @@ def test_every_size_is_forecast_on_every_number_of_processors(runs: Path) -> Non
     (at,) = only(runs, request(asked)).forecasts
     assert at.points.processors.tolist() == [64, 64, 128, 128]
     assert at.points.size.tolist() == [1e7, 2e7, 1e7, 2e7]
-    assert at.told.median.tolist() == at.regression.median.tolist()
-    assert (at.told.high >= at.regression.high).all()
+    assert at.widened.median.tolist() == at.regression.median.tolist()
+    assert (at.widened.high >= at.regression.high).all()
 
 
 def test_nothing_is_forecast_without_sizes(runs: Path) -> None:

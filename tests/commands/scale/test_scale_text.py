@@ -227,7 +227,7 @@ def test_forecast_times_have_their_unit_and_are_marked_where_extrapolated() -> N
         high=np.array([60.0, np.inf]),
         outside=np.array([False, True]),
     )
-    at = ForecastAt(points=points([32, 64], [1e6, 4e6]), told=forecast, regression=forecast)
+    at = ForecastAt(points=points([32, 64], [1e6, 4e6]), widened=forecast, regression=forecast)
     lines = block(answer(forecasts=(at,), level=0.8), "times of single runs")
     assert lines == [
         "times of single runs in s, 80% intervals",

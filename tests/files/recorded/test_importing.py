@@ -105,7 +105,7 @@ def test_imported_times_are_hints_and_no_results(setup: Setup, cache: Path, tmp_
         mine = [c for c in found.enumerated.legal if c.variant.parameters["bk"] == 8]
         results.add_candidates("mine", mine)
         past = EarlierResults(results=results, study="mine", ranked=found)
-        assert past.news() == []
+        assert past.new_results() == []
         assert sorted(known.seconds for known in past.hints.values()) == pytest.approx([2e-3, 3e-3])
 
 

@@ -222,7 +222,7 @@ def test_text_fits_and_shows_parts_loops_and_assembly() -> None:
     ]
     words = tuple(against(*told))
     each = RankingExplanation(
-        chosen=pair[0], other=pair[1], told=told[0], beside=told[1], words=words
+        chosen=pair[0], other=pair[1], explained=told[0], explained_other=told[1], words=words
     )
     text = explanation_text.explained(each)
     assert max(map(len, text.splitlines())) <= 110

@@ -96,7 +96,7 @@ def crossing(offset: float) -> MapPrior:
         traits=np.eye(10),
         legal=np.ones(shape, dtype=bool),
         twin=np.repeat(np.arange(10)[:, None], shape[1], axis=1),
-        told=True,
+        predicted=True,
     )
 
 

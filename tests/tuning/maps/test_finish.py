@@ -131,7 +131,7 @@ def test_a_twin_stands_for_a_contender_that_is_not_legal() -> None:
         traits=np.eye(2),
         legal=np.array([[True, True], [False, True]]),
         twin=np.array([[0, 0], [0, 1]]),
-        told=True,
+        predicted=True,
     )
     explorer = Explorer(made, Aim())
     explorer.tell([MapObservations(0, 0, 0.0, 0.01, 0), MapObservations(1, 1, 0.0, 0.01, 1)])

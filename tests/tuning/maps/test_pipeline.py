@@ -102,7 +102,7 @@ def test_a_map_is_made_kept_and_gone_on_with(ways: Ways) -> None:
 
 
 def test_what_is_interrupted_is_kept(ways: Ways, monkeypatch: pytest.MonkeyPatch) -> None:
-    measure, count = maps._Course._measure, []
+    measure, count = maps._VisitLoop._measure, []
 
     def stop_in_the_second(*given: object) -> None:
         count.append(1)
@@ -110,7 +110,7 @@ def test_what_is_interrupted_is_kept(ways: Ways, monkeypatch: pytest.MonkeyPatch
             raise KeyboardInterrupt
         measure(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(maps._Course, "_measure", stop_in_the_second)
+    monkeypatch.setattr(maps._VisitLoop, "_measure", stop_in_the_second)
     with pytest.raises(KeyboardInterrupt, match="map"):
         ways.make()
     with Store.open(ways.store) as store:

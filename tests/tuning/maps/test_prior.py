@@ -63,14 +63,14 @@ def test_true_is_not_one() -> None:
 def test_contenders_that_the_engine_cannot_predict_are_taken_for_the_median() -> None:
     rows = [[predicted(1.0)] * 4, [predicted(3.0)] * 4, [predicted(None)] * 4]
     made = prior(CELLS, [{"k": 1}, {"k": 2}, {"k": 3}], rows)
-    assert made.told
+    assert made.predicted
     assert made.mean[2, 0] == pytest.approx(np.log(3) / 2)
     assert made.own[2, 0] > 2 * made.own[0, 0]
 
 
 def test_without_any_prediction_all_are_equal() -> None:
     made = prior(CELLS, [{"k": 1}, {"k": 2}], [[predicted(None)] * 4] * 2)
-    assert not made.told
+    assert not made.predicted
     assert not made.mean.any()
     assert np.sqrt((made.trend**2).sum(axis=1)).min() > 10, "any time is possible"
 

@@ -45,19 +45,19 @@ def test_only_ratios_within_a_problem_count() -> None:
     one = basis(predicted, np.full(6, np.nan), group, prior)
     scaled = prior + np.array([1.0, 1.0, 1.0, -2.0, -2.0, -2.0])
     other = basis(predicted, np.full(6, np.nan), group, scaled)
-    assert one.lent == pytest.approx(other.lent)
+    assert one.prior_offset == pytest.approx(other.prior_offset)
     assert one.level == pytest.approx(other.level)
-    assert one.lent is not None
-    assert one.lent[2] == 0.0  # nothing is said of it
-    assert one.lent[:2] == pytest.approx([-0.5 * np.log(2), 0.5 * np.log(2)])
-    assert one.lent[3:].sum() == pytest.approx(0.0)
-    assert one.level == pytest.approx(predicted + TRUST * one.lent)
+    assert one.prior_offset is not None
+    assert one.prior_offset[2] == 0.0  # nothing is said of it
+    assert one.prior_offset[:2] == pytest.approx([-0.5 * np.log(2), 0.5 * np.log(2)])
+    assert one.prior_offset[3:].sum() == pytest.approx(0.0)
+    assert one.level == pytest.approx(predicted + TRUST * one.prior_offset)
 
 
 @pytest.mark.parametrize("prior", [None, np.full(3, np.nan)])
 def test_a_prior_that_says_nothing_is_none(prior: np.ndarray | None) -> None:
     found = basis(np.zeros(3), np.full(3, np.nan), np.zeros(3, dtype=np.intp), prior)
-    assert found.lent is None
+    assert found.prior_offset is None
     assert found.level.tolist() == [0.0, 0.0, 0.0]
 
 

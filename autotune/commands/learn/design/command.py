@@ -115,6 +115,6 @@ def design(options: DesignOptions) -> None:
             )
         )
         return
-    note(text.told(result.design, result.space))
+    note(text.summary(result.design, result.space))
     if options.output is None:
         typer.echo(table, nl=False)

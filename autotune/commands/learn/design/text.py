@@ -21,7 +21,7 @@ def table(design: Design, candidates: Sequence[str] = ()) -> str:
     return text.getvalue()
 
 
-def told(design: Design, space: DesignSpace) -> str:
+def summary(design: Design, space: DesignSpace) -> str:
     """A design in words: its kind, settings and size, and notes to know before using it."""
     settings = ", ".join(
         f"{name.replace('_', ' ')} {_short(value)}"

@@ -111,7 +111,7 @@ def _show(fitted: "Fits", predicted: "Predicted | None", options: FitOptions) ->
     if predicted is None:
         typer.echo(text.fits(fitted))
         return
-    summary = f"{text.fits(fitted)}\n\n{text.told(predicted, fitted.table.unit)}"
+    summary = f"{text.fits(fitted)}\n\n{text.summary(predicted, fitted.table.unit)}"
     if options.output is not None:
         typer.echo(summary)
     else:

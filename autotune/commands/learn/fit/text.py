@@ -78,7 +78,7 @@ def table(predicted: Predicted) -> str:
     return text.getvalue()
 
 
-def told(predicted: Predicted, unit: str) -> str:
+def summary(predicted: Predicted, unit: str) -> str:
     """A summary of predictions: model, number of rows, rows outside the measured range, notes."""
     outside = int(predicted.forecast.outside.sum())
     count = len(predicted.rows.inputs)

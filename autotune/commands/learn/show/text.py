@@ -17,10 +17,10 @@ _TABLES = 20
 
 def text(tables: Sequence[MeasurementTable]) -> str:
     """Tables as text: one table in full, several as a line each, with the treatment of the data."""
-    return one(tables[0]) if len(tables) == 1 else several(tables)
+    return full_table(tables[0]) if len(tables) == 1 else overview(tables)
 
 
-def one(table: MeasurementTable) -> str:
+def full_table(table: MeasurementTable) -> str:
     """One table in full: parameters, domains, rows, response, and how the data were treated."""
     parameters = counted(len(table.parameters), "parameter")
     head = [f"{table.name}: {counted(len(table), 'row')}, {parameters}"]
@@ -42,7 +42,7 @@ def one(table: MeasurementTable) -> str:
     return "\n\n".join(blocks)
 
 
-def several(tables: Sequence[MeasurementTable]) -> str:
+def overview(tables: Sequence[MeasurementTable]) -> str:
     """Several tables: a line for each response, and how its data were treated."""
     shown = [
         (f"  {table.name}", counted(len(table), "row"), response(table))

@@ -53,7 +53,7 @@ def refine(options: RefinementOptions, store: str, progress: Progress) -> Refine
 
     with predicting(host, sources, progress) as predict:
         able = np.isfinite(predict(_calibration(host), 1.0))
-        rows, others = _able(sources, able)
+        rows, others = _predictable(sources, able)
         if len(rows) < LEAST_ROWS:
             raise InputError(
                 Fault(
@@ -131,7 +131,7 @@ def _check_fresh(host: Machine, study: str) -> None:
             )
 
 
-def _able(
+def _predictable(
     sources: Sequence[RefinementSource], able: Mask
 ) -> tuple[list[MeasuredCandidate], list[MeasuredCandidate]]:
     """The rows that the engine can predict, first of the fitted study, then of the scored one."""

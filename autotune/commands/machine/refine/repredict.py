@@ -155,7 +155,7 @@ def _engine(host: Machine, source: RefinementSource, progress: Progress) -> Iter
     candidates = [row.candidate for row in source.rows]
 
     with loop_analyser(source.setup, host, progress) as analyser:
-        kept = _Kept(analyser)
+        kept = _CachedAnalyser(analyser)
         engines: dict[float, ReuseEngine] = {}
 
         def predict(calibration: Calibration, core: float) -> Floats:
@@ -169,7 +169,7 @@ def _engine(host: Machine, source: RefinementSource, progress: Progress) -> Iter
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedAnalyser:
     """An in-core analyser that caches its results and scales their cycles by a factor."""
 
     analyser: InCoreAnalyser

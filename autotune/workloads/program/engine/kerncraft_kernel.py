@@ -32,7 +32,7 @@ _NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _KerncraftInput:
     """The input of kerncraft for a candidate: kernel text, sizes, cores and iterations."""
 
     text: str
@@ -67,7 +67,9 @@ class KerncraftRoute:
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; without a time, a reason is given."""
         requests = [self._ask(candidate) for candidate in candidates]
-        texts = dict.fromkeys(request.text for request in requests if isinstance(request, _Asked))
+        texts = dict.fromkeys(
+            request.text for request in requests if isinstance(request, _KerncraftInput)
+        )
         new = [text for text in texts if text not in self._models]
         if new:
             self._models.update(zip(new, self._analyser.analyse(new), strict=True))
@@ -75,19 +77,19 @@ class KerncraftRoute:
         batch = StretchRequests(self._machine, self._saturation)
         rows = [
             batch.add(request.text, request.sizes, request.cores, request.iterations)
-            if isinstance(request, _Asked)
+            if isinstance(request, _KerncraftInput)
             else -1
             for request in usable
         ]
         timing = batch.evaluate(self._models)
         return [
             self._prediction(request, timing.at(np.array([row])))
-            if isinstance(request, _Asked)
+            if isinstance(request, _KerncraftInput)
             else unknown(request)
             for request, row in zip(usable, rows, strict=True)
         ]
 
-    def _ask(self, candidate: Candidate) -> _Asked | str:
+    def _ask(self, candidate: Candidate) -> _KerncraftInput | str:
         model, facts = self._model, self._facts
         try:
             values = facts.of(candidate, model.where)
@@ -110,9 +112,9 @@ class KerncraftRoute:
         busy = round(workers + 0.499)
         cores, part = domain_share(busy, machine.memory.cores, candidate.placement, machine.cores)
         part *= busy / workers  # of uneven work the slowest thread counts
-        return _Asked(text, sizes, cores, iterations * part, extra)
+        return _KerncraftInput(text, sizes, cores, iterations * part, extra)
 
-    def _usable(self, request: _Asked | str) -> _Asked | str:
+    def _usable(self, request: _KerncraftInput | str) -> _KerncraftInput | str:
         """The request, or the reason why it has no result."""
         if isinstance(request, str):
             return request
@@ -124,7 +126,7 @@ class KerncraftRoute:
             return f"the kernel {self._model.file} has no value of {', '.join(missing)}"
         return request
 
-    def _prediction(self, request: _Asked, timing: StretchTiming) -> Prediction:
+    def _prediction(self, request: _KerncraftInput, timing: StretchTiming) -> Prediction:
         seconds = float(timing.seconds[0])
         if not (np.isfinite(seconds) and seconds > 0):
             return unknown(f"kerncraft's model of {self._model.file} gives no time")

@@ -52,17 +52,17 @@ class KernelRoute:
         """One prediction per candidate, in order; without a time, a reason is given."""
         requests = [self._asked(candidate) for candidate in candidates]
         predictions = self._engine.predict(
-            [request.candidate for request in requests if isinstance(request, _Asked)]
+            [request.candidate for request in requests if isinstance(request, _KernelRequest)]
         )
         remaining = iter(predictions)
         return [
             self._finished(request, next(remaining))
-            if isinstance(request, _Asked)
+            if isinstance(request, _KernelRequest)
             else unknown(request)
             for request in requests
         ]
 
-    def _asked(self, candidate: Candidate) -> "_Asked | str":
+    def _asked(self, candidate: Candidate) -> "_KernelRequest | str":
         model, facts = self._model, self._facts
         try:
             values = facts.of(candidate, model.where)
@@ -80,7 +80,7 @@ class KernelRoute:
             build=candidate.build,
             layout=ExecutionLayout(threads=candidate.threads, placement=candidate.placement),
         )
-        return _Asked(kernel, times, extra)
+        return _KernelRequest(kernel, times, extra)
 
     def _problem(self, values: Mapping[str, Value]) -> Problem | StencilProblem:
         model, subject = self._model, self._subject
@@ -113,7 +113,7 @@ class KernelRoute:
             parameters=chosen,
         )
 
-    def _finished(self, request: "_Asked", prediction: Prediction) -> Prediction:
+    def _finished(self, request: "_KernelRequest", prediction: Prediction) -> Prediction:
         if prediction.seconds is None:
             label = request.candidate.label
             return unknown(f"the kernel {label} has no predicted time: {prediction.reason}")
@@ -122,7 +122,7 @@ class KernelRoute:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _KernelRequest:
     """A request to the engine: the kernel's candidate, the number of runs, extra seconds."""
 
     candidate: Candidate

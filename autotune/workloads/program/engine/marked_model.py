@@ -35,7 +35,7 @@ from autotune.workloads.program.engine.stated_node import StatedCase, evaluated
 
 
 @dataclass(frozen=True, slots=True)
-class _Stated:
+class _StatedNumbers:
     """The numbers that the description of a model gives for a candidate."""
 
     works: tuple[LoopWork, ...]
@@ -61,14 +61,16 @@ class MarkedRoute:
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; without a time, a reason is given."""
         stated = [self._stated(candidate) for candidate in candidates]
-        usable = [k for k, statement in enumerate(stated) if isinstance(statement, _Stated)]
+        usable = [k for k, statement in enumerate(stated) if isinstance(statement, _StatedNumbers)]
         result = [unknown(statement if isinstance(statement, str) else "") for statement in stated]
-        groups: dict[ThreadPlacement, list[tuple[int, _Stated, Compiled]]] = defaultdict(list)
+        groups: dict[ThreadPlacement, list[tuple[int, _StatedNumbers, Compiled]]] = defaultdict(
+            list
+        )
         for place, loops in zip(usable, self._loops(candidates, stated), strict=True):
             candidate, statement = candidates[place], stated[place]
             if isinstance(loops, str):
                 result[place] = unknown(loops)
-            elif isinstance(statement, _Stated):
+            elif isinstance(statement, _StatedNumbers):
                 spread = ThreadPlacement(candidate.threads_per_node, candidate.placement)
                 groups[spread].append((place, statement, loops))
         for spread, group in groups.items():
@@ -95,20 +97,20 @@ class MarkedRoute:
         )
 
     def _loops(
-        self, candidates: Sequence[Candidate], stated: Sequence[_Stated | str]
+        self, candidates: Sequence[Candidate], stated: Sequence[_StatedNumbers | str]
     ) -> list[Compiled | str]:
         """The compiled loops of the candidates that the model covers."""
         return self._compiled.of(
             [
                 LoopRequest(candidate, statement.loops)
                 for candidate, statement in zip(candidates, stated, strict=True)
-                if isinstance(statement, _Stated)
+                if isinstance(statement, _StatedNumbers)
             ]
         )
 
     # --- what is stated -------------------------------------------------------------------
 
-    def _stated(self, candidate: Candidate) -> _Stated | str:
+    def _stated(self, candidate: Candidate) -> _StatedNumbers | str:
         model, facts = self._model, self._facts
         try:
             values = facts.of(candidate, model.where)
@@ -124,7 +126,7 @@ class MarkedRoute:
             return str(error)
         if not works:
             return "no loop of the model has iterations"
-        return _Stated(tuple(works), tuple(loops), barriers, extra)
+        return _StatedNumbers(tuple(works), tuple(loops), barriers, extra)
 
     def _flops(self, loop: MarkedLoop, values: Mapping[str, Value]) -> float | None:
         if loop.flops is None:

@@ -1,0 +1,184 @@
+"""Passes of a thread over its block: segments, objects, tiles, neighbours, trailing offsets."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from autotune.models.traffic.passes import ThreadPasses, Touch, Trail, thread_passes
+from autotune.models.traffic.schedule import CallPhase, Schedule, SweepCall, TimeStep
+from autotune.models.traffic.sweep_shape import RowAccess, SweepShape
+
+
+def reads(
+    *offsets: int, lower: int = 0, upper: int = 1000, share: float = 1.0, written: bool = False
+) -> SweepShape:
+    """A sweep that reads row ``a`` at offsets, descending."""
+    return SweepShape(
+        lower=lower, upper=upper, share=share,
+        accesses=(RowAccess("a", offsets, True, written),), streams=(("a", 0),),
+    )  # fmt: skip
+
+
+def schedule(*phases: CallPhase, calls: int = 1, rows: int = 1) -> Schedule:
+    """Each call is a sweep of its own, of row 0."""
+    step = TimeStep(
+        calls=tuple(SweepCall(k, (("a", min(k, rows - 1)),)) for k in range(calls)),
+        phases=phases,
+        regions=(tuple((k, 1) for k in range(calls)),),
+        barriers=1,
+    )
+    return Schedule(sweeps=(), steps=(step,), rows=tuple(f"R[{k}]" for k in range(rows)))
+
+
+def passes(
+    shapes: Sequence[SweepShape], *phases: CallPhase, n: int = 1000, threads: int = 1, rows: int = 1
+) -> list[ThreadPasses]:
+    calls = len(shapes)
+    every = phases or tuple(CallPhase((k,), None) for k in range(calls))
+    return thread_passes(schedule(*every, calls=calls, rows=rows), shapes, n, 1, threads, 64)
+
+
+def touches(made: ThreadPasses) -> list[list[Touch]]:
+    return [list(item.touches) for group in made.steps[-1] for item in group.passes]
+
+
+def test_a_sweep_over_all_is_one_pass_of_one_object() -> None:
+    (made,) = passes([reads(0)])
+    ((group,),) = made.steps
+    (only,) = group.passes
+    assert (group.tile, group.tile_components) == (1.0, 1000.0)
+    assert (only.call, only.iterations, only.whole) == (0, 1000.0, True)
+    assert (only.run, only.rows) == (math.inf, 0)
+    assert only.touches == (Touch(0, 0, True, False, False, ()),)
+    assert (made.sizes, made.alike) == ((8000.0,), 1)
+
+
+def test_a_block_is_cut_where_the_range_of_a_sweep_begins_or_ends() -> None:
+    (made,) = passes([reads(0), reads(0, lower=400, upper=900)])
+    assert made.sizes == (3200.0, 4000.0, 800.0)
+    groups = made.steps[-1]
+    assert [(g.passes[0].call, g.passes[0].touches[0].object) for g in groups] == [
+        (0, 0), (0, 1), (0, 2), (1, 1),
+    ]  # fmt: skip
+    assert [g.passes[0].iterations for g in groups] == [400.0, 500.0, 100.0, 500.0]
+    assert [g.tile_components for g in groups] == [400.0, 500.0, 100.0, 500.0]
+
+
+def test_boundary_rows_cut_nothing() -> None:
+    """Below a 64th of the block, 15 components, a range is a short pass of one segment."""
+    (made,) = passes([reads(0, upper=14), reads(0, lower=14), reads(0, lower=990)])
+    assert made.sizes == (8000.0,)
+    flat = [group.passes[0] for group in made.steps[-1]]
+    assert [(p.iterations, p.whole) for p in flat] == [(14.0, False), (986.0, True), (10.0, False)]
+    (cut,) = passes([reads(0, upper=15), reads(0, lower=15)])
+    assert cut.sizes == (120.0, 7880.0)
+
+
+def test_iterations_are_the_share_that_columns_leave() -> None:
+    (made,) = passes([reads(0, share=0.5), reads(0, lower=400)])
+    iterations = [group.passes[0].iterations for group in made.steps[-1]]
+    assert iterations == [200.0, 300.0, 600.0]
+
+
+def test_rows_are_objects_one_after_the_other_with_a_segment_each() -> None:
+    (made,) = passes([reads(0), reads(0, lower=400)], rows=2)
+    assert made.sizes == (3200.0, 4800.0) * 2
+    assert [touch.object for item in touches(made) for touch in item] == [0, 1, 3]
+    assert [touch.row for item in touches(made) for touch in item] == [0, 0, 1]
+
+
+@pytest.mark.parametrize(("tile", "share"), [(250, 0.25), (300, 0.3)])
+def test_tiles_run_their_calls_together(tile: int, share: float) -> None:
+    (made,) = passes([reads(0), reads(0)], CallPhase((0, 1), tile))
+    (group,) = made.steps[-1]
+    assert [item.call for item in group.passes] == [0, 1]
+    assert (group.tile, group.tile_components) == (share, float(tile))
+
+
+@pytest.mark.parametrize("tile", [1000, 5000])
+def test_a_tile_as_long_as_the_block_is_none(tile: int) -> None:
+    (made,) = passes([reads(0), reads(0)], CallPhase((0, 1), tile))
+    assert [len(group.passes) for group in made.steps[-1]] == [1, 1]
+
+
+def test_in_a_segment_shorter_than_the_tile_all_is_one_tile() -> None:
+    (made,) = passes([reads(0), reads(0, lower=900)], CallPhase((0, 1), 400))
+    first, second = made.steps[-1]
+    assert (first.tile, first.tile_components) == (400 / 900, 400.0)
+    assert (second.tile, second.tile_components) == (1.0, 100.0)
+    assert [len(first.passes), len(second.passes)] == [1, 2]
+
+
+def test_boundary_rows_of_a_tile_loop_come_after_it() -> None:
+    (made,) = passes([reads(0, upper=5), reads(0, lower=5)], CallPhase((0, 1), 100))
+    assert [(g.passes[0].call, g.tile) for g in made.steps[-1]] == [(1, 0.1), (0, 1.0)]
+
+
+def test_trailing_offsets_of_another_line_are_trails() -> None:
+    """While the sweep goes on by a gap of 100, three offsets touch 100 and twice their gap."""
+    (made,) = passes([reads(100, 0, -4)])
+    ((touch,),) = touches(made)
+    touched = (100 + 100 + 4) * 8 + 1 * (64 - 8)
+    assert touch.trails == (Trail(100, touched),)
+    (near,) = passes([reads(8, 0)])
+    ((touch,),) = touches(near)
+    assert touch.trails == (Trail(8, (8 + 8) * 8 + 56),)
+
+
+@pytest.mark.parametrize(("threads", "remote"), [(1, False), (2, True)])
+def test_a_row_read_more_than_half_a_segment_away_is_another_object(
+    threads: int, remote: bool
+) -> None:
+    """Beyond the end of the block it belongs to another thread, where there is one."""
+    n = 1000 * threads
+    first, *_ = passes([reads(600, 0, upper=n, written=True)], n=n, threads=threads)
+    assert touches(first) == [
+        [Touch(0, 1, True, False, remote, ()), Touch(0, 0, True, True, False, ())]
+    ]
+    assert first.sizes == (8000.0, 8000.0)
+
+
+def test_a_row_read_less_than_half_a_segment_away_is_the_same_object() -> None:
+    (made,) = passes([reads(499, 0)])
+    ((touch,),) = touches(made)
+    assert (touch.object, [trail.gap for trail in touch.trails]) == (0, [499])
+    (apart,) = passes([reads(500, 0)])
+    assert [touch.trails for touch in touches(apart)[0]] == [(), ()]
+
+
+def test_segments_that_are_read_from_one_another_are_the_same_objects() -> None:
+    """Of two segments of 500 each reads the other half of the row, 500 away."""
+    (made,) = passes([reads(500, 0, upper=500), reads(0, -500, lower=500)])
+    assert made.sizes == (4000.0, 4000.0)
+    objects = [[touch.object for touch in item] for item in touches(made)]
+    assert objects == [[1, 0], [1, 0]]
+    assert not any(touch.remote for item in touches(made) for touch in item)
+
+
+def test_an_overlap_of_half_a_segment_is_the_segment() -> None:
+    """700 ahead of [0, 600) is [700, 1300): the last 300 of the block are half of it."""
+    (made,) = passes([reads(700, 0, upper=600), reads(0, lower=600)])
+    first, *_ = touches(made)
+    assert [touch.object for touch in first] == [1, 0]
+    (beyond,) = passes([reads(701, 0, upper=600), reads(0, lower=600)])
+    first, *_ = touches(beyond)
+    assert [touch.object for touch in first] == [2, 0]
+    assert beyond.sizes == (4800.0, 3200.0, 4800.0)
+
+
+def test_threads_that_do_the_same_are_counted() -> None:
+    """The first and the last have a boundary of 10 of their 250 components."""
+    made = passes([reads(0), reads(0, lower=10, upper=990)], threads=4)
+    assert [(thread.alike, thread.sizes) for thread in made] == [
+        (1, (80.0, 1920.0)), (2, (2000.0,)), (1, (1920.0, 80.0)),
+    ]  # fmt: skip
+    short = passes([reads(0), reads(0, lower=2, upper=998)], threads=4)
+    assert [(thread.alike, thread.sizes) for thread in short] == [(4, (2000.0,))]
+
+
+def test_threads_that_differ_are_apart_and_idle_ones_are_left_out() -> None:
+    made = passes([reads(0, upper=500)], threads=4)
+    assert [thread.alike for thread in made] == [2]
+    with pytest.raises(ValueError, match="the program computes nothing"):
+        passes([reads(0, lower=5, upper=5)])

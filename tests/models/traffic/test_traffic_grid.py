@@ -46,6 +46,7 @@ CASES: dict[str, tuple[int, dict[str, Offsets]]] = {
     "variable": (1, {"u": star(1), "C": POINT}),
     "box": (1, {"u": BOX}),
     "long": (4, {"u": star(4)}),
+    "apart": (4, {"u": ((4, 0, 0), (-4, 0, 0))}),
 }
 
 
@@ -109,6 +110,7 @@ class Stack:
         ("box", (6, 12, 40), (6, 4, 16)),
         ("long", (10, 14, 24), (10, 14, 24)),
         ("long", (10, 14, 40), (10, 8, 16)),
+        ("apart", (12, 8, 24), (2, 4, 24)),
     ],
 )
 def test_touches_within_a_sweep_agree_with_a_brute_force_stack(

@@ -30,7 +30,7 @@ from autotune.models.refinement import (
 )
 from autotune.models.refinement.measured_rows import data
 from autotune.models.refinement.posterior_fit import fit
-from autotune.models.refinement.shifting_constants import held, prior
+from autotune.models.refinement.shifting_constants import limited_shifts, prior
 from autotune.statistics import estimators
 from autotune.workloads.base import Workload
 
@@ -185,7 +185,7 @@ def left_out(machine: Machine, found: Sequence[Times], predict: Predict) -> list
         posterior = fit(
             model, data([r for r, k in zip(rows, inside, strict=True) if k]), prior(known)
         )
-        shift = held(known, posterior.shift.tolist())
+        shift = limited_shifts(known, posterior.shift.tolist())
         refined = replace(machine, calibration=shifted(machine.calibration, known, shift))
         everything = predict(refined, found)
         factor = _width(found, everything, name)

@@ -7,7 +7,7 @@ import analytical_learned_tasks as tasks
 import numpy as np
 
 from autotune.commands.learn.compare.text import curve
-from autotune.learning.comparison.curve_fits import Scoring, scored_again
+from autotune.learning.comparison.curve_fits import Scoring, repeat_score
 from autotune.learning.comparison.learning_curves import CurveTable, Kind, ModelScore, Trial, spread
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.learning.comparison.payoff import Payoff, earliest
@@ -71,7 +71,7 @@ def _table(path: str, course: SplitPlan, trials: Sequence[Trial]) -> CurveTable 
 
 
 def _floor(halves: Halves, test: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> ModelScore | None:
-    return scored_again(halves.take(test), Scoring(tops=tasks.TOPS))
+    return repeat_score(halves.take(test), Scoring(tops=tasks.TOPS))
 
 
 def _kind(model: str) -> Kind:
@@ -123,11 +123,11 @@ def _share(value: float) -> str:
 def _from(first: Payoff | None) -> str:
     if first is None:
         return "-"
-    if first.seems is None:
+    if first.better_from is None:
         return f"never up to {first.sizes[-1]}"
-    if first.sure is None:
-        return f"from {first.seems}, not surely ({first.model})"
-    return f"from {first.sure} ({first.model})"
+    if first.surely_from is None:
+        return f"from {first.better_from}, not surely ({first.model})"
+    return f"from {first.surely_from} ({first.model})"
 
 
 def _better(whole: dict[str, CurveTable]) -> list[str]:

@@ -12,7 +12,7 @@ from autotune.errors import ConfigError
 from autotune.files import config
 from autotune.files.store.store_rows import candidate_record
 from autotune.measuring.conditions import quiet
-from autotune.models.engines.ecm_arithmetic import domain_share, together
+from autotune.models.engines.ecm_arithmetic import domain_share, threads_on_group
 from autotune.models.engines.reuse.line_cost import line_costs
 from autotune.workloads.layouts import execution_layouts
 
@@ -49,8 +49,8 @@ def test_openmp_binds_close_or_spread(monkeypatch):
 
 
 def test_the_fullest_group():
-    assert [together(t, 4) for t in (1, 3, 6, 16)] == [1, 3, 4, 4]
-    assert [together(t, 4, "scatter", of=16) for t in (1, 3, 6, 16)] == [1, 1, 2, 4]
+    assert [threads_on_group(t, 4) for t in (1, 3, 6, 16)] == [1, 3, 4, 4]
+    assert [threads_on_group(t, 4, "scatter", of=16) for t in (1, 3, 6, 16)] == [1, 1, 2, 4]
     assert domain_share(8, 4, "scatter", of=8) == (4, 0.5)
 
 

@@ -45,7 +45,7 @@ def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> lo
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class _BlockedSweep:
     """The sweep of a kernel with the blocks around it, as transformations have changed
     it so far.
     """
@@ -63,14 +63,14 @@ class _Chosen:
                 )
         return node
 
-    def blocked(self, dimension: str, size: int) -> "_Chosen":
+    def blocked(self, dimension: str, size: int) -> "_BlockedSweep":
         """The sweep with one more loop over blocks around it."""
         self._check(dimension)
         if dimension in self.blocks:
             raise IllegalTransformation(f"{self.sweep.kernel} is blocked in {dimension} twice")
-        return _Chosen(self.sweep, {**self.blocks, dimension: size})
+        return _BlockedSweep(self.sweep, {**self.blocks, dimension: size})
 
-    def unrolled(self, dimension: str, factor: int) -> "_Chosen":
+    def unrolled(self, dimension: str, factor: int) -> "_BlockedSweep":
         """The sweep with the body of its innermost loop written out ``factor`` times."""
         self._check(dimension)
         innermost = self.sweep.dimensions[-1]
@@ -99,9 +99,9 @@ class _Chosen:
 
 def _chosen(
     transformations: Sequence[Transformation], skeleton: Skeleton, stencil: Stencil
-) -> dict[str, _Chosen]:
+) -> dict[str, _BlockedSweep]:
     kernels = {
-        name: _Chosen(_sweep(kernel, skeleton, stencil))
+        name: _BlockedSweep(_sweep(kernel, skeleton, stencil))
         for name, kernel in skeleton.kernels.items()
     }
     for transformation in transformations:
@@ -210,11 +210,11 @@ def identifier(stencil: Stencil) -> str:
 # --- steps ----------------------------------------------------------------------------------
 
 
-def _block(steps: tuple[Step, ...], kernels: Mapping[str, _Chosen]) -> loop_tree.NodeBlock:
+def _block(steps: tuple[Step, ...], kernels: Mapping[str, _BlockedSweep]) -> loop_tree.NodeBlock:
     return loop_tree.NodeBlock(tuple(_step(step, kernels) for step in steps))
 
 
-def _step(step: Step, kernels: Mapping[str, _Chosen]) -> loop_tree.Node:
+def _step(step: Step, kernels: Mapping[str, _BlockedSweep]) -> loop_tree.Node:
     match step:
         case CallStep(kernel=name):
             return kernels[name].node()

@@ -278,7 +278,7 @@ class _VisitLoop:
         identities |= {cell.merged.candidate for cell in chart.cells}
         rows = self.grid.candidates
         kept = [candidate for row in rows for candidate in row if candidate.identity in identities]
-        self.work.store.know_candidates(kept)
+        self.work.store.add_unchosen_candidates(kept)
         self.work.store.add_map(self.work.study, chart)
         return chart
 
@@ -297,7 +297,7 @@ class _VisitLoop:
 
     def _measure(self, visit: Visit, number: int) -> None:
         rows = [self.grid.candidates[k][visit.cell] for k in visit.contenders]
-        self.work.store.know_candidates(rows)
+        self.work.store.add_unchosen_candidates(rows)
         self.journal.begin(number)
         chosen = [
             Chosen(candidate, self._expected(k, visit.cell), why)

@@ -55,7 +55,7 @@ class EarlierResults:
         changed = [run for run, count in counts.items() if self._seen.get(run) != count]
         self._seen = counts
         warm = self.ranked.setup.search.warm_start
-        runs = self.results.elsewhere(self.study, changed) if changed else ()
+        runs = self.results.runs_elsewhere(self.study, changed) if changed else ()
         results = [
             e
             for earlier_run in runs
@@ -72,7 +72,7 @@ class EarlierResults:
         runs = [run.id for run in self.results.load_study(self.study).runs]
         return [
             e
-            for earlier_run in self.results.elsewhere(self.study, runs)
+            for earlier_run in self.results.runs_elsewhere(self.study, runs)
             for e in self._earlier(earlier_run)
         ]
 
@@ -127,7 +127,7 @@ class EarlierResults:
 
         Such candidates belong to other studies and use a build that this study lacks.
         """
-        relatives = self.results.strangers(self.study)
+        relatives = self.results.other_candidates(self.study)
         if not relatives:
             return
         alike: dict[str, list[Candidate]] = {}

@@ -32,10 +32,10 @@ from autotune.files.config.file_fields import (
     NOTATIONS,
     FileField,
     fields_of,
+    is_keyed_by_name,
     is_record,
     keys_of,
     literals,
-    named,
     notation_of,
     note,
     required,
@@ -343,7 +343,7 @@ class FactReader:
         if kind in FORMS:
             return FORMS[kind].read(self, value, keys)
         if is_record(kind):
-            given = {"name": keys[-1]} if named(kind) else {}
+            given = {"name": keys[-1]} if is_keyed_by_name(kind) else {}
             return self.record(kind, value, keys, given)
         if isinstance(kind, type):
             return self._plain(kind, notes, value, keys)

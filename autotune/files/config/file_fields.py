@@ -150,7 +150,7 @@ def literals(arguments: Sequence[object]) -> tuple[object, ...]:
     return tuple(name for argument in arguments for name in get_args(argument))
 
 
-def named(kind: type) -> bool:
+def is_keyed_by_name(kind: type) -> bool:
     """Whether the class has a derived field ``name``, whose value a file states as the key of the
     instance.
     """

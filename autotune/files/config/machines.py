@@ -63,7 +63,7 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
         return None, None
     sources = _take_sources(session, document)
     network = _network_beside(session, document)
-    _pass_over_null(document)
+    _drop_null_shares(document)
     stated = draft(session, document, Machine, name=path.stem)
     if stated is None:
         return document, None
@@ -117,7 +117,7 @@ def _completed(session: Session, document: Document, stated: Machine) -> Machine
     return altered(stated, caches=tuple(caches), memory=memory)
 
 
-def _pass_over_null(document: Document) -> None:
+def _drop_null_shares(document: Document) -> None:
     """Remove exposed shares that are null, so that they count as not stated."""
     root = document.root
     caches = root.get("caches")

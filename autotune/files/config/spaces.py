@@ -172,14 +172,14 @@ def _check_rule(session: Session, document: Document, space: Space, i: int) -> b
     if len(session.faults) > faults_before:
         return False
     try:
-        _alone(space, rule)
+        _space_of_rule(space, rule)
     except ValueError as error:
         session.add(document.place(keys), str(error))
         return False
     return True
 
 
-def _alone(space: Space, rule: Rule) -> Space:
+def _space_of_rule(space: Space, rule: Rule) -> Space:
     """A space with this one rule, which can be constructed only if the rule fits the parameters."""
     return Space(
         name="",

@@ -56,7 +56,7 @@ def rows(text: str, faults: Faults) -> tuple[list[Row], str]:
         cells = dict(zip(header, line, strict=True))
         if of_ours and not cells.get(STATUS):
             continue
-        row = _row(number, _own(cells, header[-1]) if of_ours else cells, factor, faults)
+        row = _row(number, _own_columns(cells, header[-1]) if of_ours else cells, factor, faults)
         if row is not None:
             kept.append(row)
     return _decoded(kept), "s" if unit else ""
@@ -81,7 +81,7 @@ def _unit(title: str) -> str:
     return quantity(title)[1] or (title.lower() if title.lower() in UNITS else "")
 
 
-def _own(cells: dict[str, str], title: str) -> dict[str, str]:
+def _own_columns(cells: dict[str, str], title: str) -> dict[str, str]:
     """The cells that matter of a row written by autotune: parameters, how the candidate was run,
     and the outcome.
     """

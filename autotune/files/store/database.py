@@ -37,7 +37,7 @@ from autotune.files.store.records import (
     StudyRecord,
     StudySummary,
 )
-from autotune.files.store.store_engine import connect, speaking, writing
+from autotune.files.store.store_engine import connect, errors_in_words, writing
 from autotune.files.store.store_rows import Row, candidate_row, row_of, upsert
 
 DEFAULT_WAIT = 30.0
@@ -89,7 +89,7 @@ class Store:
         candidates would be mixed with those of this study.
         """
         self._add_study(name, config, setup_text, versions)
-        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
             text = connection.execute(
                 sa.select(store_tables.studies.c.setup_text).where(
                     store_tables.studies.c.name == name
@@ -163,7 +163,7 @@ class Store:
         ]
         self._write(store_tables.members, members, replace=True)
 
-    def know_candidates(self, candidates: Sequence[Candidate]) -> None:
+    def add_unchosen_candidates(self, candidates: Sequence[Candidate]) -> None:
         """Store candidates that may be measured although no study chooses from them."""
         self._write(store_tables.candidates, [candidate_row(c) for c in candidates], replace=False)
 
@@ -209,7 +209,7 @@ class Store:
         if self._write(store_tables.samples, [row], replace=False):
             return
         key = {c.name: row[c.name] for c in store_tables.samples.primary_key}
-        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
             query = sa.select(
                 store_tables.samples.c.seconds, store_tables.samples.c.taken
             ).filter_by(**key)
@@ -232,7 +232,7 @@ class Store:
             _outcome(run, measurement.candidate, measurement.status, measurement.detail, None)
             for measurement in measurements
         ]
-        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
             for table, new in ((store_tables.samples, samples), (store_tables.outcomes, outcomes)):
                 if new:
                     connection.execute(sa.insert(table), new)
@@ -271,14 +271,14 @@ class Store:
         each phase.
         """
         values = {"state": state, "ended": now(), "timings": codec.dump(dict(timings or {}))}
-        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
             connection.execute(
                 sa.update(store_tables.runs).where(store_tables.runs.c.id == run).values(**values)
             )
 
     def add_conditions(self, run: str, conditions: Mapping[str, str]) -> None:
         """Store conditions of a run that are known only at its end."""
-        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
             where = store_tables.runs.c.id == run
             text = connection.execute(
                 sa.select(store_tables.runs.c.conditions).where(where)
@@ -294,14 +294,14 @@ class Store:
 
         Rows that exist already are replaced where ``replace`` is True, else kept.
         """
-        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
             return sum(upsert(connection, table, row, replace=replace) for row in new)
 
     # --- reading ------------------------------------------------------------------------
 
     def studies(self) -> list[StudySummary]:
         """All studies, oldest first."""
-        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
             return store_reading.summaries(connection)
 
     def latest_study(self, config: str | None = None) -> str | None:
@@ -315,7 +315,7 @@ class Store:
         """All stored data of a study; for an unknown name StoreError, which names the nearest
         study.
         """
-        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
             try:
                 record = store_reading.study(connection, name)
             except ValueError as error:
@@ -331,28 +331,28 @@ class Store:
         """The number of candidates of this study that each run has finished, by run; runs may be of
         any study.
         """
-        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
             return store_reading.finished(connection, study)
 
-    def elsewhere(self, study: str, runs: Sequence[str]) -> tuple[RunElsewhere, ...]:
+    def runs_elsewhere(self, study: str, runs: Sequence[str]) -> tuple[RunElsewhere, ...]:
         """The given runs, of any study, restricted to the candidates of this study;
         oldest first.
         """
-        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
             try:
-                return store_reading.elsewhere(connection, study, runs)
+                return store_reading.runs_elsewhere(connection, study, runs)
             except ValueError as error:
                 raise StoreError(
                     Fault(where=self.shown, found=f"a run cannot be read: {error}")
                 ) from error
 
-    def strangers(self, study: str) -> tuple[tuple[CandidateRecord, Measurement], ...]:
+    def other_candidates(self, study: str) -> tuple[tuple[CandidateRecord, Measurement], ...]:
         """Candidates that were measured although the study does not choose from them, each with its
         latest good result.
         """
-        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
             try:
-                return store_reading.strangers(connection, study)
+                return store_reading.other_candidates(connection, study)
             except ValueError as error:
                 raise StoreError(
                     Fault(where=self.shown, found=f"a result cannot be read: {error}")
@@ -360,7 +360,7 @@ class Store:
 
     def candidates(self, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
         """The stored candidates with these identities, of any study, in no particular order."""
-        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
             try:
                 return store_reading.candidates(connection, identities)
             except ValueError as error:

@@ -23,7 +23,7 @@ def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engi
     ``wait``: seconds that a writer waits for another one. Raises StoreError where there is no store
     (and ``create`` is False), or where the file is no store of this schema.
     """
-    where = store_place.understand(location)
+    where = store_place.parsed_place(location)
     if where.path is not None:
         store_place.check_folder(where.path)
         if not where.path.exists():
@@ -32,7 +32,7 @@ def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engi
             _create_file(where.path)
         store_place.check_file(where.path)
     engine = _engine(where, wait)
-    with speaking(where.shown, wait):
+    with errors_in_words(where.shown, wait):
         if where.path is None:
             _prepare_server(engine, where.shown, create=create)
         check_schema(engine, where.shown)
@@ -96,7 +96,7 @@ def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 @contextlib.contextmanager
-def speaking(shown: str, wait: float) -> Iterator[None]:
+def errors_in_words(shown: str, wait: float) -> Iterator[None]:
     """A context that turns database errors into StoreErrors, which say what to do."""
     try:
         yield

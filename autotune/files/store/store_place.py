@@ -32,7 +32,7 @@ class Place:
     """For messages: without a password."""
 
 
-def understand(location: str | Path) -> Place:
+def parsed_place(location: str | Path) -> Place:
     """The place that the text of ``--store`` means: a path, ``sqlite:///path`` or
     ``postgresql://...``.
 

@@ -145,7 +145,7 @@ def finished(connection: sa.Connection, study_name: str) -> dict[str, int]:
     return dict(sorted(launches.items()))
 
 
-def elsewhere(
+def runs_elsewhere(
     connection: sa.Connection, study_name: str, runs: Sequence[str]
 ) -> tuple[RunElsewhere, ...]:
     """The given runs restricted to the candidates of a study, oldest first.
@@ -161,7 +161,7 @@ def elsewhere(
     )
 
 
-def strangers(
+def other_candidates(
     connection: sa.Connection, study_name: str
 ) -> tuple[tuple[CandidateRecord, Measurement], ...]:
     """Candidates that the study does not choose from, each with its latest good result, newest

@@ -19,7 +19,7 @@ from autotune.errors import Fault, InputError, unknown_name
 from autotune.files.parsing.faults import printable
 from autotune.files.tables.merging import inputs, merged
 
-__all__ = ["Cell", "Heading", "Record", "assemble", "few"]
+__all__ = ["Cell", "Heading", "Record", "assemble", "first_few"]
 
 _SHOWN = 3
 
@@ -117,10 +117,14 @@ def _timed(records: Sequence[Record], notes: list[str]) -> list[Record]:
             thinned.append(record.place)
         kept.append(replace(record, times=good))
     if dropped:
-        notes.append(f"{_rows(dropped)} without a positive, finite time left out: {few(dropped)}")
+        notes.append(
+            f"{_rows(dropped)} without a positive, finite time left out: {first_few(dropped)}"
+        )
     if thinned:
         of = f"of {_rows(thinned)}" if len(thinned) > 1 else "of a row"
-        notes.append(f"repetitions {of} that are not positive and finite left out: {few(thinned)}")
+        notes.append(
+            f"repetitions {of} that are not positive and finite left out: {first_few(thinned)}"
+        )
     return kept
 
 
@@ -139,7 +143,7 @@ def _complete(records: Sequence[Record], names: Sequence[str], notes: list[str])
         else:
             kept.append(record)
     if dropped:
-        notes.append(f"{_rows(dropped)} with a missing value left out: {few(dropped)}")
+        notes.append(f"{_rows(dropped)} with a missing value left out: {first_few(dropped)}")
     return kept
 
 
@@ -151,7 +155,7 @@ def _rows(places: Sequence[str]) -> str:
     return "1 row" if len(places) == 1 else f"{len(places)} rows"
 
 
-def few(places: Sequence[str]) -> str:
+def first_few(places: Sequence[str]) -> str:
     """The first of some places as text, and the number of the others."""
     more = len(places) - _SHOWN
     return ", ".join(places[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
@@ -234,7 +238,7 @@ def _check_domain(parameter: Parameter, values: Sequence[Value], notes: list[str
         if (value not in inside if inside else value not in parameter)
     )
     if outside:
-        notes.append(f"{parameter.name}: not in the domain of the model: {few(outside)}")
+        notes.append(f"{parameter.name}: not in the domain of the model: {first_few(outside)}")
 
 
 # --- constraints ---------------------------------------------------------------------------

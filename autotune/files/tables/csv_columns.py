@@ -21,7 +21,7 @@ from autotune.errors import unknown_name
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import UNITS, cell, quantity
 from autotune.files.recorded.csv_table import OWN
-from autotune.files.tables.cleaning import Record, few
+from autotune.files.tables.cleaning import Record, first_few
 from autotune.files.tables.delimited import DelimitedLines, number_of, setting, split
 from autotune.files.tables.series import Columns, Series
 
@@ -178,7 +178,7 @@ def _series(table: DelimitedLines, roles: _Roles, response: str, faults: Faults)
     treated = list(roles.treated)
     if failed:
         what = "row that is" if len(failed) == 1 else "rows that are"
-        treated.append(f"{len(failed)} {what} not ok left out: {few(failed)}")
+        treated.append(f"{len(failed)} {what} not ok left out: {first_few(failed)}")
     if not records:
         raise faults.fail("", "; ".join(treated) or "no rows", "a row that is ok")
     shown = "s" if unit else ""

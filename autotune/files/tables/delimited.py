@@ -67,7 +67,7 @@ def setting(text: str, decimal_comma: bool) -> Cell:
     return None if isinstance(number, str) and to_number(number) is not None else number
 
 
-def same(text: str) -> bool:
+def reads_back(text: str) -> bool:
     """Whether a cell with this text is read as this text, or as a number that prints as
     this text.
     """

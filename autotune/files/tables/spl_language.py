@@ -118,7 +118,7 @@ def _is_name(text: str) -> bool:
         return False
 
 
-def known(names: Collection[str]) -> str:
+def option_names(names: Collection[str]) -> str:
     """The names of options as text; of many, only the first few."""
     shown = sorted(names)[:8]
     return ", ".join(shown) + (", ..." if len(names) > len(shown) else "")

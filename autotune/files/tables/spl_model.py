@@ -24,7 +24,7 @@ from autotune.files.parsing import text_content
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import to_number
 from autotune.files.parsing.xml_tree import Element, parse
-from autotune.files.tables.spl_language import Language, known
+from autotune.files.tables.spl_language import Language, option_names
 from autotune.language.constraint import Condition
 
 ROOT = "root"
@@ -215,7 +215,7 @@ def _tree(options: list[_Option], language: Language, faults: Faults) -> list[Pa
         for name in (*itertools.chain(*option.implied), *option.excluded, option.parent):
             if name and name not in language.aliases and name != ROOT:
                 hint = nearest(name, language.aliases)
-                faults.add(str(option.line), f"no option {name!r}", known(names), hint)
+                faults.add(str(option.line), f"no option {name!r}", option_names(names), hint)
         option_name, parent = language.name(option.name), language.name(option.parent)
         if option.parent in names and option.parent not in always:
             texts[f"{option_name} == 0 or {parent} == 1"] = None
@@ -267,7 +267,9 @@ def _stated(root: Element, language: Language, faults: Faults) -> list[Parameter
                 continue
             for name in language.unknown(constraint):
                 hint = nearest(name, language.aliases)
-                faults.add(str(element.line), f"no option {name!r}", known(language.aliases), hint)
+                faults.add(
+                    str(element.line), f"no option {name!r}", option_names(language.aliases), hint
+                )
             rules.append(constraint)
     return rules
 

@@ -23,7 +23,7 @@ from autotune.learning.comparison.learning_curves import (
 )
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.learning.comparison.splits import SplitPlan, TrainTestSplit
-from autotune.learning.comparison.time_left import Pace, told
+from autotune.learning.comparison.time_left import Pace, time_left_text
 from autotune.learning.models.base import Bools, Floats, Forecast, LearnedModel
 from autotune.progress import Progress
 from autotune.statistics import rank_correlation
@@ -95,7 +95,7 @@ def learning_curve(
         raise InputError(Fault(where=table.name, found=found))
     work = [(split, contender) for split in splits for contender in contenders]
     with threadpool_limits(limits=1):
-        trials = _made(work, course, scoring, progress)
+        trials = _fitted_trials(work, course, scoring, progress)
     done = {(t.repeat, t.group) for t in trials}
     tests = {(s.repeat, s.group): s for s in splits if (s.repeat, s.group) in done}
     floor = [_floor(scoring, split) for split in tests.values()]
@@ -111,7 +111,7 @@ def learning_curve(
     )
 
 
-def _made(
+def _fitted_trials(
     work: Sequence[tuple[TrainTestSplit, ComparedModel]],
     course: SplitPlan,
     scoring: Scoring,
@@ -128,7 +128,7 @@ def _made(
     try:
         for number, (split, contender) in enumerate(work):
             if progress is not None:
-                left = told(pace.left((c.name, s.size) for s, c in work[number:]))
+                left = time_left_text(pace.left((c.name, s.size) for s, c in work[number:]))
                 detail = ", ".join(filter(None, (f"{contender.name}, {split.size} rows", left)))
                 progress(STAGE, number, len(work), detail)
             began = time.perf_counter()
@@ -250,10 +250,10 @@ def _floor(scoring: Scoring, split: TrainTestSplit) -> ModelScore | None:
     if scoring.halves is None:
         return None
     problems = _problems(scoring, split)
-    return scored_again(scoring.halves.take(split.test), replace(scoring, problems=problems))
+    return repeat_score(scoring.halves.take(split.test), replace(scoring, problems=problems))
 
 
-def scored_again(halves: Halves, scoring: Scoring) -> ModelScore | None:
+def repeat_score(halves: Halves, scoring: Scoring) -> ModelScore | None:
     """The score of predicting one half of the repeated measurements by the other half.
 
     It is averaged over both directions. None where fewer than two rows have a time in both halves.
@@ -265,7 +265,8 @@ def scored_again(halves: Halves, scoring: Scoring) -> ModelScore | None:
     problems = tuple(scoring.problems[i] for i in both) if scoring.problems else ()
     early, late = halves.early[both], halves.late[both]
     there, back = (
-        scored(_bare(a), b, scoring.tops, problems) for a, b in ((early, late), (late, early))
+        scored(_without_interval(a), b, scoring.tops, problems)
+        for a, b in ((early, late), (late, early))
     )
     return replace(
         there,
@@ -281,7 +282,7 @@ def _mean(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else (first + second) / 2
 
 
-def _bare(times: Floats) -> Forecast:
+def _without_interval(times: Floats) -> Forecast:
     """A forecast of these times whose intervals are unbounded."""
     return Forecast(
         median=times,

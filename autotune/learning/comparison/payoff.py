@@ -54,20 +54,20 @@ class Payoff:
     gains: tuple[Gain, ...]
 
     @property
-    def seems(self) -> int | None:
+    def better_from(self) -> int | None:
         """The smallest training size at which, and at all larger sizes, the model is better; None
         where there is none.
         """
         return self._from([gain.value > 0 for gain in self.gains])
 
     @property
-    def sure(self) -> int | None:
+    def surely_from(self) -> int | None:
         """The smallest training size at which the whole interval is a gain and the model is better
         at all larger sizes.
 
         None where there is none.
         """
-        start = self.seems
+        start = self.better_from
         later = [g.size for g in self.gains if start is not None and g.size >= start and g.sure]
         return later[0] if later else None
 
@@ -125,8 +125,8 @@ def earliest(curves: CurveTable, kind: Kind, k: int | None = None) -> Payoff | N
     return min(
         (candidate for candidate in tried if candidate.gains),
         key=lambda candidate: (
-            candidate.sure or never,
-            candidate.seems or never,
+            candidate.surely_from or never,
+            candidate.better_from or never,
             -candidate.gains[-1].value,
         ),
         default=None,

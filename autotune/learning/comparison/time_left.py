@@ -36,7 +36,7 @@ class Pace:
         return total
 
 
-def told(seconds: float | None) -> str:
+def time_left_text(seconds: float | None) -> str:
     """The remaining time in words, such as ``about 40 s left``; empty for None.
 
     >>> told(41.7), told(200.0), told(None)

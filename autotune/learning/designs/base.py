@@ -84,7 +84,7 @@ class Design:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class UnrepairedDesign:
     """The points of a design before constraints are applied, with notes and settings."""
 
     kind: Kind
@@ -95,7 +95,7 @@ class Made:
     """Points that were moved to an allowed row already."""
 
 
-def finish(domain: Domain, made: Made, treatment: Treatment | None = None) -> Design:
+def finish(domain: Domain, made: UnrepairedDesign, treatment: Treatment | None = None) -> Design:
     """The design made of these points: forbidden points are repaired or dropped, and each row is
     listed once.
 

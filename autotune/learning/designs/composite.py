@@ -15,8 +15,8 @@ from autotune.learning.designs.base import (
     LARGEST,
     Compatibility,
     Design,
-    Made,
     Treatment,
+    UnrepairedDesign,
     check_choice,
     finish,
 )
@@ -79,7 +79,7 @@ def central_composite(
     notes = _cube_notes(designed, cubes)
     if there and k * k != 2**k:
         notes.append(f"{k * k} cube points, as SPL Conqueror makes; a full cube has {2**k}")
-    made = Made(
+    made = UnrepairedDesign(
         kind="central-composite",
         points=crossed(domain, places, points),
         notes=(*notes, *_crossed_notes(domain, places)),
@@ -131,7 +131,7 @@ def box_behnken(
             moved = dict(zip(block, ends, strict=True))
             points.append(tuple(moved.get(i, value) for i, value in enumerate(middle)))
     points.append(middle)
-    made = Made(
+    made = UnrepairedDesign(
         kind="box-behnken",
         points=crossed(domain, places, points),
         notes=tuple(_crossed_notes(domain, places)),

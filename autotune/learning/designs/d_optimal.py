@@ -8,7 +8,13 @@ from autotune.domain.tables.parameter import Parameter, Value, numeric
 from autotune.domain.tables.parameter_space import RowRule
 from autotune.domain.tables.table import Floats
 from autotune.errors import Fault, InputError
-from autotune.learning.designs.base import Design, Made, check_choice, check_rows, finish
+from autotune.learning.designs.base import (
+    Design,
+    UnrepairedDesign,
+    check_choice,
+    check_rows,
+    finish,
+)
 from autotune.learning.designs.design_columns import TERMS, ModelColumns, Terms, model_columns
 from autotune.learning.designs.design_domain import Domain
 from autotune.learning.designs.design_levels import at_levels
@@ -65,7 +71,7 @@ def d_optimal(
     notes = _notes(model, efficiency(model.matrix[chosen]), started)
     if len(candidates) < rows:
         notes.append(f"{len(candidates)} of {rows} rows: no more are allowed")
-    made = Made(
+    made = UnrepairedDesign(
         kind="d-optimal",
         points=[candidates[i] for i in chosen],
         notes=tuple(notes),

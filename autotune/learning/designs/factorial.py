@@ -11,7 +11,7 @@ from autotune.learning.designs.base import (
     LARGEST,
     Compatibility,
     Design,
-    Made,
+    UnrepairedDesign,
     check_choice,
     finish,
 )
@@ -48,7 +48,7 @@ def full_factorial(
     notes = []
     if len(rows) < all_of_them:
         notes = [f"{len(rows)} of {all_of_them} combinations are allowed"]
-    made = Made(
+    made = UnrepairedDesign(
         kind="full-factorial",
         points=rows,
         notes=tuple(notes),

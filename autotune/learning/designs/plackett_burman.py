@@ -19,8 +19,8 @@ from autotune.learning.designs.base import (
     COMPATIBILITIES,
     Compatibility,
     Design,
-    Made,
     Treatment,
+    UnrepairedDesign,
     check_choice,
     finish,
 )
@@ -112,7 +112,7 @@ def plackett_burman(
     points = [tuple(v[i] for v, i in zip(values, row, strict=True)) for row in design.tolist()]
     if there:
         points = list(dict.fromkeys(points))
-    made = Made(
+    made = UnrepairedDesign(
         kind="plackett-burman",
         points=crossed(domain, places, points),
         notes=tuple(notes),

@@ -12,8 +12,8 @@ from autotune.errors import Fault, InputError
 from autotune.learning.designs.base import (
     TREATMENTS,
     Design,
-    Made,
     Treatment,
+    UnrepairedDesign,
     check_choice,
     check_rows,
     finish,
@@ -65,7 +65,7 @@ def sobol(
                 hint="take a random design: it draws from the allowed ones only",
             )
         )
-    made = Made(
+    made = UnrepairedDesign(
         kind="sobol",
         points=list(taken.rows),
         notes=tuple(_notes(rows, taken)),
@@ -76,7 +76,7 @@ def sobol(
 
 
 @dataclass(slots=True)
-class _Taken:
+class _TakenPoints:
     """The rows taken so far, in order, with the numbers of points moved, forbidden and repeated."""
 
     rows: dict[Row, None] = field(default_factory=dict)
@@ -85,8 +85,8 @@ class _Taken:
     again: int = 0
 
 
-def _taken(domain: Domain, rows: int, seed: int, treatment: Treatment | None) -> _Taken:
-    taken, repair, allowed = _Taken(), Repair(domain), domain.count
+def _taken(domain: Domain, rows: int, seed: int, treatment: Treatment | None) -> _TakenPoints:
+    taken, repair, allowed = _TakenPoints(), Repair(domain), domain.count
     wanted = rows if allowed is None else min(rows, allowed)
     patience = {"repair": 0, "drop": _FARTHEST, None: _PATIENCE + 16 * rows}[treatment]
     for number, point in enumerate(_sequence(domain, rows, seed)):
@@ -127,7 +127,7 @@ def _power(rows: int) -> int:
     return (rows - 1).bit_length()
 
 
-def _notes(rows: int, taken: _Taken) -> list[str]:
+def _notes(rows: int, taken: _TakenPoints) -> list[str]:
     notes, count = [], len(taken.rows)
     if taken.forbidden or taken.again:
         passed = [f"{taken.forbidden} forbidden by constraints"] * bool(taken.forbidden)

@@ -7,7 +7,7 @@ import numpy as np
 from autotune.domain.tables.parameter import Parameter
 from autotune.domain.tables.parameter_space import RowRule
 from autotune.errors import Fault, InputError
-from autotune.learning.designs.base import Design, Made, check_rows, finish
+from autotune.learning.designs.base import Design, UnrepairedDesign, check_rows, finish
 from autotune.learning.designs.design_domain import Domain
 from autotune.learning.designs.row_rules import Row
 from autotune.progress import Progress
@@ -39,7 +39,7 @@ def random(
     if len(rows_drawn) < rows:
         why = "no more are allowed" if domain.count == len(rows_drawn) else "no more were found"
         notes = [f"{len(rows_drawn)} of {rows} rows: {why}"]
-    made = Made(
+    made = UnrepairedDesign(
         kind="random",
         points=rows_drawn,
         notes=tuple(notes),

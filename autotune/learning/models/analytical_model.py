@@ -7,7 +7,7 @@ import numpy as np
 from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.learning.models.base import Explanation, Forecast
 from autotune.learning.models.encode import Encoder
-from autotune.learning.models.hybrid import analytical, known
+from autotune.learning.models.hybrid import analytical, rows_with_prediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,5 +45,5 @@ class Untrained:
         """The analytical model of this table; InputError where the table has no analytical
         predictions.
         """
-        known(table)
+        rows_with_prediction(table)
         return FittedUntrained(encoder=Encoder.fit(table.inputs))

@@ -176,7 +176,7 @@ class Calibrated:
         reached = reaches(self.errors, self.held_outside, level, outside)
         if not self.extrapolates:
             reached = np.where(outside, np.inf, reached)
-        reached = np.where(self.encoder.novel(inputs), np.inf, reached)
+        reached = np.where(self.encoder.outside_constant(inputs), np.inf, reached)
         return forecast(median, reached, outside, self.encoder.unseen(inputs))
 
 

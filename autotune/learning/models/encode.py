@@ -145,16 +145,16 @@ class Encoder:
         """(n,) True where a number is outside its range in training or a category was not seen
         there.
         """
-        return self.beyond(inputs) | self.novel(inputs)
+        return self.outside_varied(inputs) | self.outside_constant(inputs)
 
-    def beyond(self, inputs: ParameterRows) -> Bools:
+    def outside_varied(self, inputs: ParameterRows) -> Bools:
         """(n,) True where some parameter that varied in training lies outside the values seen
         there.
         """
         names = {column.parameter for column in self.columns}
         return self._out(inputs, names)
 
-    def novel(self, inputs: ParameterRows) -> Bools:
+    def outside_constant(self, inputs: ParameterRows) -> Bools:
         """(n,) True where some parameter that was constant in training has another value, whose
         effect is unknown.
         """

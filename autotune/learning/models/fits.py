@@ -105,7 +105,7 @@ def fit_all(
         progress("fit", len(done), len(done))
     if not any(item.fitted for item in done):
         raise InputError(*(_unfitted(item) for item in done))
-    again = _measured_again(table)
+    again = _repeat_error(table)
     return Fits(table=table, models=tuple(done), measured_again=again, interrupted=interrupted)
 
 
@@ -162,7 +162,7 @@ def _error(fitted: Fitted, response: Floats) -> HeldOutError | None:
     )
 
 
-def _measured_again(table: MeasurementTable) -> float | None:
+def _repeat_error(table: MeasurementTable) -> float | None:
     """Mean error of predicting one half of the repeated measurements by the other half, over both
     directions.
 

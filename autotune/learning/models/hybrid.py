@@ -36,7 +36,7 @@ def analytical(inputs: ParameterRows) -> Floats:
     return np.where(inputs.analytical > 0, inputs.analytical, np.nan)
 
 
-def known(table: MeasurementTable) -> MeasurementTable:
+def rows_with_prediction(table: MeasurementTable) -> MeasurementTable:
     """The rows of the table that have an analytical prediction; InputError where none has one."""
     mask = np.isfinite(analytical(table.inputs))
     count = int(mask.sum())
@@ -109,7 +109,7 @@ class ScaledAnalytical:
         """Determine the factor from a table; InputError where no row has an analytical
         prediction.
         """
-        used = known(table)
+        used = rows_with_prediction(table)
         ratios = _ratios(np.log2(used.response), np.log2(analytical(used.inputs)))
         scale = float(np.median(ratios))
         return ScaledPredictor(scale=scale, quantity=table.quantity, notes=_left_out(table, used))
@@ -164,7 +164,7 @@ class Stacked:
         self, table: MeasurementTable, seed: int, previous: Predictor | None
     ) -> StackedPredictor:
         """Train on a table, starting from the previous predictor."""
-        used = known(table)
+        used = rows_with_prediction(table)
         values = analytical(used.inputs)
         parameter = interval(ANALYTICAL, float(values.min()), float(values.max()))
         widened = replace(used, inputs=_with(used.inputs, parameter, values))
@@ -225,7 +225,7 @@ class ResidualModel:
         self, table: MeasurementTable, seed: int, previous: Predictor | None
     ) -> ResidualPredictor:
         """Train on a table, starting from the previous predictor."""
-        used = known(table)
+        used = rows_with_prediction(table)
         scaled = ScaledAnalytical().train(table)
         expected = np.log2(analytical(used.inputs)) + np.log2(scaled.scale)
         ratio = _ratios(np.log2(used.response), expected)

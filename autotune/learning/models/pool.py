@@ -94,7 +94,7 @@ class PoolPredictor:
     def predict(self, inputs: ParameterRows) -> Floats:
         """(n,) predictions of the response; nan where no member has a prediction."""
         said = [member.predictor.predict(inputs) for member in self.members]
-        beyond, novel = self.encoder.beyond(inputs), self.encoder.novel(inputs)
+        beyond, novel = self.encoder.outside_varied(inputs), self.encoder.outside_constant(inputs)
         predicted = np.zeros(len(inputs), dtype=bool)
         for member, values in zip(self.members, said, strict=True):
             if member.relative and member.weight > 0:

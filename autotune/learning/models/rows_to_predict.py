@@ -94,7 +94,7 @@ def read_rows(
         said = (
             predictions(formula, inputs)
             if formula is not None
-            else _said(sheet, table, analytical, faults, notes)
+            else _analytical_column(sheet, table, analytical, faults, notes)
         )
         inputs = ParameterRows(parameters=inputs.parameters, rows=inputs.rows, analytical=said)
     return Rows(
@@ -176,7 +176,7 @@ def _differ(sheet: _Sheet, constants: Mapping[str, Value], notes: list[str]) -> 
     return different
 
 
-def _said(
+def _analytical_column(
     sheet: _Sheet, table: MeasurementTable, analytical: str | None, faults: Faults, notes: list[str]
 ) -> Floats | None:
     """(n,) the analytical predictions in the unit of the table; None where the sheet has no such

@@ -160,7 +160,7 @@ class Pmnf:
             search(at, mean, self.exponents, constant_left_out=self.constant_left_out)
             for at, mean in axes
         )
-        chosen = _alone(singles[0]) if len(names) == 1 else combine(points, values, singles)
+        chosen = _combined_of(singles[0]) if len(names) == 1 else combine(points, values, singles)
         return FittedPmnf(
             names=names,
             chosen=chosen,
@@ -171,7 +171,7 @@ class Pmnf:
         )
 
 
-def _alone(single: Single) -> Combined:
+def _combined_of(single: Single) -> Combined:
     """The model of one parameter in the form of a model of several."""
     if single.exponents is None:
         return Combined(

@@ -90,7 +90,7 @@ def combine(points: Floats, values: Floats, singles: tuple[Single, ...]) -> Comb
         fit = figures(np.full(len(values), mean), values, terms=0)
         return Combined(form=(), exponents=exponents, coefficients=(mean,), figures=fit)
     if len(varying) == 1:
-        return _one(points, values, singles, varying[0])
+        return _of_one_parameter(points, values, singles, varying[0])
     best: Combined | None = None
     for form in forms(varying):
         matrix = design(form, exponents, points)
@@ -106,7 +106,9 @@ def combine(points: Floats, values: Floats, singles: tuple[Single, ...]) -> Comb
     return best
 
 
-def _one(points: Floats, values: Floats, singles: tuple[Single, ...], place: int) -> Combined:
+def _of_one_parameter(
+    points: Floats, values: Floats, singles: tuple[Single, ...], place: int
+) -> Combined:
     """The model where only one parameter matters: the one along its axis, or refitted to all
     points, whichever fits better.
     """

@@ -53,7 +53,7 @@ def next_stage(runs: Runs, plan: GenerationPlan, *, delete: bool = False) -> Sta
     if requested:
         return Stage(name="bracket", asked=requested)
     if len(top) < 2:
-        return Stage(name="second level", asked=(_second(below, plan),))
+        return Stage(name="second level", asked=(_second_level_point(below, plan),))
     six = below.take(_nearest_of(below, plan, top))
     first = loglinear.fitted(six, name="self-generated", delete=False)
     wanted = plan.lower if plan.lower is not None else lower_levels(top[0], top[1])
@@ -66,7 +66,7 @@ def next_stage(runs: Runs, plan: GenerationPlan, *, delete: bool = False) -> Sta
     off = [level for level in below.levels if not _centred(below, plan, level)]
     named = ", ".join(f"{level:g}" for level in off)
     notes = (f"T0 = {plan.time:g} lies outside the times measured at P = {named}",) if off else ()
-    nearer = tuple(p for level in off for p in _recentred(below, plan, model, level))
+    nearer = tuple(p for level in off for p in _recentred_points(below, plan, model, level))
     if nearer:
         return Stage(name="recentre", asked=nearer, model=model, notes=notes)
     return Stage(name="forecast", asked=_checks(plan, model), model=model, notes=notes)
@@ -133,12 +133,12 @@ def _brackets(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> tupl
             continue
         for factor in (1 - plan.spread, 1 + plan.spread):
             point = _point(runs, plan, (level, centre * factor), None, "bracket the known run")
-            if not _there(here, plan, point):
+            if not _was_run(here, plan, point):
                 requested.append(point)
     return tuple(requested)
 
 
-def _second(runs: Runs, plan: GenerationPlan) -> DesignPoint:
+def _second_level_point(runs: Runs, plan: GenerationPlan) -> DesignPoint:
     """A run on half the processors, with the size that perfect speed-up would finish in T0."""
     highest = runs.levels[-1]
     lower = plan.lower or lower_levels(2 * highest, highest, 1) or (highest / 2,)
@@ -162,13 +162,13 @@ def _level(runs: Runs, plan: GenerationPlan, first: LogLinear, level: float) -> 
         size = first.inverse(level, time, (), 0.9).size
         size *= factor if plan.around == "size" else 1.0
         point = _point(runs, plan, (level, size), None, "a lower level, from the highest two")
-        if not _there(here, plan, point):
+        if not _was_run(here, plan, point):
             requested.append(point)
-    moved = _apart(requested, runs.variables.size, plan)
+    moved = _at_distinct_sizes(requested, runs.variables.size, plan)
     return [_expecting(point, first) for point in moved]
 
 
-def _recentred(
+def _recentred_points(
     runs: Runs, plan: GenerationPlan, model: LogLinear, level: float
 ) -> list[DesignPoint]:
     """Three requested sizes around the size at which the level's own runs make T0 expected, without
@@ -185,11 +185,11 @@ def _recentred(
         size = float(here.points.size[nearest]) * power
         expected = plan.time * (factor if plan.around == "time" else factor**slope)
         requested.append(_point(runs, plan, (level, size), expected, "nearer to the time to keep"))
-    moved = _apart(requested, runs.variables.size, plan)
+    moved = _at_distinct_sizes(requested, runs.variables.size, plan)
     return [p for p in moved if not np.isclose(here.points.size, p.size, rtol=1e-9).any()]
 
 
-def _apart(
+def _at_distinct_sizes(
     requested: Sequence[DesignPoint], variable: Variable, plan: GenerationPlan
 ) -> list[DesignPoint]:
     """The requested points; where two fell on one size of a coarse grid, one is moved to the next
@@ -211,7 +211,7 @@ def _checks(plan: GenerationPlan, model: LogLinear) -> tuple[DesignPoint, ...]:
     forecast holds.
     """
     return tuple(
-        _placed(
+        _at_allowed_size(
             model.variables.size,
             plan,
             (plan.processors, model.inverse(plan.processors, share * plan.time, (), 0.9).size),
@@ -241,7 +241,7 @@ def _model_slope(model: LogLinear) -> float:
     return float(model.regression.coefficients[2])
 
 
-def _there(here: Runs, plan: GenerationPlan, point: DesignPoint) -> bool:
+def _was_run(here: Runs, plan: GenerationPlan, point: DesignPoint) -> bool:
     """Whether the runs of a level contain one of about the size of the point."""
     if not len(here):
         return False
@@ -252,10 +252,10 @@ def _there(here: Runs, plan: GenerationPlan, point: DesignPoint) -> bool:
 def _point(
     runs: Runs, plan: GenerationPlan, at: tuple[float, float], expected: float | None, why: str
 ) -> DesignPoint:
-    return _placed(runs.variables.size, plan, at, expected, why)
+    return _at_allowed_size(runs.variables.size, plan, at, expected, why)
 
 
-def _placed(
+def _at_allowed_size(
     variable: Variable,
     plan: GenerationPlan,
     at: tuple[float, float],

@@ -175,7 +175,10 @@ class _Session:
         if not self.beside and samples:
             levels = self.plan.levels[1]
             self.beside = {
-                kind: {name: estimates.beside(samples, kind, size) for name, size in levels.items()}
+                kind: {
+                    name: estimates.balanced_work(samples, kind, size)
+                    for name, size in levels.items()
+                }
                 for kind in _BESIDE
             }
 
@@ -184,9 +187,9 @@ class _Session:
         alone.
         """
         if not self.beside:
-            return [calibration_plan.candidates(kind) for kind in _BESIDE]
+            return [calibration_plan.overlap_candidates(kind) for kind in _BESIDE]
         return [
-            calibration_plan.beside(kind, self.plan.levels[1][level], extra)
+            calibration_plan.overlap_items(kind, self.plan.levels[1][level], extra)
             for kind, samples in self.beside.items()
             for level, extra in samples.items()
         ]

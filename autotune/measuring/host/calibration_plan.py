@@ -247,14 +247,14 @@ def _representatives(machine: Machine, threads: int, largest: Bytes) -> dict[str
     return result | {MEMORY: largest}
 
 
-def beside(kind: Kind, size: Bytes, extra: int) -> Block:
+def overlap_items(kind: Kind, size: Bytes, extra: int) -> Block:
     """Items whose times show how far a stream overlaps with ``extra`` loads or divides per group of
     lines.
     """
     return (single_stream(kind, RESIDENT, extra), load(size), single_stream(kind, size, extra))
 
 
-def candidates(kind: Kind) -> Block:
+def overlap_candidates(kind: Kind) -> Block:
     """Items with different amounts of work of one kind, from which the first round chooses an
     amount.
     """

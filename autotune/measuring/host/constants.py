@@ -254,7 +254,7 @@ def _overlap(of: ProbeConditions) -> Iterator[HostConstant]:
     )
     for kind, name, source in kinds:
         for level, extra in of.beside.get(kind, {}).items():
-            items = calibration_plan.beside(kind, of.plan.levels[1][level], extra)
+            items = calibration_plan.overlap_items(kind, of.plan.levels[1][level], extra)
             yield HostConstant(
                 name=f"{name}.{level}",
                 items=tuple((1, item) for item in items),

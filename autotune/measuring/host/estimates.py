@@ -65,16 +65,18 @@ def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve
     return tuple(result)
 
 
-def beside(samples: Sequence[ProbeSample], kind: Kind, size: Bytes) -> int:
+def balanced_work(samples: Sequence[ProbeSample], kind: Kind, size: Bytes) -> int:
     """The number of loads or divides that take about as long as streaming a group of lines.
 
     The overlap of the two shows most clearly where their times are equal.
     """
     stream = _fastest(samples, load(size))
-    times = {item.extra: _fastest(samples, item) for item in calibration_plan.candidates(kind)}
+    times = {
+        item.extra: _fastest(samples, item) for item in calibration_plan.overlap_candidates(kind)
+    }
     measured = {extra: seconds for extra, seconds in times.items() if seconds}
     if not stream or not measured:
-        return calibration_plan.candidates(kind)[-1].extra
+        return calibration_plan.overlap_candidates(kind)[-1].extra
     return min(measured, key=lambda extra: abs(math.log(measured[extra] / stream)))
 
 

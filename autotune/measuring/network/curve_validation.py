@@ -64,7 +64,7 @@ def octaves(x: Floats) -> npt.NDArray[np.intp]:
     return np.floor(np.log2(np.maximum(x, 1.0)) + 1e-9).astype(np.intp)
 
 
-def _enough(folds: Mapping[int, Sequence[float]]) -> int:
+def _fewest_pieces(folds: Mapping[int, Sequence[float]]) -> int:
     """The smallest number of pieces whose error exceeds the least error by no more than its
     standard error.
 
@@ -120,7 +120,7 @@ def validated(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValidati
         disturbed={count: _errors(parts) for count, parts in whole.items() if count != _PLAIN},
         plain=_errors(plain) if plain else None,
         floor=_floor(points.only(~far)),
-        chosen=_enough(folds) if folds else 1,
+        chosen=_fewest_pieces(folds) if folds else 1,
     )
 
 

@@ -108,7 +108,7 @@ def _worst(x: Floats, y: Floats) -> int | None:
     """The index of the next sample to leave out, None where there is none; ``y`` are logarithms,
     ``x`` ascends.
     """
-    off = _bends(x, y)
+    off = _distances_from_line(x, y)
     least = max(math.log(2), _FAR * MAD_TO_DEVIATION * float(np.median(off[1:-1])))
     above = np.zeros(len(y))
     below = np.zeros(len(y))
@@ -116,12 +116,12 @@ def _worst(x: Floats, y: Floats) -> int | None:
     below[1:-1] = np.minimum(y[:-2], y[2:]) - y[1:-1]
     for beyond in (above, below):
         for k in np.argsort(-off, kind="stable"):
-            if off[k] >= least and beyond[k] > _LEAST_FAR and _calms(x, y, int(k)):
+            if off[k] >= least and beyond[k] > _LEAST_FAR and _smooths_neighbours(x, y, int(k)):
                 return int(k)
     return None
 
 
-def _bends(x: Floats, y: Floats) -> Floats:
+def _distances_from_line(x: Floats, y: Floats) -> Floats:
     """The distance of each sample from the line between its neighbours; 0 at the ends."""
     result = np.zeros(len(y))
     between = y[:-2] + (y[2:] - y[:-2]) * (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
@@ -129,11 +129,14 @@ def _bends(x: Floats, y: Floats) -> Floats:
     return result
 
 
-def _calms(x: Floats, y: Floats, k: int) -> bool:
+def _smooths_neighbours(x: Floats, y: Floats, k: int) -> bool:
     """Whether leaving out sample ``k`` reduces the distances of its two neighbours from
     the line.
     """
-    before, after = _bends(x, y), _bends(np.delete(x, k), np.delete(y, k))
+    before, after = (
+        _distances_from_line(x, y),
+        _distances_from_line(np.delete(x, k), np.delete(y, k)),
+    )
     return bool(after[k - 1] + after[k] < before[k - 1] + before[k + 1])
 
 

@@ -158,18 +158,18 @@ def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
     team = candidate.ranks * candidate.threads
     components = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * team
     smallest = _smallest(problem.ivp, components)
-    while _apart(candidate, problem.ivp, smallest) and smallest < problem.size:
+    while _cannot_communicate(candidate, problem.ivp, smallest) and smallest < problem.size:
         smallest += 2
     sizes = [
         size
         for size in range(smallest, smallest + 64, 2)
-        if _complete(problem.ivp, size) and not _apart(candidate, problem.ivp, size)
+        if _complete(problem.ivp, size) and not _cannot_communicate(candidate, problem.ivp, size)
     ]
     awkward = [size for size in sizes if _components(problem.ivp, size) % _LINE]
     return problem.at((awkward or sizes or [smallest])[0])
 
 
-def _apart(candidate: Candidate, ivp: Ivp, size: int) -> bool:
+def _cannot_communicate(candidate: Candidate, ivp: Ivp, size: int) -> bool:
     """Whether the ranks cannot communicate in the candidate's way at this size."""
     reason = communication.legal(
         ivp, size, regions.granule(ivp), candidate.ranks, candidate.communication

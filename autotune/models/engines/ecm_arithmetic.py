@@ -37,7 +37,7 @@ def combine(T_OL: Floats, T_nOL: Floats, data: Floats, exposed: Floats) -> Float
     return result
 
 
-def along(costs: Floats, exposed: Floats) -> Floats:
+def path_cycles(costs: Floats, exposed: Floats) -> Floats:
     """Cycles of a cache line from each level, from the costs of the links that it passes.
 
     Element i is the link into level i from level i + 1. A link adds the exposed share of the time
@@ -115,11 +115,13 @@ def domain_share(
     Each domain saturates separately. Every thread has the same part of the work, so the fullest
     domain takes longest. ``of``: cores of the node, for placements other than compact.
     """
-    inside = together(threads, cores, placement, of)
+    inside = threads_on_group(threads, cores, placement, of)
     return inside, inside / threads
 
 
-def together(threads: int, cores: int, placement: Placement = "compact", of: int = 0) -> int:
+def threads_on_group(
+    threads: int, cores: int, placement: Placement = "compact", of: int = 0
+) -> int:
     """Threads on the fullest group of ``cores`` cores, such as the cores that share a cache.
 
     ``compact`` fills one group after the other, ``scatter`` deals threads out to all groups of a

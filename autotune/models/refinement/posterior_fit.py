@@ -113,13 +113,13 @@ def _search(
     residual = data.logs - model(x)
     spread = _spread(residual, data, None, 0.0)
     slopes = np.zeros((len(residual), len(active)))
-    relevant = np.isin(active, list(_seen(model, prior, active)))
+    relevant = np.isin(active, list(_effective_constants(model, prior, active)))
     for _ in range(_ROUNDS if len(active) else 0):
         slopes[:, relevant] = _slopes(model, x, prior, active[relevant])
-        used = _used(slopes, spread.precision, prior, active)
+        used = _used_freedom(slopes, spread.precision, prior, active)
         spread = _spread(residual, data, spread.error, used)
         aim = _step(slopes, residual, spread.precision, prior, x, active)
-        moved, residual = _halved(model, data, prior, spread.precision, x, aim)
+        moved, residual = _backtracked(model, data, prior, spread.precision, x, aim)
         settled = np.all(np.abs(moved - x) <= _SETTLED * prior.sigma)
         x = moved
         if settled:
@@ -157,7 +157,7 @@ def _above(at: float, prior: ShiftPrior, index: int) -> float:
     return float(min(at + prior.sigma[index] / 2, prior.upper[index]))
 
 
-def _seen(model: Model, prior: ShiftPrior, among: Indices) -> Iterator[int]:
+def _effective_constants(model: Model, prior: ShiftPrior, among: Indices) -> Iterator[int]:
     """The constants that affect any prediction, found by bisection: a half without effect is not
     searched further.
     """
@@ -172,8 +172,8 @@ def _seen(model: Model, prior: ShiftPrior, among: Indices) -> Iterator[int]:
         yield int(among[0])
         return
     half = len(among) // 2
-    yield from _seen(model, prior, among[:half])
-    yield from _seen(model, prior, among[half:])
+    yield from _effective_constants(model, prior, among[:half])
+    yield from _effective_constants(model, prior, among[half:])
 
 
 def _step(
@@ -208,7 +208,7 @@ def _step(
     return moved
 
 
-def _halved(
+def _backtracked(
     model: Model, data: RefinementData, prior: ShiftPrior, precision: Floats, x: Floats, aim: Floats
 ) -> tuple[Floats, Floats]:
     """The farthest of the points 1, 1/2, 1/4 ... of the way to ``aim`` that has a better posterior
@@ -232,7 +232,7 @@ def _inverse(matrix: Floats) -> Floats:
     return result
 
 
-def _used(slopes: Floats, precision: Floats, prior: ShiftPrior, active: Indices) -> float:
+def _used_freedom(slopes: Floats, precision: Floats, prior: ShiftPrior, active: Indices) -> float:
     """The degrees of freedom that the fit uses: the trace of its hat matrix."""
     information = slopes.T @ precision @ slopes
     whole = information + np.diag(prior.sigma[active] ** -2.0)

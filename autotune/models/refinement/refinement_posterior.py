@@ -14,7 +14,7 @@ from autotune.models.refinement.measured_rows import MeasuredCandidate, Predicti
 from autotune.models.refinement.posterior_fit import Floats, Mask, Model, ShiftPosterior, fit
 from autotune.models.refinement.shifting_constants import (
     ShiftingConstant,
-    held,
+    limited_shifts,
     prior,
     shiftable_constants,
     shifted,
@@ -177,7 +177,9 @@ def _fit(model: _Model, rows: Sequence[MeasuredCandidate], fitted: Mask) -> Shif
     """
     some = [row for row, keep in zip(rows, fitted[: len(rows)], strict=True) if keep]
     posterior = fit(model.of(fitted), data(some), prior(model.figures))
-    return replace(posterior, shift=np.array(held(model.figures, posterior.shift.tolist())))
+    return replace(
+        posterior, shift=np.array(limited_shifts(model.figures, posterior.shift.tolist()))
+    )
 
 
 def _left_out(

@@ -87,7 +87,7 @@ def prior(constants: Sequence[ShiftingConstant]) -> ShiftPrior:
     return ShiftPrior(sigma=np.array(sigma), lower=np.array(lower), upper=np.array(upper))
 
 
-def held(constants: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list[float]:
+def limited_shifts(constants: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list[float]:
     """The shifts after limits: no level becomes faster than the level nearer to the core, and no
     value passes its bound.
     """
@@ -108,7 +108,7 @@ def shifted(
     calibration: Calibration, constants: Sequence[ShiftingConstant], shifts: Sequence[float]
 ) -> Calibration:
     """The calibration with its constants shifted within their bounds."""
-    return moved(calibration, constants, held(constants, shifts))
+    return moved(calibration, constants, limited_shifts(constants, shifts))
 
 
 def moved(

@@ -105,11 +105,11 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
         remote=remote,
         passes=past.passes[begin:],
         alike=thread.alike,
-        reclaimed=_reclaimed(np.array(rows, dtype=np.int64), written, remote),
+        reclaimed=_first_writes_after_reads(np.array(rows, dtype=np.int64), written, remote),
     )
 
 
-def _reclaimed(row: Whole, written: Flags, remote: Flags) -> Flags:
+def _first_writes_after_reads(row: Whole, written: Flags, remote: Flags) -> Flags:
     """Whether each stream is the first to write a row after another thread has read it.
 
     All threads behave alike: when this thread reads rows of others, the others read its rows. The

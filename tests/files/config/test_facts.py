@@ -33,10 +33,10 @@ from autotune.files.config.dump import tree_of
 from autotune.files.config.facts import altered, draft, settle, subject, unchecked
 from autotune.files.config.file_fields import (
     fields_of,
+    is_keyed_by_name,
     is_record,
     keys_of,
     literals,
-    named,
     notation_of,
     required,
     split,
@@ -381,8 +381,8 @@ def test_types_are_told_apart():
     assert is_record(Part)
     assert not is_record(int)
     assert not is_record(Mapping[str, int])
-    assert named(Part)
-    assert not named(Whole)
+    assert is_keyed_by_name(Part)
+    assert not is_keyed_by_name(Whole)
     assert split(Count) == (int, (Bounds(least=1),))
     assert split(int) == (int, ())
     assert required(Count | None) == (int, (Bounds(least=1),))

@@ -308,8 +308,8 @@ def test_mount_points_with_blanks(tmp_path):
 
 
 def test_urls():
-    assert store_place.understand("sqlite:////tmp/x.sqlite").path == Path("/tmp/x.sqlite")
-    server = store_place.understand("postgresql://me:pw@host/db")
+    assert store_place.parsed_place("sqlite:////tmp/x.sqlite").path == Path("/tmp/x.sqlite")
+    server = store_place.parsed_place("postgresql://me:pw@host/db")
     assert server.path is None
     assert server.url == "postgresql+psycopg://me:pw@host/db"
     assert server.shown == "postgresql://me:***@host/db"

@@ -87,12 +87,12 @@ def test_a_run_elsewhere_holds_only_what_the_study_chooses_from(store):
     ]
     store.add_choices(first, choices)
     begin(store, "other", members=(B, C))
-    (there,) = store.elsewhere("other", [first])
+    (there,) = store.runs_elsewhere("other", [first])
     assert there.study == "study"
     assert [m.candidate for m in there.run.measurements] == [B.identity]
     assert [c.candidate for c in there.run.choices] == [B.identity]
     assert there.run.finished == {B.identity}
-    assert store.elsewhere("other", []) == ()
+    assert store.runs_elsewhere("other", []) == ()
 
 
 def test_the_measurements_of_a_run_stand_in_the_order_of_its_choices(store):
@@ -118,7 +118,7 @@ def test_strangers_are_the_latest_good_results_of_candidates_outside_the_study(s
     ok(store, late, C, fake.sample(2e-3))
     begin(store, "other", members=(A,))
     newest = max(early, late)
-    ((record, measurement),) = store.strangers("other")
+    ((record, measurement),) = store.other_candidates("other")
     assert record == candidate_record(C)
     assert (measurement.run, measurement.status) == (newest, "ok")
     assert [sample.seconds for sample in measurement.samples] == [
@@ -130,7 +130,7 @@ def test_a_stranger_without_samples_is_passed_over(store):
     run = begin(store)
     store.add_outcome(run, A.identity, "ok")
     begin(store, "other", members=(B,))
-    assert store.strangers("other") == ()
+    assert store.other_candidates("other") == ()
 
 
 # --- entering ---------------------------------------------------------------------------------
@@ -187,14 +187,14 @@ def test_a_sample_of_a_candidate_that_is_not_known_is_refused(store):
     run = begin(store, members=(A,))
     with pytest.raises(StoreError, match="FOREIGN KEY"):
         store.add_sample(run, C.identity, 0, fake.sample())
-    store.know_candidates([C])
+    store.add_unchosen_candidates([C])
     store.add_sample(run, C.identity, 0, fake.sample())
     assert [c.identity for c in store.load_study("study").candidates] == [A.identity]
 
 
 def test_candidates_are_read_by_identity_whatever_their_study(store):
     begin(store, members=(A,))
-    store.know_candidates([C])
+    store.add_unchosen_candidates([C])
     read = store.candidates([C.identity, A.identity, "absent"])
     assert {record.identity for record in read} == {A.identity, C.identity}
     assert store.candidates([]) == ()
@@ -281,7 +281,7 @@ def test_a_stored_text_that_is_no_value_is_a_fault_of_the_study(store, engine):
     with pytest.raises(StoreError, match="study study cannot be read: the stored text is no"):
         store.load_study("study")
     with pytest.raises(StoreError, match="a run cannot be read"):
-        store.elsewhere("study", [run])
+        store.runs_elsewhere("study", [run])
     with store_engine.writing(engine) as connection:
         connection.execute(sa.update(store_tables.candidates).values(record="{}"))
     with pytest.raises(StoreError, match="a candidate cannot be read"):
@@ -306,7 +306,7 @@ def test_a_stored_text_that_is_no_value_is_a_fault_of_the_study(store, engine):
 def test_an_error_of_the_database_says_what_to_do(error, found, hint):
     def fail():
         cause = sa.exc.OperationalError("SELECT", None, RuntimeError(error))
-        with store_engine.speaking("s.sqlite", 30.0):
+        with store_engine.errors_in_words("s.sqlite", 30.0):
             raise cause
 
     with pytest.raises(StoreError) as raised:

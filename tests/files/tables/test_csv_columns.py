@@ -83,7 +83,7 @@ def test_a_cell_is_a_number_a_text_or_nothing(text, comma, value):
      (" x", False), ("1e3", False)],
 )  # fmt: skip
 def test_a_text_is_the_same_where_it_prints_as_it_is_read(text, good):
-    assert delimited.same(text) == good
+    assert delimited.reads_back(text) == good
 
 
 def test_an_index_without_a_name_is_left_out():

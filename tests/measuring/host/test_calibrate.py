@@ -131,7 +131,10 @@ def test_the_program_knows_every_item(folders, machine):
         blocks = made.short(threads) + [b for b in made.long(threads) if b[0].bytes <= 1 << 20]
         items = [item for block in blocks for item in block]
         if threads == 1:
-            items += [*calibration_plan.candidates("load"), *calibration_plan.candidates("divide")]
+            items += [
+                *calibration_plan.overlap_candidates("load"),
+                *calibration_plan.overlap_candidates("divide"),
+            ]
             items += [host_probe.load(host_probe.PAGE * 16, streams=n) for n in host_probe.STREAMS]
         ran = host_probe.run(program, threads, items, sample=1e-4, until=20.0)
         assert [sample.item for sample in ran.samples] == items, ran.detail

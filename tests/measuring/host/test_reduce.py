@@ -75,10 +75,12 @@ def test_a_point_that_something_else_held_up_is_left_out():
 
 
 def test_work_beside_a_stream_is_chosen_as_long_as_the_stream():
-    samples = [sample(item, (2 + item.extra) / 2) for item in calibration_plan.candidates("divide")]
+    samples = [
+        sample(item, (2 + item.extra) / 2) for item in calibration_plan.overlap_candidates("divide")
+    ]
     samples.append(stream(9.1, size=64 * MI))
-    assert estimates.beside(samples, "divide", 64 * MI) == 16
-    assert estimates.beside(samples, "load", 64 * MI) == host_probe.EXTRAS[-1]
+    assert estimates.balanced_work(samples, "divide", 64 * MI) == 16
+    assert estimates.balanced_work(samples, "load", 64 * MI) == host_probe.EXTRAS[-1]
 
 
 def test_thread_counts():

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.models.engines.ecm_arithmetic import (
-    along,
     combine,
     kernel_cycles,
     kernel_seconds,
+    path_cycles,
     step_seconds,
 )
 
@@ -60,10 +60,10 @@ def test_the_time_scales_with_its_parts(
 
 def test_links_add_where_exposed_and_hide_where_not() -> None:
     links = np.array([2.0, 4.0, 10.0])
-    assert along(links, np.ones(3)).tolist() == [2, 6, 16]
-    assert along(links, np.zeros(3)).tolist() == [2, 4, 10]
-    assert along(np.array([5.0, 2.0]), np.array([1.0, 0.0])).tolist() == [5, 5]
-    broken = along(np.array([2.0, np.nan, 1.0]), np.ones(3))
+    assert path_cycles(links, np.ones(3)).tolist() == [2, 6, 16]
+    assert path_cycles(links, np.zeros(3)).tolist() == [2, 4, 10]
+    assert path_cycles(np.array([5.0, 2.0]), np.array([1.0, 0.0])).tolist() == [5, 5]
+    broken = path_cycles(np.array([2.0, np.nan, 1.0]), np.ones(3))
     assert np.isnan(broken).tolist() == [False, True, True]
 
 

@@ -20,7 +20,7 @@ from autotune.models.refinement.refinement_posterior import (
 )
 from autotune.models.refinement.shifting_constants import (
     ShiftingConstant,
-    held,
+    limited_shifts,
     prior,
     shiftable_constants,
     shifted,
@@ -201,11 +201,13 @@ def test_a_level_is_held_at_the_next_inner_one() -> None:
     """L3 at 16 may not go above L2 at 32, and falls with it; memory follows none of them up."""
     every = shiftable_constants(measured())
     shifts = {"inbound.L3@1": math.log(4)}
-    limited = held(every, [shifts.get(item.name, 0.0) for item in every])
+    limited = limited_shifts(every, [shifts.get(item.name, 0.0) for item in every])
     after = {item.name: item.at(s) for item, s in zip(every, limited, strict=True)}
     assert after["inbound.L3@1"] == pytest.approx(32)
     assert after["inbound.MEM@1"] == pytest.approx(4)
-    fallen = held(every, [math.log(1 / 4) if item.name == "inbound.L2@1" else 0 for item in every])
+    fallen = limited_shifts(
+        every, [math.log(1 / 4) if item.name == "inbound.L2@1" else 0 for item in every]
+    )
     after = {item.name: item.at(s) for item, s in zip(every, fallen, strict=True)}
     assert (after["inbound.L2@1"], after["inbound.L3@1"]) == pytest.approx((8, 8))
     assert after["inbound.L3@2"] == pytest.approx(16), "other threads have curves of their own"
@@ -252,7 +254,7 @@ def refinement(machine: Machine, study: str = "heat", **shifts: float) -> Refine
     """A refinement that shifts some constants and leaves the others alone."""
     every = shiftable_constants(machine)
     named = {name.replace("__", "@").replace("_of_", "."): s for name, s in shifts.items()}
-    limited = held(every, [named.get(item.name, 0.0) for item in every])
+    limited = limited_shifts(every, [named.get(item.name, 0.0) for item in every])
     changes = []
     for item, shift in zip(every, limited, strict=True):
         value = item.at(shift)

@@ -70,8 +70,8 @@ class PayoffVerdict:
         return cls(
             model=payoff.model,
             against=payoff.against,
-            seems=payoff.seems,
-            sure=payoff.sure,
+            seems=payoff.better_from,
+            sure=payoff.surely_from,
             gains=payoff.gains,
         )
 

@@ -241,11 +241,11 @@ def paying(curves: CurveTable) -> list[str]:
 
 def _verdict(first: Payoff) -> str:
     last = first.gains[-1]
-    if first.seems is None:
+    if first.better_from is None:
         return f"at no size up to {first.sizes[-1]} rows (nearest: {first.model}, {_gain(first)})"
-    if first.sure is None:
-        return f"from {first.seems} rows ({first.model}, {_gain(first)}), but not surely"
-    return f"from {first.sure} rows ({first.model}; at {last.size} rows {_gain(first)})"
+    if first.surely_from is None:
+        return f"from {first.better_from} rows ({first.model}, {_gain(first)}), but not surely"
+    return f"from {first.surely_from} rows ({first.model}; at {last.size} rows {_gain(first)})"
 
 
 def _gain(payoff: Payoff) -> str:
@@ -259,14 +259,14 @@ def _gain(payoff: Payoff) -> str:
 
 def beats(payoff: Payoff) -> str:
     """The training size from which on a model is better, and the one from which on surely."""
-    if payoff.seems is None:
+    if payoff.better_from is None:
         return f"never up to {payoff.sizes[-1]}" if payoff.gains else _NONE
-    if payoff.sure is None:
-        return f"from {payoff.seems}, not surely"
+    if payoff.surely_from is None:
+        return f"from {payoff.better_from}, not surely"
     return (
-        f"from {payoff.seems}, surely {payoff.sure}"
-        if payoff.sure > payoff.seems
-        else f"from {payoff.sure}"
+        f"from {payoff.better_from}, surely {payoff.surely_from}"
+        if payoff.surely_from > payoff.better_from
+        else f"from {payoff.surely_from}"
     )
 
 

@@ -10,7 +10,7 @@ from autotune.errors import Fault, InputError
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import separator_of
 from autotune.files.tables.csv_columns import taken_for
-from autotune.files.tables.delimited import same
+from autotune.files.tables.delimited import reads_back
 from autotune.files.tables.format_of_text import detect
 
 
@@ -61,7 +61,7 @@ def _faults(table: MeasurementTable, title: str, header: str) -> list[Fault]:
             what = f"parameter {name!r}, which reads as {meaning}"
             faults.append(Fault(where=table.name, found=what, expected="another name"))
         for value in values.get(name, ()):
-            if not (_plain(str(value)) and same(str(value))):
+            if not (_plain(str(value)) and reads_back(str(value))):
                 what = f"{name} = {value!r}, which reads as another value or as none"
                 faults.append(Fault(where=table.name, found=what, expected="another text"))
     if detect(header, Faults(table.name)) != "csv":

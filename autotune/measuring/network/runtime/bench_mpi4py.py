@@ -94,8 +94,12 @@ class _Bench:
         self.world, self.rank, self.ranks, self.buffers = world, world.rank, world.size, buffers
         self.wait, self.in_place = mpi.Request.Waitall, mpi.IN_PLACE
         # written to: memory of zeros may be one and the same page throughout
-        self.out = bytearray(b"1") * (buffers * max(_apart(self._sent(*p)) for p in points))
-        self.into = bytearray(b"1") * (buffers * max(_apart(self._received(*p)) for p in points))
+        self.out = bytearray(b"1") * (
+            buffers * max(_buffer_distance(self._sent(*p)) for p in points)
+        )
+        self.into = bytearray(b"1") * (
+            buffers * max(_buffer_distance(self._received(*p)) for p in points)
+        )
 
     def _sent(self, name: str, size: int) -> int:
         return 0 if name == "allgather" else size
@@ -110,7 +114,10 @@ class _Bench:
         sent, received = self._sent(name, size), self._received(name, size)
         out, into = memoryview(self.out), memoryview(self.into)
         buffers = [
-            (out[turn * _apart(sent) :][:sent], into[turn * _apart(received) :][:received])
+            (
+                out[turn * _buffer_distance(sent) :][:sent],
+                into[turn * _buffer_distance(received) :][:received],
+            )
             for turn in range(self.buffers)
         ]
         turns = itertools.cycle([self._with(name, size, *pair) for pair in buffers])
@@ -203,7 +210,7 @@ class _Bench:
         return self.world.gather((seconds, share)) or []
 
 
-def _apart(size: int) -> int:
+def _buffer_distance(size: int) -> int:
     """The distance in bytes between two buffers, as in bench.c."""
     return -(-size // _LINE) * _LINE + _LINE
 

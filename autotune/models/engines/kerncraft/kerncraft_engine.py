@@ -71,7 +71,7 @@ class _Case:
 
 
 @dataclass(slots=True)
-class _Asked:
+class _PlannedCase:
     """A case under evaluation: its plan, and the positions of its stretches in the batch of
     requests.
     """
@@ -114,7 +114,7 @@ class KerncraftEngine:
         """
         plans = [self._plan(candidate) for candidate in candidates]
         self._analyse([node_plan for _, node_plan in plans if isinstance(node_plan, NodePlan)])
-        requests: dict[_Case, _Asked] = {}
+        requests: dict[_Case, _PlannedCase] = {}
         cases: list[_Case | str] = []
         for candidate, (key, node_plan) in zip(candidates, plans, strict=True):
             usable = self._usable(node_plan)
@@ -124,7 +124,7 @@ class KerncraftEngine:
             case = _case(key, candidate)
             cases.append(case)
             if case not in self._done:
-                requests.setdefault(case, _Asked(usable, candidate))
+                requests.setdefault(case, _PlannedCase(usable, candidate))
         self._evaluate(requests)
         return [
             self._unknown(case)
@@ -170,7 +170,7 @@ class KerncraftEngine:
 
     # --- many cases at once ---------------------------------------------------------------
 
-    def _evaluate(self, requests: dict[_Case, _Asked]) -> None:
+    def _evaluate(self, requests: dict[_Case, _PlannedCase]) -> None:
         batch = StretchRequests(self.machine, self.saturation)
         for case in requests.values():
             self._ask(case, batch)
@@ -178,7 +178,7 @@ class KerncraftEngine:
         for key, case in requests.items():
             self._done[key] = self._prediction(case, timing)
 
-    def _ask(self, case: _Asked, batch: StretchRequests) -> None:
+    def _ask(self, case: _PlannedCase, batch: StretchRequests) -> None:
         candidate, problem = case.candidate, case.candidate.problem
         threads = candidate.threads_per_node
         memory, node = self.machine.memory.cores, self.machine.cores
@@ -202,7 +202,7 @@ class KerncraftEngine:
                     )
             case.requests.append(rows)
 
-    def _prediction(self, case: _Asked, timing: StretchTiming) -> Prediction:
+    def _prediction(self, case: _PlannedCase, timing: StretchTiming) -> Prediction:
         candidate = case.candidate
         rows = np.array(case.requests)
         slowest = int(timing.seconds[rows].sum(axis=1).argmax())

@@ -56,7 +56,7 @@ class TimingCase:
     crowded: Crowded
 
 
-class _Wanted(NamedTuple):
+class _AnalysisRequest(NamedTuple):
     """A candidate to be analysed, with the traffic of its program."""
 
     candidate: Candidate
@@ -150,10 +150,10 @@ class AnalysedCandidates:
         new = [c for c in candidates if id(c) not in placed]
         if new:
             requests = [self._want(candidate) for candidate in new]
-            self._analyse([item for item in requests if isinstance(item, _Wanted)])
-            self._flow([item for item in requests if isinstance(item, _Wanted)])
+            self._analyse([item for item in requests if isinstance(item, _AnalysisRequest)])
+            self._flow([item for item in requests if isinstance(item, _AnalysisRequest)])
             for candidate, item in zip(new, requests, strict=True):
-                position = self._place(item) if isinstance(item, _Wanted) else item
+                position = self._place(item) if isinstance(item, _AnalysisRequest) else item
                 placed[id(candidate)] = candidate, position
         return [placed[id(candidate)][1] for candidate in candidates]
 
@@ -163,16 +163,16 @@ class AnalysedCandidates:
 
     # --- programs and their traffic -------------------------------------------------------
 
-    def _want(self, candidate: Candidate) -> _Wanted | str:
+    def _want(self, candidate: Candidate) -> _AnalysisRequest | str:
         try:
             program = self._programs(candidate)
             everywhere = candidate.ranks * candidate.threads
             traffic = self._traffic.analyse(program, candidate.problem, everywhere, candidate.nodes)
         except (IllegalTransformation, ValueError) as error:
             return f"no program to look at: {error}"
-        return _Wanted(candidate, traffic, program.pad_lines)
+        return _AnalysisRequest(candidate, traffic, program.pad_lines)
 
-    def _flow(self, requests: Sequence[_Wanted]) -> None:
+    def _flow(self, requests: Sequence[_AnalysisRequest]) -> None:
         """Flatten the traffic of these requests that has not been flattened yet."""
         new: dict[ThreadPlacement, dict[int, StepTraffic]] = {}
         for item in requests:
@@ -199,7 +199,7 @@ class AnalysedCandidates:
             self._plans[id(plan)] = tuple(self._codes[sweep] for sweep in plan.sweeps)
         return self._plans[id(plan)]
 
-    def _analyse(self, requests: Sequence[_Wanted]) -> None:
+    def _analyse(self, requests: Sequence[_AnalysisRequest]) -> None:
         """Analyse all sweeps without an in-core time yet, in one batch per build."""
         new: dict[Build, dict[str, SweepCode]] = {}
         plans = {
@@ -246,7 +246,7 @@ class AnalysedCandidates:
 
     # --- cases ----------------------------------------------------------------------------
 
-    def _place(self, request: _Wanted) -> CasePosition | str:
+    def _place(self, request: _AnalysisRequest) -> CasePosition | str:
         candidate, traffic, pad_lines = request
         core = self._core(candidate.build, traffic.schedule)
         if isinstance(core, str):
@@ -305,7 +305,7 @@ class AnalysedCandidates:
             for certain, columns in ((True, team.certain), (False, team.possible)):
                 lines = np.zeros((len(self._levels), len(plan)))
                 for number, crowd in crowded:
-                    lines[:, number] = _again(crowd, self._levels, certain=certain)
+                    lines[:, number] = _reloaded_lines(crowd, self._levels, certain=certain)
                 columns.append(lines[:, calls])
             team.crowd_rows += len(calls)
         return team.crowds[flow, crowded], crowded
@@ -315,7 +315,9 @@ def _spread(candidate: Candidate) -> ThreadPlacement:
     return ThreadPlacement(candidate.threads_per_node, candidate.placement)
 
 
-def _again(crowd: Sequence[SetConflict], levels: Sequence[str], *, certain: bool) -> list[float]:
+def _reloaded_lines(
+    crowd: Sequence[SetConflict], levels: Sequence[str], *, certain: bool
+) -> list[float]:
     """Lines per iteration loaded again from each level behind the innermost because of set
     conflicts.
 

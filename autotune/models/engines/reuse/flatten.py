@@ -138,7 +138,7 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     reclaimed = np.concatenate([lane.reclaimed for lane in lanes])
     properties = np.stack([stores, remote, crowd, reclaimed], axis=1)
     kinds, whole = _stream_signatures(distance, outward, properties, lines)
-    called = [_called(traffic, ways) for traffic in traffics for _ in traffic.threads]
+    called = [_call_properties(traffic, ways) for traffic in traffics for _ in traffic.threads]
     calls = np.concatenate([np.array([i.call for i in lane.passes]) for lane in lanes])
     figures = np.concatenate(
         [table[[i.call for i in lane.passes]] for table, lane in zip(called, lanes, strict=True)]
@@ -194,7 +194,7 @@ def _executions(
     regions = np.array([len(t.executions) for t in traffics])
     before = np.repeat(np.cumsum(regions) - regions, [len(t.threads) for t in traffics])
     placed = [
-        _placed(traffics[f], [i.call for i in lane.passes], k, r)
+        _lane_executions(traffics[f], [i.call for i in lane.passes], k, r)
         for f, lane, k, r in zip(of_lane, lanes, starts.tolist(), before.tolist(), strict=True)
     ]
     at, region, times = (np.concatenate(part) for part in zip(*placed, strict=True))
@@ -217,7 +217,7 @@ def _stream_signatures(
     return kinds, whole
 
 
-def _placed(
+def _lane_executions(
     traffic: StepTraffic, calls: Sequence[int], start: int, before: int
 ) -> tuple[Whole, Whole, Floats]:
     """The pass, region and count of each execution of one lane."""
@@ -226,7 +226,7 @@ def _placed(
     return at + start, region + before, executed[region, at]
 
 
-def _called(traffic: StepTraffic, ways: int) -> Floats:
+def _call_properties(traffic: StepTraffic, ways: int) -> Floats:
     """(calls, 5 + PLACES): numbers that describe each call.
 
     They are: the sweep; the iterations of a run; whether it runs tile by tile; a hash of the

@@ -7,7 +7,7 @@ import numpy as np
 from autotune.domain.calibration import Z80, BandwidthCurve, Calibration, Constant
 from autotune.domain.machine import Machine
 from autotune.domain.variant import Placement
-from autotune.models.engines.ecm_arithmetic import Floats, together
+from autotune.models.engines.ecm_arithmetic import Floats, threads_on_group
 from autotune.models.engines.reuse.line_cost import Crowding, LineCosts, line_costs
 
 _LEAST = 0.3
@@ -22,7 +22,7 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
     if calibration is None or not calibration.curves:
         return costs
     if placement != "compact":
-        threads = together(threads, machine.memory.cores, placement, machine.cores)
+        threads = threads_on_group(threads, machine.memory.cores, placement, machine.cores)
 
     def value(name: str, otherwise: float = 0.0) -> float:
         constants = calibration.constant(name, threads)
@@ -37,12 +37,12 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
     return replace(
         costs,
         crowding=_crowding(calibration, threads),
-        fastest=max(float(curve.bandwidth[-1]) for curve in _near(calibration, threads)),
+        fastest=max(float(curve.bandwidth[-1]) for curve in _nearest_curves(calibration, threads)),
         handed=_middle(calibration.constant("core_to_core", threads)),
         reclaim=_middle(calibration.constant("ownership", threads)),
         between=_between(calibration, threads),
         outlinks=costs.outlinks if out is None else np.diff(out),
-        stored=None if stored is None else _over_loads(costs, stored),
+        stored=None if stored is None else _store_load_ratios(costs, stored),
         arithmetic=by_level("overlap_ol"),
         conflict=None if calibration.constant("set_conflict") is None else value("set_conflict"),
         crossing=value("line_crossing"),
@@ -77,7 +77,7 @@ def _crowding(calibration: Calibration, threads: int) -> Crowding | None:
     """The measured bandwidth of several streams over that of one stream; None where it was not
     measured.
     """
-    several = [curve for curve in _near(calibration, threads) if curve.streams > 1]
+    several = [curve for curve in _nearest_curves(calibration, threads) if curve.streams > 1]
     if not several:
         return None
     counts = sorted({1, *(curve.streams for curve in several)})
@@ -90,13 +90,13 @@ def _crowding(calibration: Calibration, threads: int) -> Crowding | None:
     )
 
 
-def _near(calibration: Calibration, threads: int) -> list[BandwidthCurve]:
+def _nearest_curves(calibration: Calibration, threads: int) -> list[BandwidthCurve]:
     """The measured curves for the number of threads nearest to ``threads``."""
     near = calibration.curve(threads).threads
     return [curve for curve in calibration.curves if curve.threads == near]
 
 
-def _over_loads(costs: LineCosts, stored: Floats) -> Floats:
+def _store_load_ratios(costs: LineCosts, stored: Floats) -> Floats:
     """The cycles of a stored line over those of a line read, for each level; 1 in the innermost."""
     ratios = [1.0]
     for level in range(1, len(costs.names)):

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from autotune.domain.machine import OVERLAP_RULES, Machine
 from autotune.domain.variant import Placement
-from autotune.models.engines.ecm_arithmetic import Floats, along, together
+from autotune.models.engines.ecm_arithmetic import Floats, path_cycles, threads_on_group
 
 Levels = npt.NDArray[np.int64]
 
@@ -144,7 +144,7 @@ class LineCosts:
             if self.victims[link]:
                 links[link] = self.victims[link] + (links[link] if link == level - 1 else 0.0)
         links[:beyond] = 0.0
-        return float(along(links, self.exposed[1 : level + 1])[-1]) if level else 0.0
+        return float(path_cycles(links, self.exposed[1 : level + 1])[-1]) if level else 0.0
 
     def measured(self, distance: Floats, crowd: Floats | None = None) -> Floats:
         """Bytes per cycle at a working set, interpolated log-log in the measured curve; without a
@@ -288,11 +288,11 @@ def _spread_out(machine: Machine, threads: int, placement: Placement) -> LineCos
     Each cache and the memory is treated separately, with the number of threads that share it.
     """
     cores = machine.cores
-    domain = together(threads, machine.memory.cores, placement, cores)
+    domain = threads_on_group(threads, machine.memory.cores, placement, cores)
     costs = line_costs(machine, domain)
     borders: list[float] = []
     for cache in machine.caches:
-        size = cache.size / together(threads, cache.cores, placement, cores)
+        size = cache.size / threads_on_group(threads, cache.cores, placement, cores)
         borders.append(size + borders[-1] if cache.victim and borders else size)
     note = f"{threads} threads {placement}: {domain} in the fullest memory domain"
     return replace(

@@ -107,17 +107,21 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
     through = np.where(written[:, 0], flows.lines * costs.line * costs.store, 0.0)
     median = costs.level(np.median(priced.distance, axis=1))[flows.kind]
     number = np.bincount(
-        median * count + flows.owner, _whole(flows), minlength=len(costs.names) * count
+        median * count + flows.owner, _line_weights(flows), minlength=len(costs.names) * count
     )
     return LineTimes(
         data=data[1:],
         mean=base[1:],
         out=out[1:],
         foreign=_foreign(flows, priced, len(costs.names)) + foreign_cycles.mean(axis=1)[1:],
-        small=_changed(flows, priced, replace(costs, capacity=costs.capacity / BORDER), base),
-        large=_changed(flows, priced, replace(costs, capacity=costs.capacity * BORDER), base),
-        hidden=_changed(flows, priced, replace(costs, exposed=hidden), base),
-        serial=_changed(flows, priced, replace(costs, exposed=serial), base),
+        small=_with_other_costs(
+            flows, priced, replace(costs, capacity=costs.capacity / BORDER), base
+        ),
+        large=_with_other_costs(
+            flows, priced, replace(costs, capacity=costs.capacity * BORDER), base
+        ),
+        hidden=_with_other_costs(flows, priced, replace(costs, exposed=hidden), base),
+        serial=_with_other_costs(flows, priced, replace(costs, exposed=serial), base),
         stored=total(flows.owner, through, count),
         memory_lines=total(flows.owner, memory.mean(axis=1)[flows.kind] * flows.lines, count),
         streams=number.reshape(len(costs.names), count),
@@ -131,10 +135,10 @@ def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
     """
     if costs.stream_start is None:
         return np.zeros(len(level))
-    return np.asarray(costs.stream_start[level] * _whole(flows), dtype=np.float64)
+    return np.asarray(costs.stream_start[level] * _line_weights(flows), dtype=np.float64)
 
 
-def _whole(flows: FlowArrays) -> Floats:
+def _line_weights(flows: FlowArrays) -> Floats:
     """The weight of each stream: 1 where it takes a new line every eight doubles, less where it
     takes fewer.
     """
@@ -179,7 +183,7 @@ def _foreign(flows: FlowArrays, priced: _Priced, levels: int) -> Floats:
     return means
 
 
-def _changed(flows: FlowArrays, priced: _Priced, costs: LineCosts, base: Floats) -> Floats:
+def _with_other_costs(flows: FlowArrays, priced: _Priced, costs: LineCosts, base: Floats) -> Floats:
     """The mean cycles ``base`` recomputed with other costs; only kinds of streams whose cost
     changes are computed.
     """

@@ -149,14 +149,14 @@ def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
         after, before = _reaches(best, other), _reaches(other, best)
         if not (after or before):
             continue  # another version of the same loop
-        if _beside(other, main):
+        if _covers_same_components(other, main):
             main.append(other)
         elif after and (other.loop.rows & best.loop.rows or _obscure(other, best)):
             rest.append(other)
     return HotLoops(
         main=tuple(c.loop for c in main),
-        rest=_ladder(best.loop, [c.loop for c in rest]),
-        straight=_left(best) if best.loop.iterations > 1 else 0.0,
+        rest=_remainder_loops(best.loop, [c.loop for c in rest]),
+        straight=_straight_remainder(best) if best.loop.iterations > 1 else 0.0,
         entry=_entry(best),
     )
 
@@ -165,7 +165,7 @@ def _level(candidate: _Candidate) -> int | None:
     return candidate.function.parent(candidate.head)
 
 
-def _beside(other: _Candidate, main: Sequence[_Candidate]) -> bool:
+def _covers_same_components(other: _Candidate, main: Sequence[_Candidate]) -> bool:
     """Whether a loop passes over the same components as the main loop, for other rows or a second
     time.
     """
@@ -203,7 +203,7 @@ def _reaches(start: _Candidate, goal: _Candidate) -> bool:
     return False
 
 
-def _ladder(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
+def _remainder_loops(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
     """The remainder loops, one for each number of components per pass, in descending order."""
     loops: dict[float, HotLoop] = {}
     for loop in rest:
@@ -212,7 +212,7 @@ def _ladder(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
     return tuple(loops[count] for count in sorted(loops, reverse=True))
 
 
-def _left(best: _Candidate) -> float:
+def _straight_remainder(best: _Candidate) -> float:
     """The instructions per component in blocks after the hot loop that store to its rows."""
     function, inside = best.function, _looping(best)
     seen, waiting, remainders = {best.head}, [best.head], list[tuple[float, float]]()

@@ -39,7 +39,7 @@ class Pace:
 def time_left_text(seconds: float | None) -> str:
     """The remaining time in words, such as ``about 40 s left``; empty for None.
 
-    >>> told(41.7), told(200.0), told(None)
+    >>> time_left_text(41.7), time_left_text(200.0), time_left_text(None)
     ('about 42 s left', 'about 4 min left', '')
     """
     if seconds is None:

@@ -127,7 +127,7 @@ def threads_on_group(
     ``compact`` fills one group after the other, ``scatter`` deals threads out to all groups of a
     node of ``of`` cores.
 
-    >>> together(6, 4), together(6, 4, "scatter", of=16)
+    >>> threads_on_group(6, 4), threads_on_group(6, 4, "scatter", of=16)
     (4, 2)
     """
     if placement == "compact":

@@ -25,7 +25,9 @@ from autotune.measuring.network.text_block import (
 
 _TITLE = re.compile(r"# Benchmarking\s+(\S+)")
 _PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)")
-_VERSION = re.compile(r"Intel ?\(R\) MPI Benchmarks?,?\s*(?:Version\s*)?(\S*\d[^\s,]*)")
+_VERSION = re.compile(
+    r"Intel ?\(R\) MPI Benchmark(?P<old> Suite)?s?,?\s*(?:Version\s*|V)?(?P<version>\S*\d[^\s,]*)"
+)
 _END = "All processes entering MPI_Finalize"
 _STOPPED = ("time-out", "out-of-mem")
 _KNOWN: dict[str, Operation] = {
@@ -50,7 +52,8 @@ def read(lines: Sequence[str]) -> list[BenchmarkTable]:
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if stated := _VERSION.search(text):
-            version, whole_text = version or stated[1], True
+            version = version or stated["version"]
+            whole_text = whole_text or not stated["old"]
         ended = ended or _END in text
         if title := _TITLE.match(text):
             _check(blocks)

@@ -86,6 +86,33 @@ def test_the_version_of_the_banner_is_that_of_all_tables() -> None:
     assert [table.version for table in tables] == ["2021.3", "2021.3"]
 
 
+@pytest.mark.parametrize(
+    ("banner", "version"),
+    [
+        ("#    Intel (R) MPI Benchmark Suite V3.2, MPI-1 part", "3.2"),
+        ("#    Intel (R) MPI Benchmark Suite V2.3, MPI-1 part    ", "2.3"),
+    ],
+)
+def test_versions_before_4_state_it_in_other_words_and_need_not_say_that_they_end(
+    banner: str, version: str
+) -> None:
+    (table,) = read([banner, *block("Allgather", "8 1 1 1 1")])
+    assert table.version == version
+
+
+@pytest.mark.parametrize(
+    ("banner", "version"),
+    [
+        ("#    Intel (R) MPI Benchmarks 2018 Update 1, MPI-1 part", "2018"),
+        ("#    Intel(R) MPI Benchmarks, Version 2019.6", "2019.6"),
+    ],
+)
+def test_versions_of_several_words_are_read(banner: str, version: str) -> None:
+    end = "# All processes entering MPI_Finalize"
+    (table,) = read([banner, *block("Allgather", "8 1 1 1 1"), end])
+    assert table.version == version
+
+
 def test_tables_of_several_numbers_of_ranks_follow_one_another() -> None:
     tables = read(block("Allgather", "8 1 1 1 1", processes=2) + block("Allgather", "8 1 1 2 1"))
     assert [(t.line, t.ranks) for t in tables] == [(1, 2), (5, 4)]

@@ -161,7 +161,7 @@ def test_instructions_around_the_loop_are_the_least_of_an_entry() -> None:
 
 
 def test_figures_of_results_become_columns() -> None:
-    plain, rough = result(), result(approximate=True, gathers=2.0, calls=1.0, width=0.5)
+    plain, rough = result(), result(approximate=True, gathers=0.5, calls=0.25, width=0.5)
     made = loops([plain, rough])
     assert made.approximate.tolist() == [0, 1]
     assert made.gathers.tolist() == [0, 1]

@@ -59,6 +59,7 @@ def test_a_calibration_without_constants_changes_no_price() -> None:
         assert same_costs(machine, machine, threads)
     costs = calibrated_costs(machine, 1)
     assert costs.outlinks.tolist() == [0, 0, 0]
+    assert (costs.handed, costs.reclaim, costs.crossing, costs.loop_entry) == (0, 0, 0, 0)
     assert costs.conflict is None
     assert costs.crowding is None
     assert costs.between == pytest.approx(0.3), "never below what transfers between cores vary"

@@ -1,5 +1,6 @@
 """The model as arithmetic over arrays, against loops over streams, passes and threads by hand."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -173,6 +174,10 @@ def test_a_store_that_allocates_nothing_loads_nothing() -> None:
     assert timed(store._replace(stores=False), costs=costs).mean[0, 0] * 8 == pytest.approx(1)
     further = store._replace(distance=everywhere(FAR))
     assert timed(further, costs=costs).mean[1, 0] * 8 == pytest.approx(3)
+    nowhere = replace(SERIAL, allocating=math.inf)
+    largest = store._replace(distance=everywhere(MEMORY))
+    assert timed(largest, costs=nowhere).memory_lines.tolist() == [0]
+    assert timed(largest, costs=costs).memory_lines.tolist() == [1 / 8]
 
 
 def test_bytes_stored_through_a_cache_are_counted_apart() -> None:
@@ -188,6 +193,8 @@ def test_starts_of_streams_are_spread_over_the_points_between_jumps() -> None:
     streams = (Stream(0, everywhere(MIDDLE)), Stream(0, everywhere(MEMORY)))
     assert timed(*streams, costs=costs, jump=50.0).starts[0] == pytest.approx(40 / 50)
     assert timed(*streams, costs=costs).starts[0] == 0, "a sweep without jumps starts once"
+    wide = [stream._replace(lines=1 / 4) for stream in streams]
+    assert timed(*wide, costs=costs, jump=50.0).starts[0] == pytest.approx(40 / 50)
     rare = [stream._replace(lines=1 / 80) for stream in streams]
     assert timed(*rare, costs=costs, jump=50.0).starts[0] == pytest.approx(4 / 50)
 
@@ -287,7 +294,9 @@ def test_sums_are_joined_selected_and_taken_apart() -> None:
     rows = made(0, True).joined(made(10, True), axis=0)
     assert rows.total[:, 0].tolist() == [0, 3, 10, 13]
     assert rows.row(2).total.tolist() == [[10, 11, 12]]
-    assert rows.row(2).beside is not None
+    beside = rows.row(2).beside
+    assert beside is not None
+    assert beside.tolist() == [[5, 5.5, 6]]
     passes = made(0, False).joined(made(10, False), axis=1)
     assert passes.at(np.array([5, 0])).exposed.tolist() == [[-12, 0], [-15, -3]]
     assert passes.at(np.array([1])).beside is None

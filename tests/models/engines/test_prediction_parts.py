@@ -144,6 +144,15 @@ def test_two_kernels_are_named_the_longest_first_with_their_sweeps_together() ->
     assert text == "LC bound by L2: 50 % of the step; RHS bound in core (T_nOL): 33 %"
 
 
+def test_a_kernel_is_saturated_from_the_fewest_cores_of_its_stretches() -> None:
+    """The third stretch needs more cores than a domain has."""
+    text = reason(
+        ["a/lc", "b/lc", "c/lc"],
+        (1, 1, 1, 3, 5), (1, 1, 1, 4, 6), (1, 1, 1, 2, 4), saturation=[5.0, 2.5, 9.0],
+    )  # fmt: skip
+    assert text == "LC bound by MEM, saturated from 2.5 of 8 cores: 100 % of the step"
+
+
 @pytest.mark.parametrize(("barriers", "told"), [(0.2, ""), (1.0, "; barriers: 20 %")])
 def test_barriers_are_told_above_a_twentieth(barriers: float, told: str) -> None:
     text = reason(["lc"], (4, 0, 0, 0, 4), barriers=barriers)

@@ -249,12 +249,16 @@ def test_a_gap_over_the_border_of_a_tile_reaches_behind_the_other_passes() -> No
     assert result.distance[2] == pytest.approx(1000 + over * 8 * 64)
 
 
-def test_a_row_of_both_passes_counts_from_the_begin_of_the_earlier_tile() -> None:
-    """Another pass reads the same row: what of the earlier tile lies before the gap is new."""
-    pair = (sweep(0, touch(0, gap=16)), sweep(1, touch(0)))
+@pytest.mark.parametrize("gap", [16, 64, 100])
+def test_a_row_of_both_passes_counts_from_the_begin_of_the_earlier_tile(gap: int) -> None:
+    """Another pass reads the same row: what of the earlier tile lies before the gap is new.
+
+    A gap longer than a tile has nothing before it but what this tile has touched.
+    """
+    pair = (sweep(0, touch(0, gap=gap)), sweep(1, touch(0)))
     result = streams(thread((PassGroup(pair, 0.125, 64.0),), 4096.0), LINE)
     inside = MICRO * 64
-    expected = np.where(inside < 16, 8 * (64 - 16 + inside), 0.0)
+    expected = np.where(inside < gap, 8 * (max(64 - gap, 0) + inside), 0.0)
     assert result.distance[2] == pytest.approx(1000 + expected)
 
 

@@ -22,7 +22,7 @@ from autotune.measuring.network.foreign_output import ImportedSamples
 from autotune.measuring.network.mpi_benchmark import BenchmarkResult
 from autotune.measuring.network.outliers import Outlier
 from autotune.measuring.network.samples import RecordedRun, SampleWriter
-from autotune.units import Bytes, Seconds
+from autotune.units import Bytes, BytesPerSecond, Seconds
 
 
 def curve(operation: str = "allgather", pieces: int = 1, **changed: object) -> CostCurve:
@@ -33,8 +33,8 @@ def curve(operation: str = "allgather", pieces: int = 1, **changed: object) -> C
         "nodes": 1,
         "ranks": 2,
         "segments": (
-            Segment(lower=Bytes(0), latency=Seconds(1e-6), bandwidth=1e9),
-            Segment(lower=Bytes(8192), latency=Seconds(4e-6), bandwidth=2e9),
+            Segment(lower=Bytes(0), latency=Seconds(1e-6), bandwidth=BytesPerSecond(1e9)),
+            Segment(lower=Bytes(8192), latency=Seconds(4e-6), bandwidth=BytesPerSecond(2e9)),
         )[:pieces],
         "measured": (Bytes(8), Bytes(1 << 20)),
         "residual": (0.9, 1.1),

@@ -110,7 +110,7 @@ def test_options_that_cannot_be_taken_end_with_code_2(
 def test_the_file_and_what_it_kept_are_noted_apart_from_the_result(tmp_path: Path) -> None:
     store = tmp_path / "results.sqlite"
     with Store.open(store) as results:
-        fabricated.fill(results, sizes=(256,), rounds=2)
+        fabricated.fill(results, sizes=(256,), rounds=1)
     output = tmp_path / "quick.csv"
     words = ["export", "--format", "csv", "-o", str(output), "--store", str(store)]
     done = CliRunner().invoke(app, words)

@@ -18,6 +18,7 @@ from autotune.domain.calibration import Constant, Refined
 from autotune.domain.machine import InCore, Memory, Overlap, StorePath, Streaming
 from autotune.domain.network import CostCurve, Network, Segment
 from autotune.measuring.host.detect import DetectionReason
+from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Seconds
 
 HOST = made.machine(calibrated=False)
 
@@ -57,7 +58,9 @@ def test_how_times_in_the_core_are_found(in_core: InCore, words: str) -> None:
 
 def test_a_cache_has_its_transfers_and_its_ways_of_writing() -> None:
     inner, middle, outer = HOST.caches
-    victim = replace(outer, victim=True, inbound=16.0, outbound=8.5, exposed=0.5)
+    victim = replace(
+        outer, victim=True, inbound=BytesPerCycle(16.0), outbound=BytesPerCycle(8.5), exposed=0.5
+    )
     through = replace(middle, write_back=False, write_allocate=False)
     shown = lines(caches=(inner, through, victim))
     assert shown[4].endswith("shared by 1 core, write-through, no write-allocate, exposed 1.00")
@@ -72,7 +75,10 @@ def test_figures_that_were_never_checked_have_a_question_mark() -> None:
         "caches.L2.exposed": "a guess (unverified)",
         "memory.single": "a guess (unverified)",
     }
-    shown = lines(sources=sources, memory=Memory(saturated=2e10, single=1.2e10, cores=2))
+    shown = lines(
+        sources=sources,
+        memory=Memory(saturated=BytesPerSecond(2e10), single=BytesPerSecond(1.2e10), cores=2),
+    )
     assert shown[1].startswith("  x86_64, 2 cores?, 1 socket, clock 3.7 GHz?, in-core")
     assert shown[4] == "  L2  1 MiB?, 8 ways, shared by 1 core, exposed 1.00?"
     assert "  memory, all cores of a domain: 20 GB/s" in shown
@@ -80,12 +86,14 @@ def test_figures_that_were_never_checked_have_a_question_mark() -> None:
 
 
 def test_bandwidths_of_benchmarks_have_their_names() -> None:
-    shown = lines(memory=Memory(cores=2, benchmarks={"triad": Streaming(saturated=2.93e10)}))
+    shown = lines(
+        memory=Memory(cores=2, benchmarks={"triad": Streaming(saturated=BytesPerSecond(2.93e10))})
+    )
     assert "  memory, triad: 29.3 GB/s" in shown
 
 
 def test_stores_have_a_path_of_their_own_on_some_machines() -> None:
-    shown = lines(overlap=Overlap(store_path=StorePath(throughput=5.3, cores=2)))
+    shown = lines(overlap=Overlap(store_path=StorePath(throughput=BytesPerCycle(5.3), cores=2)))
     assert "  stores through the innermost cache: 5.3 B/cy, path shared by 2 cores" in shown
 
 
@@ -96,8 +104,10 @@ def test_cost_curves_are_named_by_operation_ranks_and_nodes() -> None:
             benchmark="autotune",
             nodes=nodes,
             ranks=ranks,
-            segments=(Segment(lower=0, latency=1e-6, bandwidth=1e9),),
-            measured=(8, 8192),
+            segments=(
+                Segment(lower=Bytes(0), latency=Seconds(1e-6), bandwidth=BytesPerSecond(1e9)),
+            ),
+            measured=(Bytes(8), Bytes(8192)),
         )
 
     network = Network(title="ring", curves=(curve(2, 1), curve(8, 4)))

@@ -7,6 +7,7 @@ import fabricated as made
 
 from autotune.commands.rank.candidate_formula import CandidateFormula
 from autotune.commands.rank.text import formulas, predictions, rankings, variants
+from autotune.domain.problem import AnyProblem
 from autotune.domain.ranking import Ranking, rank
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.variant import Build, Candidate
@@ -42,7 +43,7 @@ def ranked(of: Sequence[tuple[Candidate, Prediction]]) -> list[Ranking]:
 
 def shown(of: Sequence[tuple[Candidate, Prediction]], top: int = 0, illegal: int = 0) -> list[str]:
     """The lines of a ranking; ``illegal`` candidates of the first problem were left out."""
-    problem = made.problem()
+    problem: AnyProblem = made.problem()
     enumerated = EnumeratedSpace(
         legal=[c for c, _ in of], illegal=[(f"x{k}", problem, "no") for k in range(illegal)]
     )

@@ -136,7 +136,8 @@ def test_the_time_to_keep_is_in_seconds_where_it_has_a_unit(
     text: str, keep: float, unit: str
 ) -> None:
     request = ForecastOptions(keep=text).request(0.9)
-    assert (request.keep, request.keep_unit) == (pytest.approx(keep), unit)
+    assert request.keep == pytest.approx(keep)
+    assert request.keep_unit == unit
 
 
 def test_what_is_forecast_is_named_between_commas() -> None:

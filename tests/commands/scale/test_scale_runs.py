@@ -1,6 +1,7 @@
 """The runs of a scaling study: columns of a table by name and formula, and regions of the runs."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from autotune.errors import InputError
 from autotune.files import tables
 from autotune.learning.scaling.scaling_runs import Runs
 
+Reader = Callable[..., Runs]
 TABLE = """\
 ranks,nx,ny,py,pz,code,comm_ms,mean,time_s
 1,10,20,1,1,a,0,-1,4
@@ -23,7 +25,7 @@ COLUMNS = ScalingColumns(processors="ranks", size="nx*ny", time="time_s")
 
 
 @pytest.fixture
-def read(tmp_path: Path):
+def read(tmp_path: Path) -> Reader:
     """The runs of ``TABLE`` for some columns."""
 
     def runs(columns: ScalingColumns = COLUMNS, text: str = TABLE) -> Runs:
@@ -39,7 +41,7 @@ def columns(**changed: object) -> ScalingColumns:
     return ScalingColumns(**(values | changed))  # type: ignore[arg-type]
 
 
-def test_a_size_is_arithmetic_on_columns(read) -> None:
+def test_a_size_is_arithmetic_on_columns(read: Reader) -> None:
     runs = read()
     assert runs.points.processors.tolist() == [1, 2, 4, 8]
     assert runs.points.size.tolist() == [200, 200, 400, 800]
@@ -49,11 +51,11 @@ def test_a_size_is_arithmetic_on_columns(read) -> None:
     assert str(runs.variables.time) == "T = time_s [s]"
 
 
-def test_the_unit_of_the_size_is_as_the_user_states_it(read) -> None:
+def test_the_unit_of_the_size_is_as_the_user_states_it(read: Reader) -> None:
     assert str(read(columns(size_unit="cells")).variables.size) == "SIZE = nx*ny [cells]"
 
 
-def test_one_covariate_is_x_and_several_are_numbered(read) -> None:
+def test_one_covariate_is_x_and_several_are_numbered(read: Reader) -> None:
     (one,) = read(columns(covariate=["py/pz"])).variables.covariates
     assert (one.symbol, one.formula) == ("X", "py/pz")
     two = read(columns(covariate=["py/pz", "ny"]))
@@ -61,20 +63,20 @@ def test_one_covariate_is_x_and_several_are_numbered(read) -> None:
     assert [values.tolist() for values in two.points.covariates] == [[1, 2, 1, 2], [20] * 4]
 
 
-def test_a_column_of_one_value_can_be_named_too(read) -> None:
+def test_a_column_of_one_value_can_be_named_too(read: Reader) -> None:
     """``ny`` is 20 in every row: no parameter, and still part of a size or a condition."""
     runs = selected(read(), RunSelection(conditions=(("ny", (20,)),)))
     assert len(runs) == 4
     assert runs.treated[-1] == "4 of 4 runs: ny = 20"
 
 
-def test_components_come_to_the_unit_of_the_time(read) -> None:
+def test_components_come_to_the_unit_of_the_time(read: Reader) -> None:
     runs = read(columns(communication="comm_ms"))
     assert runs.parts["communication"].tolist() == pytest.approx([0, 0.1, 0.3, 0.7])
     assert "computation" not in runs.parts
 
 
-def test_components_stay_as_they_are_where_the_unit_of_the_time_is_not_stated(read) -> None:
+def test_components_stay_as_they_are_where_the_unit_of_the_time_is_not_stated(read: Reader) -> None:
     text = TABLE.replace("time_s", "wall")
     runs = read(columns(communication="comm_ms", time="wall"), text)
     assert runs.parts["communication"].tolist() == [0, 100, 300, 700]
@@ -95,12 +97,14 @@ def test_components_stay_as_they_are_where_the_unit_of_the_time_is_not_stated(re
         ({"communication": "mean"}, "--communication: mean = -1; expected times, zero or more"),
     ],
 )
-def test_a_column_that_does_not_fit_is_told(read, changed: dict[str, str], words: str) -> None:
+def test_a_column_that_does_not_fit_is_told(
+    read: Reader, changed: dict[str, str], words: str
+) -> None:
     told = faults(lambda: read(columns(**changed)))
     assert re.match(words, told), told
 
 
-def test_conditions_hold_together_and_are_counted_one_after_the_other(read) -> None:
+def test_conditions_hold_together_and_are_counted_one_after_the_other(read: Reader) -> None:
     conditions = (("code", ("a", "b")), ("py", (2,)), ("pz", (1, 2)))
     runs = selected(read(), RunSelection(conditions=conditions))
     assert runs.points.processors.tolist() == [2, 4]
@@ -111,7 +115,7 @@ def test_conditions_hold_together_and_are_counted_one_after_the_other(read) -> N
     ]
 
 
-def test_a_condition_on_what_an_earlier_one_removed_is_refused(read) -> None:
+def test_a_condition_on_what_an_earlier_one_removed_is_refused(read: Reader) -> None:
     conditions = (("py", (4,)), ("code", ("a",)))
     told = faults(lambda: selected(read(), RunSelection(conditions=conditions)))
     assert told == "--condition: no run has code=a; expected b"
@@ -121,7 +125,7 @@ def test_a_condition_on_what_an_earlier_one_removed_is_refused(read) -> None:
     ("ratio", "processors"), [(0.0, [1, 2, 4, 8]), (1.5, [2, 8]), (-1.0, [1, 4])]
 )
 def test_grids_of_processors_within_a_factor_of_two_of_the_ratio(
-    read, ratio: float, processors: list[int]
+    read: Reader, ratio: float, processors: list[int]
 ) -> None:
     """log2(py/pz) of the four runs: 0, 1, 0, 1."""
     runs = selected(read(), RunSelection(grid=("py", "pz"), ratio=ratio))
@@ -129,7 +133,7 @@ def test_grids_of_processors_within_a_factor_of_two_of_the_ratio(
     assert runs.treated[-1] == f"{len(processors)} of 4 runs: log2(py/pz) = {ratio:g} +- 1"
 
 
-def test_a_ratio_that_no_grid_has_names_those_that_there_are(read) -> None:
+def test_a_ratio_that_no_grid_has_names_those_that_there_are(read: Reader) -> None:
     told = faults(lambda: selected(read(), RunSelection(grid=("py", "pz"), ratio=8)))
     assert told == "--ratio: no run has log2(py/pz) = 8 +- 1; expected a ratio from 0 to 1"
 
@@ -142,16 +146,18 @@ def test_a_ratio_that_no_grid_has_names_those_that_there_are(read) -> None:
         (("mean", "py"), "--grid: mean is not a number above zero everywhere"),
     ],
 )
-def test_a_grid_is_made_of_columns_above_zero(read, grid: tuple[str, str], words: str) -> None:
+def test_a_grid_is_made_of_columns_above_zero(
+    read: Reader, grid: tuple[str, str], words: str
+) -> None:
     assert faults(lambda: selected(read(), RunSelection(grid=grid))).startswith(words)
 
 
-def test_without_a_selection_the_runs_are_as_they_were(read) -> None:
+def test_without_a_selection_the_runs_are_as_they_were(read: Reader) -> None:
     runs = read()
     assert selected(runs, RunSelection()).treated == runs.treated
 
 
-def test_a_selection_keeps_the_parts_and_the_fields_of_its_runs(read) -> None:
+def test_a_selection_keeps_the_parts_and_the_fields_of_its_runs(read: Reader) -> None:
     whole = read(columns(communication="comm_ms"))
     runs = selected(whole, RunSelection(conditions=(("code", ("b",)),)))
     assert runs.parts["communication"].tolist() == pytest.approx([0.1, 0.7])

@@ -103,20 +103,30 @@ def test_wrong_values_end_with_code_2(words: tuple[str, ...], parts: tuple[str, 
 
 CONFIG = """\
 schema: autotune.config/1
-title: heat
+title: a grid
 machine: generic-x86-64
-skeleton: pirk
-space: pirk-orders
-problems: [{ivp: heat2d, method: radau-iia-5, correctors: 4, size: 40}]
+space: blocks.yaml
+engine: planes
+problems: [{stencil: star3d-7pt, grid: {i: 60, j: 20, k: 9}}]
 builds: [{compiler: gcc, flags: [-O2]}]
 threads: [1]
 selection: {top: 1, random: 0, seed: 3}
 """
+SPACE = """\
+schema: autotune.space/1
+skeleton: jacobi
+title: one dimension to block
+parameters: {bk: [none, 4]}
+rules:
+  - {block: {kernel: sweep, dimension: k, size: $bk}, when: {bk: 4}}
+baseline: {bk: none}
+"""
 
 
 def test_a_job_says_how_to_read_it_back_in_words_that_can_be_pasted(tmp_path: Path) -> None:
-    config, folder = tmp_path / "my heat.yaml", tmp_path / "my job"
+    config, folder = tmp_path / "my grid.yaml", tmp_path / "my job"
     config.write_text(CONFIG, encoding="utf-8")
+    (tmp_path / "blocks.yaml").write_text(SPACE, encoding="utf-8")
     done = CliRunner().invoke(app, ["tune", str(config), "--emit-job", str(folder)])
     assert done.exit_code == 0, done.output
     assert done.stdout == ""
@@ -127,8 +137,9 @@ def test_a_job_says_how_to_read_it_back_in_words_that_can_be_pasted(tmp_path: Pa
 
 
 def test_a_page_is_never_written_over_a_config(tmp_path: Path) -> None:
-    config = tmp_path / "heat.yaml"
+    config = tmp_path / "grid.yaml"
     config.write_text(CONFIG, encoding="utf-8")
+    (tmp_path / "blocks.yaml").write_text(SPACE, encoding="utf-8")
     done = CliRunner().invoke(app, ["tune", str(config), "--report", str(config)])
     assert "a file that is not an HTML page" in str(done.exception)
     assert config.read_text(encoding="utf-8") == CONFIG

@@ -195,17 +195,14 @@ def _figures(score: ColumnScore | None) -> Sequence[str]:
 def _overall(comparison: PublishedComparison) -> str:
     excluded = [g.published.communication for g in comparison.groups if g.fitted]
     counted = [g.published.communication for g in comparison.headline]
-    without = (
-        f"; without {', '.join(excluded)}: a cost curve was fitted to them" if excluded else ""
-    )
     if not counted:
         return f"no headline: a cost curve was fitted to {', '.join(excluded)}"
     title = f"over {', '.join(counted)}"
     rule = comparison.reference.rule
-    return (
-        score_table(title, comparison.predicted, comparison.theirs, comparison.rule, rule)
-        + f"\n{without[2:]}"
-    )
+    scores = score_table(title, comparison.predicted, comparison.theirs, comparison.rule, rule)
+    if not excluded:
+        return scores
+    return f"{scores}\nwithout {', '.join(excluded)}: a cost curve was fitted to them"
 
 
 def _errata(row: RowPrediction) -> Iterator[str]:

@@ -237,6 +237,15 @@ def test_the_text_says_what_was_compared_with_what():
     assert "without sparse: a cost curve was fitted to them" in text
 
 
+@pytest.mark.parametrize("fitted", [(), ("icpe19-table5/sparse",)])
+def test_blocks_of_the_text_are_a_blank_line_apart(fitted: tuple[str, ...]):
+    setup, machine = setup_of("icpe19-string-row")
+    text = table.comparison(compared("icpe19-string-row", *fitted), setup, machine)
+    assert "\n\n\n" not in text
+    assert text == text.strip()
+    assert ("without sparse: a cost curve was fitted to them" in text) == bool(fitted)
+
+
 def test_predictions_for_another_machine_come_with_a_caution():
     setup, machine = setup_of("icpe19-wave1d")
     machine = dataclasses.replace(machine, name="another")

@@ -436,8 +436,8 @@ class FactReader:
         if any(item is LOST for item in items):
             self.broken = True
             return LOST
-        faultless = len(self.session.faults) == faults_before
-        words = bound.words(len(value)) if bound and faultless else ""
+        sound = not open_ or len(self.session.faults) == faults_before
+        words = bound.words(len(value)) if bound and sound else ""
         return self._bound(keys, f"{len(value)} values", words) if words else items
 
     def _mapping(

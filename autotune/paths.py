@@ -65,3 +65,16 @@ def _base(variable: str, xdg: str, fallback: str) -> Path:
             where=variable, found="there is no home directory", hint=f"set {variable} to a folder"
         )
         raise InputError(fault) from error
+
+
+def exists(path: Path) -> bool:
+    """Whether a file or folder is there; False for a path that none can have: it is too long."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there."""
+    return exists(path) and path.is_dir()

@@ -67,9 +67,9 @@ def load(path: str | Path) -> Setup:
     Raises ConfigError with every fault of the file and of the files that it names.
     """
     session, config_file = Session(), Path(path)
-    if not config_file.exists():
+    if not paths.exists(config_file):
         shipped = paths.data_root() / config_file
-        if shipped.is_file() and not config_file.is_absolute():
+        if paths.exists(shipped) and shipped.is_file() and not config_file.is_absolute():
             config_file = shipped
         elif str(path) in paths.names("configs"):
             config_file = paths.folder("configs") / f"{path}.yaml"

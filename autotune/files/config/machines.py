@@ -6,6 +6,7 @@ machine file of kerncraft is read as well.
 
 from pathlib import Path
 
+from autotune import paths
 from autotune.domain.machine import BENCHMARKS, UNVERIFIED, Machine, Memory, exposed_by
 from autotune.domain.network import Network
 from autotune.errors import nearest, one_of
@@ -96,7 +97,7 @@ def _network_beside(session: Session, document: Document) -> Network | None:
         session.add(where, f"network: {name!r}", "curves, or a path that ends in .yaml")
         return None
     path = document.path.parent / name
-    if not path.exists():
+    if not paths.exists(path):
         session.add(where, f"network: there is no file {name!r}", "autotune comm fit -o writes one")
         return None
     return session.once(path, read_network)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
+from autotune import paths
 from autotune.domain.program import BUILD_PLACES, NAME, Program, Template
 from autotune.domain.program_model import (
     FACTS,
@@ -155,8 +156,9 @@ class _Reader:
         cannot be read.
         """
         path = self.folder / name
-        if not path.is_file():
-            near = nearest(name, sorted(p.name for p in path.parent.glob("*") if p.is_file()))
+        if not (paths.exists(path) and path.is_file()):
+            beside = path.parent.glob("*") if paths.exists(path.parent) else ()
+            near = nearest(name, sorted(p.name for p in beside if p.is_file()))
             self.add(keys, f"there is no file {shown(path)!r}", hint=near)
             return None
         return text_of(path, self.session.faults)

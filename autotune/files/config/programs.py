@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
+from autotune import paths
 from autotune.domain.annotations import Bounds, InNotation, Text
 from autotune.domain.program import (
     BUILD_PLACES,
@@ -297,21 +298,21 @@ class _Checker:
                 self._key(("verify", name), found, "arguments that only the run names")
         if program.verify and program.check is None:
             self._key(("verify",), "verify, and no check value is read", "the key check")
-        if program.folder and not (self.document.path.parent / program.folder).is_dir():
+        if program.folder and not paths.is_folder(self.document.path.parent / program.folder):
             self.add(("folder",), f"there is no folder {program.folder!r}")
 
     def sources(self, folder: Path) -> dict[str, bytes] | None:
         """The source files: name relative to the source folder, to content; None with
         faults noted.
         """
-        if not folder.is_dir():
+        if not paths.is_folder(folder):
             self.add(("source_folder",), f"there is no folder {shown(folder)!r}")
             return None
         contents: dict[str, bytes] = {}
         for i, pattern in enumerate(self.program.sources):
             try:
                 names = source_names(folder, pattern)
-            except (ValueError, NotImplementedError) as error:
+            except (ValueError, NotImplementedError, OSError, RecursionError) as error:
                 self.add(("sources", i), f"{pattern!r}: {error}", "a name or a pattern such as *.c")
                 continue
             if not names:

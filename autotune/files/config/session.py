@@ -124,9 +124,10 @@ class Session:
         """
         if name.endswith((".yaml", ".yml")):
             path = folder / name
-            if path.exists():
+            if paths.exists(path):
                 return path
-            names = sorted(p.name for p in path.parent.glob("*.yaml")) if "\0" not in name else []
+            folder = path.parent
+            names = sorted(p.name for p in folder.glob("*.yaml")) if paths.exists(folder) else []
             found = f"there is no file {yaml_document.shown(path)!r}"
             self.add(where, found, hint=nearest(path.name, names))
             return None

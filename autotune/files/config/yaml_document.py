@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from autotune import paths
 from autotune.errors import Fault
 
 Scalar = str | int | float | bool | None
@@ -95,7 +96,7 @@ def read(path: Path, faults: list[Fault]) -> Document | None:
 
     Duplicate keys, anchors and tags are added to ``faults`` too, but the document is returned.
     """
-    if path.suffix in _SOURCES and path.is_file():
+    if path.suffix in _SOURCES and paths.exists(path) and path.is_file():
         hint = f"autotune init {shown(path)} writes a first config for a program"
         faults.append(Fault(where=shown(path), found="a source file", expected="YAML", hint=hint))
         return None

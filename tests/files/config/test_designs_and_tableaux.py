@@ -222,6 +222,8 @@ def test_a_curve_that_is_there_twice_names_the_first_one(folder):
         ("1 GB/s", "0 GB/s", "bandwidth: '0 GB/s' is not positive"),
         ("pingpong", "pingpng", "(did you mean pingpong?)"),
         ("[8 B, 1 MiB]", "[8 B]", "measured: 1 values; expected at least 2"),
+        ("[8 B, 1 MiB]", "[x]", "measured: 1 values; expected at least 2"),
+        ("[8 B, 1 MiB]", "[x, 1 MiB]", "measured: 'x' is not a number with a unit of size"),
     ],
 )
 def test_a_curve_that_cannot_be_is_one_fault(folder, old, new, fault):

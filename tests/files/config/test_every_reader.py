@@ -252,3 +252,11 @@ def test_a_build_without_commands_is_refused(put):
     value, faults = read("program", put(text.replace("x: [", "#")))
     assert value is None
     assert any("build: a list is not a list of arguments" in fault for fault in faults)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a/" * 400, "[" * 300, "../" * 400])
+def test_a_source_of_a_name_that_no_file_can_have_is_refused(put, name):
+    value, faults = read("program", put(HEAD.replace('["*.c"]', json.dumps([name]))))
+    assert value is None
+    assert len(faults) == 1
+    assert faults[0].startswith("x.yaml:3:11: ")

@@ -175,6 +175,7 @@ class _FileSchema:
 
     def _described(self, field: FileField, words: str) -> Schema:
         schema = self._value(field.kind, field.notes)
+        schema = _or_null(schema) if field.optional else schema
         key = field.note(FileKey)
         if key is not None and key.file:
             schema = {"anyOf": [schema, {"type": "string", "description": "the path of a file"}]}

@@ -110,6 +110,17 @@ def test_who_becomes_the_fastest_is_the_new_rival() -> None:
     assert last[2].contest.ratio > 1.4
 
 
+def test_a_single_round_does_not_make_the_rival() -> None:
+    """The newcomer is faster in its first round, and still compared with the one before it."""
+    course = Course(Host({0: 1.0, 1: 0.9}, noise=0.001))
+    course.run(0)
+    course.standings.clear()
+    course.run(1, rival=0)
+    first = next(s for s in course.standings if s.identity == identity(1) and s.rounds == 1)
+    assert first.contest is not None
+    assert first.contest.ratio < 0.95
+
+
 def test_failures_are_told_at_once_and_the_race_goes_on() -> None:
     host = Host({0: 1.0, 1: 1.0, 2: 1.0}, fates={1: "crashed", 2: "build-failed"})
     course = Course(host)

@@ -1,12 +1,14 @@
 """Rounds of launches on a made-up host: order, samples, verdicts, levels."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from fake_host import Host, Notebook, bench, candidate
 
-from autotune.domain.results import Measurement
+from autotune.domain.results import Measurement, Sample
 from autotune.domain.setup import Measuring
+from autotune.measuring.candidates.base import Launch
 from autotune.tuning.base import EarlierResult, Plan
 from autotune.tuning.rounds import MeasuredGroup, shown
 
@@ -73,6 +75,28 @@ def test_times_are_the_accepted_ones_by_round() -> None:
     rounds(group, 3, 0)
     assert group.times(names(0)[0]) == {0: [2.0] * 3, 2: [2.0] * 3}
     assert group.times("unknown") == {}
+
+
+class WarmingUp(Host):
+    """The first sample of each launch warms up, and is twice as fast."""
+
+    def launch(self, prepared, *, on_sample, **settings) -> Launch:
+        def keep(sample: Sample) -> None:
+            first = sample.taken.endswith(".0")
+            on_sample(
+                replace(sample, warm_up=True, seconds=sample.seconds / 2) if first else sample
+            )
+
+        return super().launch(prepared, on_sample=keep, **settings)
+
+
+def test_samples_that_warm_up_are_kept_but_do_not_count() -> None:
+    host = WarmingUp({0: 2.0}, noise=0.0)
+    group = group_of(host)
+    rounds(group, 2, 0)
+    assert group.times(names(0)[0]) == {0: [2.0] * 2, 1: [2.0] * 2}
+    assert [s.seconds for s in group.samples[names(0)[0]]] == [1.0, 2.0, 2.0] * 2
+    assert host.limits[0] == [9.0, 2.0]
 
 
 def test_time_limits_go_by_the_fastest_sample_so_far_and_before_by_what_is_expected() -> None:

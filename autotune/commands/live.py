@@ -75,7 +75,7 @@ class LineScreen(TerminalProgress):
     def watch(self, event: Event) -> None:
         """Print a line about an event, unless one was printed a few seconds ago."""
         now = time.monotonic()
-        often = event.kind not in ("begun", "finals", "finished")
+        often = event.notice.kind not in ("begun", "finals", "finished")
         if often and (now - self._last_printed < _PLAIN or not event_text(event)):
             return
         self._last_printed = now
@@ -113,12 +113,12 @@ class TableScreen:
         text = event_text(event)
         if text:
             several = f"{self._current}: " if len(self._standings) > 1 else ""
-            about = event.candidate.identity if event.candidate else event.kind
+            about = event.notice.candidate.identity if event.notice.candidate else event.notice.kind
             self._history.pop(f"{self._current} {about}", None)  # the latest of each, last
             self._history[f"{self._current} {about}"] = several + text
             for old in list(self._history)[:-_HISTORY]:
                 del self._history[old]
-        self._draw(now=event.kind != "built")
+        self._draw(now=event.notice.kind != "built")
 
     def close(self) -> None:
         """Remove the table and make the cursor visible again."""
@@ -244,13 +244,14 @@ def summary(event: Event) -> str:
 
 def event_text(event: Event) -> str:
     """An event in words; empty for an event that needs no words."""
-    name = event.candidate.variant.label if event.candidate else ""
-    match event.kind:
+    notice = event.notice
+    name = notice.candidate.variant.label if notice.candidate else ""
+    match notice.kind:
         case "begun":
-            return event.why or "begun"
+            return notice.why or "begun"
         case "proposed":
-            predicted = f", predicted {words.seconds(event.predicted)}" if event.predicted else ""
-            return f"next {name}: {event.why}{predicted}"
+            predicted = f", predicted {words.seconds(notice.predicted)}" if notice.predicted else ""
+            return f"next {name}: {notice.why}{predicted}"
         case "built" if event.status not in (None, "ok"):
             return f"{name}: {_failure(event)}"
         case "timed" if event.status not in (None, "ok"):
@@ -260,14 +261,14 @@ def event_text(event: Event) -> str:
         case "finals":
             return "the best are measured again, interleaved"
         case "finished":
-            return f"finished: {event.why}"
+            return f"finished: {notice.why}"
     return ""
 
 
 def _timed(event: Event) -> str:
     parts = [words.seconds(event.measured)]
-    if event.predicted:
-        parts.append(f"predicted {words.seconds(event.predicted)}")
+    if event.notice.predicted:
+        parts.append(f"predicted {words.seconds(event.notice.predicted)}")
     if event.ratio and event.verdict != "best":
         parts.append(f"{event.ratio[0]:.2f} of the best")
     if _VERDICTS[event.verdict]:

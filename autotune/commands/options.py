@@ -3,15 +3,13 @@
 import functools
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, dataclass_transform
+from typing import Annotated, Literal, TypeVar, dataclass_transform
 
 import typer
-
-if TYPE_CHECKING:
-    pass
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
 
@@ -81,6 +79,8 @@ def _fill(self: object, **values: object) -> None:
     """Give every field its value or default. TypeError for a name that is missing or unknown."""
     for field in fields(self):  # type: ignore[arg-type]
         value = values.pop(field.name, field.default)
+        if value is MISSING and (group := _group(field)) is not None:
+            value = group()
         if value is MISSING:
             raise TypeError(f"{type(self).__name__} needs {field.name}")
         object.__setattr__(self, field.name, value)
@@ -143,3 +143,16 @@ def _filled(options: type[_Options], values: Mapping[str, object]) -> _Options:
         group = _group(field)
         filled[field.name] = _filled(group, values) if group else values[field.name]
     return options(**filled)
+
+
+@command_options
+class StoreOptions:
+    """Where measurements are kept, and whether the answer is a document: the last options."""
+
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+    @property
+    def again(self) -> str:
+        """The option as further commands need it, with a space before; empty for the default."""
+        return "" if self.store == DEFAULT_STORE else f" --store {shlex.quote(self.store)}"

@@ -65,18 +65,25 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """An event in the search of a problem; ``standing`` is the problem's state after it."""
+class ProblemNotice:
+    """What happened to a problem or to one of its candidates."""
 
     kind: Kind
-    standing: Standing
-    standings: Sequence[Standing]
-    """Of all problems of the run, in order."""
     candidate: Candidate | None = None
     why: str = ""
     """Why a candidate was chosen, or a problem is finished; notes of ``begun``."""
     predicted: float | None = None
     """Seconds of a time step; of ``proposed`` what the search expects now, where it says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """An event in the search of a problem; ``standing`` is the problem's state after it."""
+
+    notice: ProblemNotice
+    standing: Standing
+    standings: Sequence[Standing]
+    """Of all problems of the run, in order."""
     measured: float | None = None
     """The same as measured, at the level of the latest rounds."""
     ratio: tuple[float, float, float] | None = None

@@ -13,7 +13,7 @@ from autotune.statistics.drift import DriftFreeTimes
 from autotune.statistics.estimators import TOPS, location
 from autotune.tuning.base import Bench, Chosen, EarlierResult, Plan, Proposal, Search
 from autotune.tuning.building import prepare
-from autotune.tuning.events import Best, Kind, Standing
+from autotune.tuning.events import Best, ProblemNotice, Standing
 from autotune.tuning.race import Race, RaceStanding
 from autotune.tuning.rounds import TAIL, MeasuredGroup, Shown, shown
 from autotune.units import Seconds
@@ -42,17 +42,6 @@ class Task:
     """Why nothing is searched after the first candidates; empty where something is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemNotice:
-    """An event of a problem or one of its candidates, for the watcher."""
-
-    kind: Kind
-    candidate: Candidate | None = None
-    why: str = ""
-    predicted: float | None = None
-    lap: RaceStanding | None = None
-
-
 @dataclass(slots=True, kw_only=True)
 class ProblemSearch:
     """The search of one problem and its state, which changes while it is tuned."""
@@ -62,7 +51,7 @@ class ProblemSearch:
     task: Task
     bench: Bench
     plan: Plan
-    publish: Callable[["ProblemSearch", ProblemNotice], None]
+    publish: Callable[["ProblemSearch", ProblemNotice, RaceStanding | None], None]
     together: Sequence["ProblemSearch"]
     """The searches of all problems of the run: their finals share the time that is left."""
     group: MeasuredGroup = field(init=False)
@@ -107,9 +96,8 @@ class ProblemSearch:
                 first.append(choice)
                 self.order[identity] = len(self.order) + 1
         earlier_count = f", {len(self.known)} are known" if self.known else ""
-        self.publish(
-            self, ProblemNotice(kind="begun", why=f"{len(first)} are measured first{earlier_count}")
-        )
+        why = f"{len(first)} are measured first{earlier_count}"
+        self.publish(self, ProblemNotice(kind="begun", why=why), None)
         self._measure(first, "first", None, f"measure {self.label}")
         self.tell(search, sorted(self.known | self.order.keys()))
 
@@ -179,6 +167,7 @@ class ProblemSearch:
                 why=proposal.why,
                 predicted=proposal.posterior or prediction.seconds,
             ),
+            None,
         )
         return Chosen(proposal.candidate, prediction, why)
 
@@ -237,7 +226,7 @@ class ProblemSearch:
         able = [i for i in names if i in self.group.prepared and i not in self.group.failed]
         if len(able) < 2:
             return
-        self.publish(self, ProblemNotice(kind="finals", why=f"{len(able)} candidates"))
+        self.publish(self, ProblemNotice(kind="finals", why=f"{len(able)} candidates"), None)
         rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
         begun = self.group.rounds
         total = rounds * len(able)
@@ -325,16 +314,15 @@ class ProblemSearch:
             lap = RaceStanding(
                 identity=identity, verdict="open", contest=None, seconds=None, rounds=0
             )
-            self.publish(self, ProblemNotice(kind="built", candidate=prepared.candidate, lap=lap))
+            self.publish(self, ProblemNotice(kind="built", candidate=prepared.candidate), lap)
 
     def _report_standing(self, lap: RaceStanding) -> None:
         if lap.verdict != "open":
             self.waiting.discard(lap.identity)
         candidate = self._candidates[lap.identity]
         predicted = self._predictions[lap.identity].seconds
-        self.publish(
-            self, ProblemNotice(kind="timed", candidate=candidate, predicted=predicted, lap=lap)
-        )
+        notice = ProblemNotice(kind="timed", candidate=candidate, predicted=predicted)
+        self.publish(self, notice, lap)
 
     def _named(self, identity: str, why: str) -> Chosen:
         return Chosen(self._candidates[identity], self._predictions[identity], why)

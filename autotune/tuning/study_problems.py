@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from autotune.tuning.base import Bench, EarlierResult, Plan, Search
-from autotune.tuning.events import Event, unwatched
-from autotune.tuning.problem_search import ProblemNotice, ProblemSearch, Task
+from autotune.tuning.events import Event, ProblemNotice, unwatched
+from autotune.tuning.problem_search import ProblemSearch, Task
+from autotune.tuning.race import RaceStanding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,8 @@ def tune_problems(
             problem_search.advance(search)
     for problem_search in watch.searches:
         problem_search.finals()
-        watch.publish(problem_search, ProblemNotice(kind="finished", why=problem_search.finished))
+        notice = ProblemNotice(kind="finished", why=problem_search.finished)
+        watch.publish(problem_search, notice, None)
     return [
         EndedSearch(
             problem=problem_search.label,
@@ -86,25 +88,23 @@ class _Watch:
         self.searches: list[ProblemSearch] = []
         self._watcher = bench.watcher
 
-    def publish(self, problem_search: ProblemSearch, notice: ProblemNotice) -> None:
+    def publish(
+        self, problem_search: ProblemSearch, notice: ProblemNotice, lap: RaceStanding | None
+    ) -> None:
         """Send an event with the state of all problems to the watcher, if there is one."""
         if self._watcher is unwatched:
             return
         standings = [other.standing() for other in self.searches]
         standing = standings[self.searches.index(problem_search)]
-        lap = notice.lap
         contest = lap.contest if lap else None
         measurement = None
         if notice.candidate is not None and lap is not None:
             measurement = problem_search.group.measurement(notice.candidate.identity)
         self._watcher(
             Event(
-                kind=notice.kind,
+                notice=notice,
                 standing=standing,
                 standings=standings,
-                candidate=notice.candidate,
-                why=notice.why,
-                predicted=notice.predicted,
                 measured=lap.seconds if lap else None,
                 ratio=(contest.ratio, contest.low, contest.high) if contest else None,
                 rounds=lap.rounds if lap else 0,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from codegen_build import Workshop, common, problem, run, sources, variant
 
+from autotune.domain.results import Sample
 from autotune.domain.setup import Measuring
 from autotune.domain.variant import Candidate, ExecutionLayout, Interchange, Pad
 from autotune.measuring.candidates import protocol
@@ -45,7 +46,7 @@ def test_time_prints_start_check_samples_end(program: Path) -> None:
     kinds = [type(line) for line in found]
     assert kinds[:2] == [protocol.ProgramStart, protocol.StateCheck]
     assert kinds[-1] is protocol.ProgramEnd
-    samples = [line for line in found if isinstance(line, protocol.TimedSample)]
+    samples = [line for line in found if isinstance(line, Sample)]
     assert [s.warm_up for s in samples] == [True, False, False]
     assert all(s.seconds > 0 and s.steps >= 1 for s in samples)
     start = found[0]

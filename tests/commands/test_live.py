@@ -17,7 +17,7 @@ from terminal import Terminal
 
 from autotune.commands import live, output
 from autotune.tuning import Event, Standing
-from autotune.tuning.events import Best
+from autotune.tuning.events import Best, ProblemNotice
 
 
 def standing(problem: str = "heat2d-N256", **fields: object) -> Standing:
@@ -32,8 +32,14 @@ def standing(problem: str = "heat2d-N256", **fields: object) -> Standing:
 
 def event(kind: str = "timed", of: Standing | None = None, **fields: object) -> Event:
     at = of or standing()
-    known = {"candidate": fake.candidate("ijl"), "predicted": 1.4e-3, "measured": 1.5e-3}
-    return Event(kind=kind, standing=at, standings=[at], **({"rounds": 2} | known | fields))
+    notice = ProblemNotice(
+        kind=kind,
+        candidate=fake.candidate("ijl"),
+        why=str(fields.pop("why", "")),
+        predicted=fields.pop("predicted", 1.4e-3),
+    )
+    values = {"rounds": 2, "measured": 1.5e-3} | fields
+    return Event(notice=notice, standing=at, standings=[at], **values)
 
 
 def test_a_row_says_best_predicted_measured_budget_and_rejected() -> None:

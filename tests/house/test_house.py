@@ -13,7 +13,7 @@ import house
 HERE = Path(__file__).parent
 MOST_LAYERS = 14
 MOST_TOP_ENTRIES = 20
-MOST_LOOK_ALIKES = 39
+MOST_LOOK_ALIKES = 15
 """May only fall."""
 MOST_README_LINES = 12
 MOST_VAGUE_NAMES = 31

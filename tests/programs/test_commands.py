@@ -115,6 +115,7 @@ def test_threads_as_an_argument(tmp_path: Path):
 
 def test_what_a_build_needs_and_a_host_lacks_is_told_at_once(tmp_path: Path):
     from autotune.commands.map import flow as maps
+    from autotune.commands.map.map_request import MapRequest
     from autotune.commands.rank.ranked_space import load
     from autotune.errors import MissingTool
     from autotune.workloads.program.program_needs import check_program
@@ -132,4 +133,4 @@ def test_what_a_build_needs_and_a_host_lacks_is_told_at_once(tmp_path: Path):
     assert f"{shlex.quote('tiny.yaml')}:5" in told
     assert sys.executable not in told
     with pytest.raises(MissingTool, match="no-such-package"):
-        maps.make(load(path), maps.MapRequest(sizes=(9, 99)), str(tmp_path / "s"), own.quiet)
+        maps.make(load(path), MapRequest(sizes="9,99"), str(tmp_path / "s"), own.quiet)

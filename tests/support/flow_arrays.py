@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autotune.models.engines.reuse.batch import PLACES, FlowArrays
+from autotune.models.engines.reuse.batch import PLACES, FlowArrays, FlowExecutions
 from autotune.models.traffic import POSITIONS
+from autotune.models.traffic.reuse_distance import LineHistory
 
 
 class Stream(NamedTuple):
@@ -43,10 +44,12 @@ def flow_of(
     one, zero = np.ones(1), np.zeros(1, dtype=np.int64)
     bounds = np.array([0, passes])
     return FlowArrays(
-        distance=np.array([s.distance for s in streams], dtype=float).reshape(-1, POSITIONS),
-        remote=np.array([s.remote for s in streams], dtype=np.bool_),
-        stores=np.array([s.stores for s in streams], dtype=np.bool_),
-        reclaimed=np.array([s.reclaimed for s in streams], dtype=np.bool_),
+        history=LineHistory(
+            distance=np.array([s.distance for s in streams], dtype=float).reshape(-1, POSITIONS),
+            stores=np.array([s.stores for s in streams], dtype=np.bool_),
+            remote=np.array([s.remote for s in streams], dtype=np.bool_),
+            reclaimed=np.array([s.reclaimed for s in streams], dtype=np.bool_),
+        ),
         crowd=np.array([s.crowd for s in streams], dtype=np.int64),
         owner=np.array([s.owner for s in streams], dtype=np.int64),
         kind=np.arange(len(streams)),
@@ -61,20 +64,22 @@ def flow_of(
         slot_sweep=numbers,
         run=np.full(passes, iterations),
         align=np.eye(PLACES)[np.zeros(passes, dtype=np.int64)],
-        entry=numbers,
-        count=np.full(passes, iterations),
-        entry_cell=np.zeros(passes, dtype=np.int64),
-        cell_region=zero,
-        alike=one,
-        times=one,
-        region_flow=zero,
+        executions=FlowExecutions(
+            entry=numbers,
+            count=np.full(passes, iterations),
+            entry_cell=np.zeros(passes, dtype=np.int64),
+            cell_begin=zero,
+            cell_region=zero,
+            alike=one,
+            region_begin=zero,
+            region_flow=zero,
+            times=one,
+        ),
         passes=bounds,
         slots=bounds,
         entries=bounds,
         cells=np.array([0, 1]),
         regions=np.array([0, 1]),
-        cell_begin=zero,
-        region_begin=zero,
         team=one,
         barriers=np.zeros(1),
         line=64,

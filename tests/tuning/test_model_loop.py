@@ -107,9 +107,9 @@ def test_a_wrong_model_is_overcome_and_every_step_says_why() -> None:
     assert len(tuned.steps) == 13
     assert any("expected improvement" in why for why in tuned.steps)
     assert any("neighbour of the best so far" in why for why in tuned.steps)
-    proposed = [e for e in tuned.events if e.kind == "proposed"]
-    assert [f"step {k}: {e.why}" for k, e in enumerate(proposed, start=1)] == tuned.steps
-    assert all(e.predicted for e in proposed)
+    proposed = [e for e in tuned.events if e.notice.kind == "proposed"]
+    assert [f"step {k}: {e.notice.why}" for k, e in enumerate(proposed, start=1)] == tuned.steps
+    assert all(e.notice.predicted for e in proposed)
 
 
 def test_the_search_is_over_when_little_is_expected() -> None:
@@ -155,7 +155,7 @@ def test_what_is_known_is_used_without_measuring() -> None:
         earlier={label: found(before.journal, "other")},
         first={label: [0]},
     )
-    assert after.events[0].why == f"1 are measured first, {len(before.measured)} are known"
+    assert after.events[0].notice.why == f"1 are measured first, {len(before.measured)} are known"
     searched = {c.candidate.identity for c in after.journal.choices if c.why.startswith("step ")}
     assert len(searched) == 3, "what is known does not count as evaluations"
     assert not searched & before.measured

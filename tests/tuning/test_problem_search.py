@@ -46,7 +46,7 @@ class Tried:
             task=task,
             bench=bench(host, self.journal),
             plan=Plan(measuring=Measuring(rounds=4, samples=3), **settings),
-            publish=lambda search, notice: self.notices.append(notice),
+            publish=lambda search, notice, lap: self.notices.append(notice),
             together=together,
         )
         together.append(self.search)

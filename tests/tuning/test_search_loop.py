@@ -270,7 +270,7 @@ def test_problems_take_turns_and_share_a_search() -> None:
     ]
     seen: list[Event] = []
     ended = tune_problems(tasks, search, bench(host, journal, watcher=seen.append), plan(batch=1))
-    steps = [e.standing.problem for e in seen if e.kind == "proposed"]
+    steps = [e.standing.problem for e in seen if e.notice.kind == "proposed"]
     assert steps == [e.problem for _ in range(4) for e in ended]
     assert len(journal.outcomes) == 10
     assert all(len(event.standings) == 2 for event in seen)
@@ -299,7 +299,7 @@ def test_events_tell_what_happens() -> None:
     host = Host({0: 2.0, 1: 1.0, 2: 3.0, 3: 1.5}, noise=0.005, fates={3: "crashed"})
     ranked = ranking([1.0, 2.0, 3.0, 4.0])
     tuned(host, ranked, (0, 1), watcher=seen.append, evaluations=4)
-    kinds = [event.kind for event in seen]
+    kinds = [event.notice.kind for event in seen]
     assert kinds[0] == "begun"
     assert kinds[-1] == "finished"
     assert kinds.index("finals") > kinds.index("proposed") > kinds.index("timed")
@@ -310,7 +310,7 @@ def test_events_tell_what_happens() -> None:
     assert last.best.seconds == pytest.approx(1.0, rel=0.05)
     assert last.baseline == pytest.approx(2.0, rel=0.05)
     assert (last.failed, last.open, last.evaluations_left) == (1, 0, 0)
-    slower = next(e for e in seen if e.verdict == "slower" and e.candidate == candidate(2))
+    slower = next(e for e in seen if e.verdict == "slower" and e.notice.candidate == candidate(2))
     assert slower.ratio[1] > 1
     assert slower.ratio[0] == pytest.approx(3.0, rel=0.1)
     assert next(e for e in seen if e.status == "crashed").detail == "it did"

@@ -77,7 +77,7 @@ def test_problems_take_turns_and_a_finished_one_has_none() -> None:
             return "enough" if problem == 0 and len(mine & self.told.keys()) >= 2 else None
 
     ended, _, events, _ = tuned(Choosy(RANKINGS))
-    proposed = [event.standing.problem for event in events if event.kind == "proposed"]
+    proposed = [event.standing.problem for event in events if event.notice.kind == "proposed"]
     first, second = (ranked.problem.label for ranked in RANKINGS)
     assert proposed == [first, second, second, second]
     assert [e.why for e in ended] == ["enough", "nothing is left to be measured"]
@@ -88,18 +88,20 @@ def test_every_event_has_the_standings_of_all_problems_in_order() -> None:
     labels = [ranked.problem.label for ranked in RANKINGS]
     assert all([s.problem for s in event.standings] == labels for event in events)
     assert all(event.standing in event.standings for event in events)
-    kinds = [event.kind for event in events]
+    kinds = [event.notice.kind for event in events]
     assert kinds.count("begun") == kinds.count("finished") == kinds.count("finals") == 2
-    assert {event.why for event in events if event.kind == "finished"} == {
+    assert {event.notice.why for event in events if event.notice.kind == "finished"} == {
         "nothing is left to be measured"
     }
 
 
 def test_events_of_launches_say_time_verdict_and_ratio() -> None:
     _, _, events, _ = tuned()
-    slower = [e for e in events if e.verdict == "slower" and e.candidate == candidate(3, PROBLEM)]
+    slower = [
+        e for e in events if e.verdict == "slower" and e.notice.candidate == candidate(3, PROBLEM)
+    ]
     (event,) = slower
-    assert (event.kind, event.predicted, event.status) == ("timed", 4.0, "ok")
+    assert (event.notice.kind, event.notice.predicted, event.status) == ("timed", 4.0, "ok")
     assert event.measured is not None
     assert event.ratio is not None
     ratio, low, high = event.ratio
@@ -133,7 +135,7 @@ def test_news_of_other_tuners_go_to_their_problem_and_are_asked_before_each_step
 
     search = InOrder(RANKINGS)
     ended, _, events, host = tuned(search, news=news)
-    assert len(asked) == len([e for e in events if e.kind == "proposed"]) + 2
+    assert len(asked) == len([e for e in events if e.notice.kind == "proposed"]) + 2
     measured = {number for number, _ in host.launched}
     assert measured == {0, 1, 2, 3}, "of the first problem all are measured"
     assert [e.measured for e in ended] == [4, 2]

@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.options import (
-    DEFAULT_STORE,
-    Engine,
-    Json,
-    Store,
-    Study,
-    command,
-    command_options,
-)
+from autotune.commands.options import Engine, StoreOptions, Study, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
@@ -39,8 +31,7 @@ class CompareOptions:
         ),
     ] = ""
     engine: Engine = None
-    store: Store = DEFAULT_STORE
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -51,17 +42,21 @@ def compare(options: CompareOptions) -> None:
     from autotune.commands.compare import text as compare_text
     from autotune.commands.tune.flow import study as load_study
 
-    config = compare_flow.config_of(options.name, options.store)
+    config = compare_flow.config_of(options.name, options.results.store)
     if config is None:
         if options.engine is not None:
             raise typer.BadParameter("needs a config, not a study", param_hint="--engine")
-        result = load_study(options.name, options.store)
+        result = load_study(options.name, options.results.store)
         show(
-            result, json=options.json, report=None, store=options.store, schema="autotune.compare/1"
+            result,
+            json=options.results.json,
+            report=None,
+            store=options.results.store,
+            schema="autotune.compare/1",
         )
         return
     ranked, compared = compare_flow.compare_published(config, TerminalProgress(), options.engine)
-    if options.json:
+    if options.results.json:
         document(compare_document.comparison(compared, ranked.setup, ranked.machine))
     else:
         typer.echo(compare_text.comparisons(compared, ranked.setup, ranked.machine))
@@ -75,8 +70,7 @@ class ReportOptions:
     output: Annotated[Path, typer.Option("-o", "--output", help="The HTML file.")] = Path(
         "report.html"
     )
-    store: Store = DEFAULT_STORE
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -86,9 +80,9 @@ def report(options: ReportOptions) -> None:
     from autotune.commands.tune.flow import study as load_study
     from autotune.commands.tune.flow import write_report
 
-    result = load_study(options.study, options.store)
+    result = load_study(options.study, options.results.store)
     path = write_report(result, options.output)
-    if options.json:
+    if options.results.json:
         document(ReportDocument(study=result.record.name, file=path))
     else:
         note(f"wrote {path}")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from autotune.commands.export.export_options import ExportRequest
-from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options
+from autotune.commands.options import StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ class ExportOptions:
     """Options of ``autotune export``, in the order of its help."""
 
     file: ExportRequest
-    store: Store = DEFAULT_STORE
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -38,8 +37,8 @@ def export(options: ExportOptions) -> None:
     """
     from autotune.commands.export import flow, text
 
-    exported = flow.export(options.file, options.store, TerminalProgress())
-    if options.json:
+    exported = flow.export(options.file, options.results.store, TerminalProgress())
+    if options.results.json:
         document(exported)
     else:
         typer.echo(text.text(exported))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.options import DEFAULT_STORE, Config, Json, Store, command, command_options
+from autotune.commands.options import Config, StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class ImportOptions:
             " parameter. May be given again.",
         ),
     ] = None
-    store: Store = DEFAULT_STORE
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -56,8 +55,10 @@ def import_(options: ImportOptions) -> None:
 
     workload = ranked_space.load(options.config)
     settings = flow.given_settings(options.given or [])
-    study = flow.import_file(options.file, workload, settings, options.store, TerminalProgress())
-    if options.json:
+    study = flow.import_file(
+        options.file, workload, settings, options.results.store, TerminalProgress()
+    )
+    if options.results.json:
         document(study)
     else:
         typer.echo(text.text(study))

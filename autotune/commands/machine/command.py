@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from autotune.commands.machine.refine.refine_options import RefinementOptions
-from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options
+from autotune.commands.options import Json, StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host.")
@@ -124,8 +124,7 @@ class RefineOptions:
     undo: Annotated[
         bool, typer.Option("--undo", help="Back to what was measured, before any study.")
     ] = False
-    store: Store = DEFAULT_STORE
-    json: Json = False
+    results: StoreOptions
 
 
 @app.command(
@@ -145,12 +144,12 @@ def machine_refine(options: RefineOptions) -> None:
         if requested.study or requested.score or requested.config or requested.apply:
             raise typer.BadParameter("goes with no other option", param_hint="--undo")
         machine, place = refine_flow.undo()
-        if options.json:
+        if options.results.json:
             document(documents.RefineUndoDocument(machine=machine.name, undone=place))
         note(f"the calibration is as it was measured: {place}")
         return
-    done = refine_flow.refine(requested, options.store, TerminalProgress())
-    if options.json:
+    done = refine_flow.refine(requested, options.results.store, TerminalProgress())
+    if options.results.json:
         document(done)
     else:
         typer.echo(refinement(done.refinement, done.rows, done.notes))

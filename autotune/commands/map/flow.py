@@ -15,6 +15,7 @@ from autotune.commands.map.map_grid import (
     widened,
     with_problem,
 )
+from autotune.commands.map.map_request import MapRequest
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
 from autotune.commands.tune.preflight import check_launchers, conditions_of
@@ -42,23 +43,6 @@ _TAKEN = "other processes take the cores: no sample was accepted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MapRequest:
-    """The axes of a map, its tolerance and its budgets."""
-
-    sizes: tuple[int, ...] | None = None
-    """None: from the smallest to the largest problem of the config."""
-    threads: str | None = None
-    """Between commas; None: those of the config."""
-    budget_seconds: float | None = None
-    budget_evaluations: int | None = None
-    """Contenders measured in cells, of all maps together."""
-    tolerance: float = 0.05
-    problem: str = ""
-    """Label of a problem: only what it computes; empty: all problems of the config."""
-    resume: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped:
     """The maps of a study, with the name of the study."""
 
@@ -75,7 +59,7 @@ def make(workload: Workload, options: MapRequest, store: str, progress: Progress
     setup = workload.setup
     started = time.monotonic()
     aim = _aim(setup, options)
-    subjects = kinds(with_problem(setup, options.problem), options.sizes)
+    subjects = kinds(with_problem(setup, options.problem), options.size_axis())
     threads = teams(setup, options.threads, uncalibrated_machine(setup).cores)
     for kind in subjects:
         widened(setup, kind, threads)  # sizes that a problem cannot have are told at once
@@ -131,7 +115,7 @@ def require_success(mapped: Mapped) -> None:
 
 def _aim(setup: Setup, options: MapRequest) -> Aim:
     try:
-        return Aim(tolerance=options.tolerance, seed=setup.selection.seed)
+        return Aim(tolerance=options.loss(), seed=setup.selection.seed)
     except ValueError as error:
         raise InputError(Fault(where="--tolerance", found=str(error))) from error
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options
+from autotune.commands.options import StoreOptions, command, command_options
 from autotune.commands.output import document, note
 from autotune.units import counted
 
@@ -30,8 +30,7 @@ class MirrorOptions:
         list[str] | None,
         typer.Option(help="time, energy or memory: a value of each trial. May be given again."),
     ] = None
-    store: Store = DEFAULT_STORE
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -42,7 +41,7 @@ def mirror(options: MirrorOptions) -> None:
     from autotune.domain.setup import OBJECTIVES
     from autotune.results.export import optuna_journal
 
-    result = load_study(options.study, options.store)
+    result = load_study(options.study, options.results.store)
     requested = list(dict.fromkeys(options.objective or ["time"]))
     unknown = [name for name in requested if name not in OBJECTIVES]
     if unknown:
@@ -50,7 +49,7 @@ def mirror(options: MirrorOptions) -> None:
         raise typer.BadParameter(fault, param_hint="--objective")
     objectives = tuple(name for name in OBJECTIVES if name in requested)
     trials = optuna_journal.write(result.evaluation, options.output, objectives)
-    if options.json:
+    if options.results.json:
         name = result.record.name
         studies = tuple(f"{name}/{problem.label}" for problem in result.evaluation.problems)
         document(MirrorDocument(study=name, file=options.output, studies=studies, trials=trials))

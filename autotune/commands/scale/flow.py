@@ -39,16 +39,6 @@ class ForecastRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelfGeneration:
-    """How a self-generated region proposes the runs that it needs."""
-
-    spread: float = 0.10
-    around: str = "size"
-    lower: tuple[float, ...] | None = None
-    grid: generation_plan.SizeGrid = generation_plan.SizeGrid()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleRequest:
     """All inputs of a scaling study."""
 
@@ -56,7 +46,7 @@ class ScaleRequest:
     selection: RunSelection
     forecast: ForecastRequest
     settings: scaling_methods.Settings
-    generation: SelfGeneration | None = None
+    generation: generation_plan.SelfGeneration | None = None
     """None: the runs are a training set that is there."""
 
 
@@ -217,15 +207,10 @@ def _forecasts(
     )
 
 
-def _stage(runs: Runs, keep: float, to: float, generation: SelfGeneration) -> generation_plan.Stage:
-    plan = generation_plan.GenerationPlan(
-        time=keep,
-        processors=to,
-        spread=generation.spread,
-        around="time" if generation.around == "time" else "size",
-        lower=generation.lower,
-        grid=generation.grid,
-    )
+def _stage(
+    runs: Runs, keep: float, to: float, generation: generation_plan.SelfGeneration
+) -> generation_plan.Stage:
+    plan = generation_plan.GenerationPlan(time=keep, processors=to, runs=generation)
     return self_generated.next_stage(runs, plan)
 
 

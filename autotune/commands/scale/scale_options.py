@@ -10,10 +10,10 @@ from autotune import units
 from autotune.commands.options import Json, command_options, share
 
 if TYPE_CHECKING:
-    from autotune.commands.scale.flow import ForecastRequest, ScaleRequest, SelfGeneration
+    from autotune.commands.scale.flow import ForecastRequest, ScaleRequest
     from autotune.commands.scale.runs import RunSelection
     from autotune.domain.tables.parameter import Value
-    from autotune.learning.scaling.generation_plan import SizeGrid
+    from autotune.learning.scaling.generation_plan import SelfGeneration, SizeGrid
     from autotune.learning.scaling.scaling_methods import Settings
 
 MethodName = Literal["complete", "levels", "focal", "weighted", "self-generated"]
@@ -209,7 +209,7 @@ class GenerationOptions:
 
     def generation(self) -> "SelfGeneration":
         """The settings for proposing further runs."""
-        from autotune.commands.scale.flow import SelfGeneration
+        from autotune.learning.scaling.generation_plan import SelfGeneration
 
         return SelfGeneration(
             spread=_below_one(self.spread, "--spread"),

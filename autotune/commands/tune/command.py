@@ -10,9 +10,7 @@ import typer
 
 from autotune.commands.compare.command import show
 from autotune.commands.options import (
-    DEFAULT_STORE,
-    Json,
-    Store,
+    StoreOptions,
     command,
     command_options,
     refuse_together,
@@ -86,8 +84,7 @@ class TuneOptions:
         typer.Option("--mirror", help="Show the search in this Optuna journal while it goes on."),
     ] = None
     seed: Annotated[int | None, typer.Option(help="With --replay: 1 if left out.", min=0)] = None
-    store: Store = DEFAULT_STORE
-    json: Json = False
+    results: StoreOptions
 
     @property
     def given(self) -> dict[str, bool]:
@@ -135,7 +132,7 @@ def tune(options: TuneOptions) -> None:
             options.sampler,
             options.budget_evaluations,
             options.seed,
-            json=options.json,
+            json=options.results.json,
         )
         return
     if options.config is None:
@@ -152,12 +149,11 @@ def tune(options: TuneOptions) -> None:
     try:
         study = _tuned(workload, options)
     except KeyboardInterrupt as stop:
-        store = f" --store {shlex.quote(options.store)}" if options.store != DEFAULT_STORE else ""
-        resume = f"autotune tune {shlex.quote(str(options.config))} --resume{store}"
+        resume = f"autotune tune {shlex.quote(str(options.config))} --resume{options.results.again}"
         kept = f"every finished sample is kept: {resume}"
         note(f"interrupted; {kept if stop.args else 'nothing was measured yet'}")
         raise typer.Exit(130) from None
-    show(study, json=options.json, report=options.report, store=options.store)
+    show(study, json=options.results.json, report=options.report, store=options.results.store)
 
 
 def _tuned(workload: "Workload", options: TuneOptions) -> "TunedStudy":
@@ -167,8 +163,8 @@ def _tuned(workload: "Workload", options: TuneOptions) -> "TunedStudy":
 
     with contextlib.closing(screen()) as display:
         if options.collect is not None:
-            return jobs.collect(workload, options.collect, options.store, display)
-        return flow.tune(workload, options.study(), options.store, display, display.watch)
+            return jobs.collect(workload, options.collect, options.results.store, display)
+        return flow.tune(workload, options.study(), options.results.store, display, display.watch)
 
 
 _EXCLUSIVE: Mapping[str, tuple[str, ...]] = {
@@ -198,7 +194,7 @@ def _emit(config: Path, workload: "Workload", options: TuneOptions, folder: Path
     from autotune.commands.tune import jobs
 
     job = jobs.emit_job(workload, options.study(), folder, TerminalProgress())
-    if options.json:
+    if options.results.json:
         document(job)
     note(
         f"wrote {job.script}; run it there, bring the folder back, then:"

@@ -37,9 +37,8 @@ class SizeGrid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GenerationPlan:
-    """The goal of a self-generated region: the time T0 at ``processors``, forecast from runs on
-    fewer.
+class SelfGeneration:
+    """How a self-generated region proposes the runs that it needs.
 
     ``spread``: the share by which the three sizes at a number of processors differ (``around`` the
     size), or by which their expected times differ (``around`` the time). Garren 2010 does the first
@@ -47,18 +46,29 @@ class GenerationPlan:
     for halvings, or for whole squares where all numbers are squares.
     """
 
-    time: float
-    processors: float
     spread: float = 0.10
     around: Literal["size", "time"] = "size"
     lower: tuple[float, ...] | None = None
     grid: SizeGrid = SizeGrid()
 
     def __post_init__(self) -> None:
-        if not (self.time > 0 and self.processors > 0):
-            raise ValueError("the time and the processors are positive")
         if not 0 < self.spread < 1:
             raise ValueError("the spread is a share between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationPlan:
+    """The goal of a self-generated region: the time T0 at ``processors``, forecast from runs on
+    fewer.
+    """
+
+    time: float
+    processors: float
+    runs: SelfGeneration = SelfGeneration()
+
+    def __post_init__(self) -> None:
+        if not (self.time > 0 and self.processors > 0):
+            raise ValueError("the time and the processors are positive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,7 @@ def next_stage(runs: Runs, plan: GenerationPlan, *, delete: bool = False) -> Sta
         return Stage(name="second level", asked=(_second_level_point(below, plan),))
     six = below.take(_nearest_of(below, plan, top))
     first = loglinear.fitted(six, name="self-generated", delete=False)
-    wanted = plan.lower if plan.lower is not None else lower_levels(top[0], top[1])
+    wanted = plan.runs.lower if plan.runs.lower is not None else lower_levels(top[0], top[1])
     lower = [level for level in wanted if level < top[1] and not _known_near(below, level, plan)]
     requested = tuple(p for level in lower for p in _level(below, plan, first, level))
     chosen = focal.nearest(below, below.time, plan.time, _EACH)
@@ -76,7 +76,7 @@ def _known_near(runs: Runs, level: float, plan: GenerationPlan) -> bool:
     """Whether a measured number of processors near ``level`` has its three sizes, where the plan
     lets the runs choose the levels.
     """
-    return plan.lower is None and any(
+    return plan.runs.lower is None and any(
         p != level
         and abs(math.log2(p / level)) < _NEAR
         and len(np.unique(runs.points.size[runs.at_level(p)])) >= _EACH
@@ -102,7 +102,7 @@ def _check(runs: Runs, plan: GenerationPlan) -> None:
             )
         )
     highest = max(p for p in runs.levels if p < plan.processors)
-    too_many = [level for level in plan.lower or () if level >= highest]
+    too_many = [level for level in plan.runs.lower or () if level >= highest]
     if too_many:
         raise InputError(
             Fault(
@@ -131,7 +131,7 @@ def _brackets(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> tupl
         centre = float(here.points.size[nearest])
         if len(np.unique(here.points.size)) >= _EACH:
             continue
-        for factor in (1 - plan.spread, 1 + plan.spread):
+        for factor in (1 - plan.runs.spread, 1 + plan.runs.spread):
             point = _point(runs, plan, (level, centre * factor), None, "bracket the known run")
             if not _was_run(here, plan, point):
                 requested.append(point)
@@ -141,7 +141,7 @@ def _brackets(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> tupl
 def _second_level_point(runs: Runs, plan: GenerationPlan) -> DesignPoint:
     """A run on half the processors, with the size that perfect speed-up would finish in T0."""
     highest = runs.levels[-1]
-    lower = plan.lower or lower_levels(2 * highest, highest, 1) or (highest / 2,)
+    lower = plan.runs.lower or lower_levels(2 * highest, highest, 1) or (highest / 2,)
     slope = _slope(runs)
     here = int(np.argmin(np.abs(np.log2(runs.time / plan.time))))
     work = plan.time / float(runs.time[here]) * lower[0] / highest
@@ -157,10 +157,10 @@ def _level(runs: Runs, plan: GenerationPlan, first: LogLinear, level: float) -> 
     if len(np.unique(here.points.size)) >= _EACH:
         return []
     requested = []
-    for factor in (1 - plan.spread, 1.0, 1 + plan.spread):
-        time = plan.time * (factor if plan.around == "time" else 1.0)
+    for factor in (1 - plan.runs.spread, 1.0, 1 + plan.runs.spread):
+        time = plan.time * (factor if plan.runs.around == "time" else 1.0)
         size = first.inverse(level, time, (), 0.9).size
-        size *= factor if plan.around == "size" else 1.0
+        size *= factor if plan.runs.around == "size" else 1.0
         point = _point(runs, plan, (level, size), None, "a lower level, from the highest two")
         if not _was_run(here, plan, point):
             requested.append(point)
@@ -179,11 +179,11 @@ def _recentred_points(
     slope = _slope(here) if len(np.unique(here.points.size)) > 1 else _model_slope(model)
     gap = plan.time / float(here.time[nearest])
     requested = []
-    for factor in (1 - plan.spread, 1.0, 1 + plan.spread):
-        power = (gap * (factor if plan.around == "time" else 1.0)) ** (1 / slope)
-        power *= factor if plan.around == "size" else 1.0
+    for factor in (1 - plan.runs.spread, 1.0, 1 + plan.runs.spread):
+        power = (gap * (factor if plan.runs.around == "time" else 1.0)) ** (1 / slope)
+        power *= factor if plan.runs.around == "size" else 1.0
         size = float(here.points.size[nearest]) * power
-        expected = plan.time * (factor if plan.around == "time" else factor**slope)
+        expected = plan.time * (factor if plan.runs.around == "time" else factor**slope)
         requested.append(_point(runs, plan, (level, size), expected, "nearer to the time to keep"))
     moved = _at_distinct_sizes(requested, runs.variables.size, plan)
     return [p for p in moved if not np.isclose(here.points.size, p.size, rtol=1e-9).any()]
@@ -198,7 +198,7 @@ def _at_distinct_sizes(
     placed: list[DesignPoint] = []
     for point in requested:
         while any(other.size == point.size for other in placed):
-            column = (point.size if point.column is None else point.column) + plan.grid.step
+            column = (point.size if point.column is None else point.column) + plan.runs.grid.step
             size = column if point.column is None else variable.value({variable.columns[0]: column})
             moved = None if point.column is None else column
             point = replace(point, size=size, column=moved, expected=None)
@@ -246,7 +246,7 @@ def _was_run(here: Runs, plan: GenerationPlan, point: DesignPoint) -> bool:
     if not len(here):
         return False
     apart = np.abs(np.log2(here.points.size / point.size))
-    return bool(apart.min() < math.log2(1 + plan.spread) / 2)
+    return bool(apart.min() < math.log2(1 + plan.runs.spread) / 2)
 
 
 def _point(
@@ -266,9 +266,9 @@ def _at_allowed_size(
     processors, size = at
     column = variable.column(size)
     if column is None:
-        size = plan.grid.nearest(size)
+        size = plan.runs.grid.nearest(size)
     else:
-        column = plan.grid.nearest(column)
+        column = plan.runs.grid.nearest(column)
         size = variable.value({variable.columns[0]: column})
     return DesignPoint(processors=processors, size=size, column=column, expected=expected, why=why)
 

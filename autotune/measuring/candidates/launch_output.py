@@ -3,8 +3,7 @@ becomes a status.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 
 from autotune.domain.results import Sample, Status
 from autotune.measuring.candidates import protocol
@@ -12,7 +11,6 @@ from autotune.measuring.candidates.base import Launch
 from autotune.measuring.conditions import quiet
 from autotune.measuring.conditions.resource_use import ResourceUse
 from autotune.toolchain.child_process import TAIL
-from autotune.units import Seconds
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,34 +54,29 @@ class LaunchListener:
                     self.wrong = self.wrong or f"ran with {line.ranks}, not {self.ranks} ranks"
             case protocol.StateCheck():
                 self.check = line
-            case protocol.TimedSample() if not self.wrong:
+            case Sample() if not self.wrong:
                 self._take(line)
             case protocol.FinalState():
                 self.final = line
             case protocol.ProgramEnd():
                 self.ended = True
-        return isinstance(line, protocol.TimedSample)
+        return isinstance(line, Sample)
 
-    def _take(self, line: protocol.TimedSample) -> None:
+    def _take(self, printed: Sample) -> None:
         start = self.start
         cpus = ",".join(map(str, sorted(set(start.affinity)))) if start else ""
-        sample = Sample(
-            seconds=Seconds(line.seconds),
-            steps=line.steps,
-            busy=line.busy,
-            accepted=line.accepted and line.busy >= self.busy,
+        sample = replace(
+            printed,
+            accepted=printed.accepted and printed.busy >= self.busy,
             launch=self.launch,
             round=self.round,
-            taken=datetime.fromtimestamp(line.taken, UTC).isoformat(timespec="milliseconds"),
-            warm_up=line.warm_up,
             conditions={
                 **self.conditions,
                 **self.watch.conditions(),
-                **(self.resource_use.of_sample(line.seconds) if self.resource_use else {}),
+                **(self.resource_use.of_sample(printed.seconds) if self.resource_use else {}),
                 "cpus": cpus,
                 "leading": start.leading if start else 0,
-                "voluntary": line.voluntary,
-                "involuntary": line.involuntary,
+                **printed.conditions,
             },
         )
         self.samples.append(sample)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autotune.codegen.probes.probe_text import Part
-from autotune.domain.results import Prepared, Sample, Status
+from autotune.domain.results import Prepared, Sample
 from autotune.domain.variant import Candidate
 from autotune.errors import AutotuneError
 from autotune.measuring.candidates.base import Launch
@@ -40,15 +40,14 @@ class ProbeOutcome:
     """The result of building a probe, and its samples; updated in every round."""
 
     probe: PartProbe
-    status: Status = "ok"
-    detail: str = ""
-    build: str = ""
+    prepared: Prepared
+    """Its build, with the status of its last launch."""
     samples: list[Sample] = field(default_factory=list)
 
     @property
     def runs(self) -> bool:
         """Whether the probe is to be launched in the next round."""
-        return bool(self.build) and self.status in ("ok", "contended")
+        return bool(self.prepared.build) and self.prepared.status in ("ok", "contended")
 
     def cycles(self, clock: float) -> tuple[float, tuple[float, float] | None] | None:
         """Cycles per iteration and their interval; None without an accepted sample."""
@@ -68,7 +67,8 @@ class ProbeOutcome:
         """The reason why the probe has no time."""
         if self.probe.reason:
             return self.probe.reason
-        return f"{self.status}: {self.detail}" if self.detail else self.status
+        status, detail = self.prepared.status, self.prepared.detail
+        return f"{status}: {detail}" if detail else status
 
 
 class Dissector:
@@ -81,7 +81,10 @@ class Dissector:
     ) -> None:
         self._measurer = replace(measurer, measuring=replace(measurer.measuring, verify_steps=1))
         self._progress = progress
-        self.outcomes = [ProbeOutcome(probe) for probe in probes]
+        self.outcomes = [
+            ProbeOutcome(probe, Prepared(candidate=probe.candidate, status="ok"))
+            for probe in probes
+        ]
         self.rounds = 0
         """Finished ones."""
 
@@ -94,9 +97,11 @@ class Dissector:
                 continue
             compiler = self._measurer.compiler(probe.candidate.build)
             built = build_cache.build(probe.units, compiler, limit=self._measurer.limits.compile)
-            outcome.build = built.key if built.executable else ""
-            if not built.executable:
-                outcome.status, outcome.detail = "build-failed", built.detail
+            outcome.prepared = (
+                replace(outcome.prepared, build=built.key)
+                if built.executable
+                else replace(outcome.prepared, status="build-failed", detail=built.detail)
+            )
         self._progress("build the probes", len(self.outcomes), len(self.outcomes))
 
     def run(self, rounds: int, seed: int = 1) -> None:
@@ -115,11 +120,10 @@ class Dissector:
 
     def _launch(self, outcome: ProbeOutcome, number: int) -> None:
         probe = outcome.probe
-        prepared = Prepared(candidate=probe.candidate, status="ok", build=outcome.build)
         keep: Callable[[Sample], None] = outcome.samples.append
         try:
             launch = self._measurer.launch(
-                prepared,
+                outcome.prepared,
                 round_number=number,
                 launch=number,
                 expected=probe.expected,
@@ -130,4 +134,4 @@ class Dissector:
         counted = any(s.accepted and not s.warm_up for s in outcome.samples)
         if launch.status == "contended" and counted:
             return
-        outcome.status, outcome.detail = launch.status, launch.detail
+        outcome.prepared = replace(outcome.prepared, status=launch.status, detail=launch.detail)

@@ -18,10 +18,13 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from autotune.domain.results import Sample
 from autotune.domain.setup import Measuring
 from autotune.domain.variant import Candidate
+from autotune.units import Seconds
 
 WARM_UPS = 1
 """Samples at the start of every launch that are recorded but never counted."""
@@ -49,23 +52,6 @@ class StateCheck:
     """Sum of abs(y_j)."""
     finite: bool
     denormal: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TimedSample:
-    """One timed sample of a launch."""
-
-    warm_up: bool
-    seconds: float
-    """Wall time per time step."""
-    steps: int
-    busy: float
-    taken: float
-    """Seconds since the epoch."""
-    voluntary: int
-    involuntary: int
-    accepted: bool
-    """Whether the program itself accepts the sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +84,7 @@ class ProgramEnd:
     """Bytes sent by each rank; empty for a program of one rank."""
 
 
-Line = ProgramStart | StateCheck | TimedSample | PhaseTime | FinalState | ProgramEnd
+Line = ProgramStart | StateCheck | Sample | PhaseTime | FinalState | ProgramEnd
 
 
 def parse(text: str) -> Line | None:
@@ -135,13 +121,7 @@ def _line(row: Mapping[str, object]) -> Line:
                 row["finite"] is True, row["denormal"] is True,
             )  # fmt: skip
         case "sample":
-            return TimedSample(
-                row["warm_up"] is True,
-                _positive(row, "seconds"), _whole(row, "steps"),
-                _real(row, "busy"), _positive(row, "taken"),
-                _whole(row, "voluntary"), _whole(row, "involuntary"),
-                row["accepted"] is True,
-            )  # fmt: skip
+            return _sample(row)
         case "phase":
             return PhaseTime(str(row["name"]), _real(row, "seconds"))
         case "final":
@@ -154,6 +134,22 @@ def _line(row: Mapping[str, object]) -> Line:
             )
         case kind:
             raise ValueError(f"a line of unknown kind {kind!r}")
+
+
+def _sample(row: Mapping[str, object]) -> Sample:
+    """A sample of launch 0 and round 0, accepted where the program itself accepts it."""
+    taken = datetime.fromtimestamp(_positive(row, "taken"), UTC)
+    return Sample(
+        seconds=Seconds(_positive(row, "seconds")),
+        steps=_whole(row, "steps"),
+        busy=_real(row, "busy"),
+        accepted=row["accepted"] is True,
+        launch=0,
+        round=0,
+        taken=taken.isoformat(timespec="milliseconds"),
+        warm_up=row["warm_up"] is True,
+        conditions={name: _whole(row, name) for name in ("voluntary", "involuntary")},
+    )
 
 
 def _real(row: Mapping[str, object], name: str) -> float:

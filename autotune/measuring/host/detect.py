@@ -6,8 +6,9 @@ as reported, with a note that they are; calibration replaces them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 from autotune.measuring.host import architectures
@@ -157,15 +158,11 @@ def _in_core(facts: HostFacts, match: ArchitectureMatch, reasons: list[Detection
 # --- caches -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """Size, ways and sharing of one cache level, and the source of these figures."""
+class _DetectedCache(NamedTuple):
+    """A cache level without its behaviour, and the source of its size, ways and sharing."""
 
-    level: int
-    size: Bytes
-    ways: int
-    line: Bytes
-    cores: int
+    number: int
+    level: CacheLevel
     source: str
 
 
@@ -178,22 +175,17 @@ def _caches(
 ) -> tuple[CacheLevel, ...]:
     victim = architecture.victim if match.victim is None else match.victim
     levels = []
-    for shape in _ascending(_shapes(facts, match, architecture, threads_per_core)):
-        name = f"L{shape.level}"
-        inbound = architecture.inbound.get(shape.level)
-        level = CacheLevel(
-            name=name,
-            size=shape.size,
-            line=shape.line,
-            ways=shape.ways,
-            cores=shape.cores,
+    for number, sized, note in _ascending(_sized(facts, match, architecture, threads_per_core)):
+        name = sized.name
+        inbound = architecture.inbound.get(number)
+        level = replace(
+            sized,
             inbound=BytesPerCycle(inbound) if inbound else None,
-            victim=shape.level in victim,
+            victim=number in victim,
             exposed=architecture.exposed,
         )
         levels.append(level)
         text = f"{show(level.size, 'size')}, {level.ways} ways, shared by {level.cores}"
-        note = shape.source
         if facts.guest and level.cores > 1:
             note += "; a guest sees neither other tenants nor its true share"
         reasons.append(DetectionReason(key=f"caches.{name}", decided=text, because=note))
@@ -223,12 +215,12 @@ def _caches(
     return tuple(levels)
 
 
-def _shapes(
+def _sized(
     facts: HostFacts,
     match: ArchitectureMatch,
     architecture: Microarchitecture,
     threads_per_core: int,
-) -> list[_Shape]:
+) -> list[_DetectedCache]:
     shown = [_from_sysfs(cache, threads_per_core) for cache in facts.caches]
     documented = list(architecture.caches)
     reported = _reported_last_level(facts)
@@ -241,7 +233,7 @@ def _shapes(
         # what sysfs does show tells which levels there are
         levels = {cache.level for cache in facts.caches}
         documented = [cache for cache in documented if cache.level in levels]
-    by_level = {shape.level: shape for shape in shown if shape}
+    by_level = {cache.number: cache for cache in shown if cache}
     for cache in documented:
         if cache.level not in by_level:
             text = source if cache.size != reported else "/proc/cpuinfo, 'cache size'"
@@ -251,16 +243,16 @@ def _shapes(
     return [by_level[level] for level in sorted(by_level)]
 
 
-def _ascending(shapes: Iterable[_Shape]) -> Iterable[_Shape]:
+def _ascending(caches: Iterable[_DetectedCache]) -> Iterable[_DetectedCache]:
     """The levels that are larger per core than the next inner level; smaller ones have no use."""
-    larger: list[_Shape] = []
-    for shape in shapes:
-        if not larger or shape.size > larger[-1].size:
-            larger.append(shape)
+    larger: list[_DetectedCache] = []
+    for cache in caches:
+        if not larger or cache.level.size > larger[-1].level.size:
+            larger.append(cache)
     return larger
 
 
-def _from_sysfs(cache: CacheFacts, threads_per_core: int) -> _Shape | None:
+def _from_sysfs(cache: CacheFacts, threads_per_core: int) -> _DetectedCache | None:
     if cache.size is None:
         return None
     cores = max(1, -(-len(cache.shared) // threads_per_core))
@@ -269,7 +261,7 @@ def _from_sysfs(cache: CacheFacts, threads_per_core: int) -> _Shape | None:
 
 def _fitted(
     level: int, size: Bytes, ways: int | None, line: int | None, cores: int, source: str
-) -> _Shape:
+) -> _DetectedCache:
     """The cache level with the number of ways nearest to the reported one that divides its number
     of lines.
     """
@@ -285,7 +277,14 @@ def _fitted(
             name for name, value in (("ways", ways), ("line", line)) if value is None
         )
         source += f"; {missing} assumed"
-    return _Shape(level, Bytes(lines * bytes_per_line), best, bytes_per_line, cores, source)
+    sized = CacheLevel(
+        name=f"L{level}",
+        size=Bytes(lines * bytes_per_line),
+        line=bytes_per_line,
+        ways=best,
+        cores=cores,
+    )
+    return _DetectedCache(level, sized, source)
 
 
 def _reported_last_level(facts: HostFacts) -> Bytes | None:

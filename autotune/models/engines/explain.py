@@ -8,12 +8,11 @@ import numpy as np
 
 from autotune.domain.results import Part
 from autotune.models.engines.reuse.analysed_programs import TimingCase
-from autotune.models.engines.reuse.batch import Whole
 from autotune.models.engines.reuse.evaluation_pieces import CasePiece, LoadedNode
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.engines.reuse.time_model import StepTimes
 from autotune.models.incore.base import InCoreResult
-from autotune.models.traffic import Floats, StepTraffic
+from autotune.models.traffic import Floats, StepTraffic, Whole
 from autotune.units import Seconds
 
 BARRIER = "barrier"

@@ -9,12 +9,13 @@ give the cost of each.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from autotune.codegen import communication
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.calibration import Z80
-from autotune.domain.network import Network
+from autotune.domain.network import Cost, Network
 from autotune.domain.problem import Problem
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.variant import Candidate
@@ -26,15 +27,10 @@ _LEADING = 0.2
 """Share of the step above which communication is named first."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Exchanged:
-    """The communication of one time step: seconds, interval and description."""
+class _Exchanged(NamedTuple):
+    """What the communication of one time step costs, and its description."""
 
-    seconds: float
-    low: float
-    high: float
-    extrapolated: bool
-    notes: tuple[str, ...]
+    cost: Cost
     text: str
 
 
@@ -77,21 +73,22 @@ class SystemEngine:
         assert theta.seconds is not None
         low, high = theta.interval or (theta.seconds, theta.seconds)
         unsaid = () if theta.interval else (f"interval of communication: {self.name} states none",)
-        seconds = Seconds(theta.seconds + exchange.seconds)
+        cost = exchange.cost
+        seconds = Seconds(theta.seconds + cost.seconds)
         part = Part(
             sweep=COMMUNICATION,
             kind=COMMUNICATION,
-            seconds=Seconds(exchange.seconds),
-            extrapolated=exchange.extrapolated,
+            seconds=cost.seconds,
+            extrapolated=cost.extrapolated,
         )
         return replace(
             theta,
             seconds=seconds,
-            interval=(Seconds(low + exchange.low), Seconds(high + exchange.high)),
+            interval=(Seconds(low + cost.interval[0]), Seconds(high + cost.interval[1])),
             parts=(*theta.parts, part),
-            reason=_reason(exchange, theta, exchange.seconds / seconds),
-            notes=(*theta.notes, *exchange.notes, *unsaid),
-            uncertainty=_uncertainty(theta, exchange, float(seconds)),
+            reason=_reason(exchange, theta, cost.seconds / seconds),
+            notes=(*theta.notes, *cost.notes, *unsaid),
+            uncertainty=_uncertainty(theta, cost, float(seconds)),
         )
 
     def _exchanged(self, candidate: Candidate) -> _Exchanged | str:
@@ -123,24 +120,23 @@ class SystemEngine:
         phrases = [
             f"{times} x {way} of {show(size, 'size')}" for (way, size), times in counts.items()
         ]
-        return _Exchanged(
-            total,
-            low,
-            high,
-            extrapolated,
-            tuple(dict.fromkeys(notes)),
-            " and ".join(phrases) or "nothing to communicate",
+        cost = Cost(
+            seconds=Seconds(total),
+            interval=(low, high),
+            extrapolated=extrapolated,
+            notes=tuple(dict.fromkeys(notes)),
         )
+        return _Exchanged(cost, " and ".join(phrases) or "nothing to communicate")
 
 
-def _uncertainty(theta: Prediction, exchange: _Exchanged, seconds: float) -> Uncertainty | None:
+def _uncertainty(theta: Prediction, cost: Cost, seconds: float) -> Uncertainty | None:
     """The uncertainty of the whole: that of the node, scaled by its share of the time, and that of
     the communication.
     """
     if theta.uncertainty is None or theta.seconds is None:
         return None
     share = theta.seconds / seconds
-    spread = (exchange.high - exchange.low) / (2 * Z80) / seconds
+    spread = (cost.interval[1] - cost.interval[0]) / (2 * Z80) / seconds
     shared = {name: value * share for name, value in theta.uncertainty.shared.items()}
     return Uncertainty(shared=shared | {COMMUNICATION: spread}, own=theta.uncertainty.own * share)
 
@@ -149,7 +145,7 @@ def _reason(exchanged: _Exchanged, theta: Prediction, share: float) -> str:
     """The reason in words, the larger of node and communication first; shares within the node
     relate to the node's time.
     """
-    mark = ", extrapolated" if exchanged.extrapolated else ""
+    mark = ", extrapolated" if exchanged.cost.extrapolated else ""
     exchange = f"{exchanged.text} ({100 * share:.0f} % of the step{mark})"
     node = theta.reason.replace(" of the step", " of the node's time", 1)
     return f"{exchange}; {node}" if share >= _LEADING else f"{node}; {exchange}"

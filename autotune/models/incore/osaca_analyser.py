@@ -12,7 +12,7 @@ on the in-core figures of the machine. They are stored on disk under their hashe
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
@@ -263,16 +263,11 @@ class OsacaAnalyser:
         calls = library_calls.price(names)
         listed = ", ".join(sorted(set(names)))
         notes = (f"calls {listed}: priced by common figures, +- 50 %",) if names else ()
-        return InCoreResult(
+        return replace(
+            estimate,
             T_OL=Cycles(estimate.T_OL + calls.cycles),
-            T_nOL=estimate.T_nOL,
-            crowded=Cycles(estimate.crowded + calls.cycles),
+            crowded=Cycles((estimate.crowded or 0.0) + calls.cycles),
             calls=float(calls.count),
-            chain=Cycles(0.0),
-            bottleneck=estimate.bottleneck,
-            iterations=1.0,
-            route="ports",
-            approximate=True,
             notes=(f"counted in the C text: {reason}", *notes, *self._generic()),
         )
 

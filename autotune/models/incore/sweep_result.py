@@ -82,10 +82,10 @@ def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCor
     """The in-core time of a sweep from a port table alone: work per source iteration over
     throughput.
     """
-    every = [(loop, port_table.estimate(port_table.count_loop(loop), table)) for loop in loops.main]
+    every = [port_table.estimate(port_table.count_loop(loop), table) for loop in loops.main]
     calls = [library_calls.price(loop.calls) for loop in loops.main]
     called = sum(c.cycles / loop.iterations for c, loop in zip(calls, loops.main, strict=True))
-    slowest = max((e for _, e in every), key=lambda e: max(e.T_OL, e.T_nOL))
+    slowest = max(every, key=lambda e: max(e.T_OL, e.T_nOL))
     names = sorted({name for loop in loops.main for name in loop.calls})
     if names:
         notes = [*notes, f"calls {', '.join(names)}: priced by common figures, +- 50 %"]
@@ -93,15 +93,12 @@ def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCor
     if unpriced:
         notes = [*notes, _uncounted(unpriced)]
     first = loops.main[0]
-    incore = InCoreResult(
-        T_OL=Cycles(sum(e.T_OL for _, e in every) + called),
-        T_nOL=Cycles(sum(e.T_nOL for _, e in every)),
-        crowded=Cycles(sum(e.crowded for _, e in every) + called),
-        chain=Cycles(0.0),
-        bottleneck=slowest.bottleneck,
+    incore = replace(
+        slowest,
+        T_OL=Cycles(sum(e.T_OL for e in every) + called),
+        T_nOL=Cycles(sum(e.T_nOL for e in every)),
+        crowded=Cycles(sum(e.crowded or 0.0 for e in every) + called),
         iterations=first.iterations,
-        route="ports",
-        approximate=True,
         notes=tuple(notes),
         assembly="".join(loop.text for loop in loops.main),
         vector=8 * first.lanes,

@@ -1,6 +1,6 @@
 """The data traffic of a program: every stream of cache lines with its reuse distance."""
 
-from autotune.models.traffic.reuse_distance import POSITIONS, Floats, ThreadStreams
+from autotune.models.traffic.reuse_distance import POSITIONS, Floats, ThreadStreams, Whole
 from autotune.models.traffic.schedule import Schedule
 from autotune.models.traffic.set_conflicts import SetConflict
 from autotune.models.traffic.stream_records import StepTraffic, StreamRecord, SweepTraffic
@@ -16,5 +16,6 @@ __all__ = [
     "SweepTraffic",
     "ThreadStreams",
     "TrafficAnalyser",
+    "Whole",
     "analyse",
 ]

@@ -32,30 +32,60 @@ _MICRO: Floats = ((5 * np.arange(POSITIONS)) % POSITIONS + 0.5) / POSITIONS
 _NEVER = np.iinfo(np.int64).max
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineHistory:
+    """How the lines of n streams are touched now, and who touched them before."""
+
+    distance: Floats
+    """(n, POSITIONS): bytes touched since the line was last touched."""
+    stores: Flags
+    """(n,): whether the line is written without being read."""
+    remote: Flags
+    """(n,): whether another thread wrote the line last."""
+    reclaimed: Flags
+    """(n,): whether the line is written after another thread has read it."""
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+    def at(self, rows: Whole) -> "LineHistory":
+        """The history of the streams ``rows``."""
+        return LineHistory(
+            distance=self.distance[rows],
+            stores=self.stores[rows],
+            remote=self.remote[rows],
+            reclaimed=self.reclaimed[rows],
+        )
+
+    @classmethod
+    def joined(cls, parts: "Sequence[LineHistory]") -> "LineHistory":
+        """The streams of all parts, one part after the other."""
+        return cls(
+            distance=np.concatenate([part.distance for part in parts]),
+            stores=np.concatenate([part.stores for part in parts]),
+            remote=np.concatenate([part.remote for part in parts]),
+            reclaimed=np.concatenate([part.reclaimed for part in parts]),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadStreams:
     """Streams of cache lines of one thread in one steady-state time step, as arrays.
 
-    First axis: streams, ordered by time. Distances are bytes, (streams, POSITIONS); ``outward`` is
-    the largest distance until the line is written again, nan where the stream does not write.
+    First axis: streams, ordered by time. ``outward`` (streams, POSITIONS) is the largest distance
+    in bytes until the line is written again, nan where the stream does not write.
     """
 
     owner: Whole
     """Position of the stream's pass in ``passes``."""
     row: Whole
-    distance: Floats
+    history: LineHistory
     outward: Floats
     lines: Floats
     """Inbound lines per iteration; as many go out again where the stream writes."""
-    stores: Flags
-    """Whether the stream is written without being read."""
-    remote: Flags
-    """Whether another thread wrote the line last."""
     passes: tuple[Pass, ...]
     alike: int
     """Number of threads with these streams."""
-    reclaimed: Flags
-    """Whether the stream is written after another thread has read the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +128,16 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
     return ThreadStreams(
         owner=owner,
         row=np.array(rows, dtype=np.int64),
-        distance=np.concatenate([leading, behind]),
+        history=LineHistory(
+            distance=np.concatenate([leading, behind]),
+            stores=np.array([t.written and not t.read for _, t in touches] + [False] * extra),
+            remote=remote,
+            reclaimed=_first_writes_after_reads(np.array(rows, dtype=np.int64), written, remote),
+        ),
         outward=np.concatenate([outward, np.full((extra, POSITIONS), np.nan)]),
         lines=np.full(len(owner), DOUBLE / line),
-        stores=np.array([t.written and not t.read for _, t in touches] + [False] * extra),
-        remote=remote,
         passes=past.passes[begin:],
         alike=thread.alike,
-        reclaimed=_first_writes_after_reads(np.array(rows, dtype=np.int64), written, remote),
     )
 
 

@@ -8,8 +8,9 @@ from the second iteration on, so few iterations are expanded and the last one co
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from autotune.codegen.tree.loop_tree import (
     AnySweep,
@@ -186,3 +187,26 @@ def _step(program: StepProgram, numbers: Mapping[int, int], places: dict[str, in
         regions=tuple(tuple(sorted(region.items())) for region in regions if region),
         barriers=walk.order.count(_SYNC),
     )
+
+
+Plan = TypeVar("Plan")
+
+
+class PlanCache(Generic[Plan]):
+    """Plans of programs, each made once; programs that differ in padding only share theirs.
+
+    A program is looked up by its identity: hashing it takes longer than a look-up.
+    """
+
+    def __init__(self, make: Callable[[StepProgram], Plan]) -> None:
+        self._make = make
+        self._programs: dict[int, tuple[StepProgram, Plan]] = {}
+        self._plans: dict[tuple[NodeBlock, tuple[tuple[str, int], ...]], Plan] = {}
+
+    def __getitem__(self, program: StepProgram) -> Plan:
+        if id(program) not in self._programs:
+            storage = (program.body, program.arrays)
+            if storage not in self._plans:
+                self._plans[storage] = self._make(program)
+            self._programs[id(program)] = program, self._plans[storage]
+        return self._programs[id(program)][1]

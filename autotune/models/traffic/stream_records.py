@@ -91,8 +91,10 @@ class StepTraffic:
 
     def _stream(self, data: ThreadStreams, index: int) -> StreamRecord:
         written = not np.isnan(data.outward[index, 0])
-        kind: StreamKind = "store" if data.stores[index] else "update" if written else "load"
-        median = float(np.median(data.distance[index]))
+        kind: StreamKind = (
+            "store" if data.history.stores[index] else "update" if written else "load"
+        )
+        median = float(np.median(data.history.distance[index]))
         level = next((name for name, size in self.levels if median <= size), self.levels[-1][0])
         lines = float(data.lines[index])
         return StreamRecord(
@@ -100,7 +102,7 @@ class StepTraffic:
             kind,
             lines,
             lines if written else 0.0,
-            float(data.distance[index].mean()),
+            float(data.history.distance[index].mean()),
             level,
         )
 

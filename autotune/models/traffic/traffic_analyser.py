@@ -5,13 +5,13 @@ analysed once.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autotune.codegen.tree.loop_tree import AnySweep, NodeBlock, StepProgram, Sweep
+from autotune.codegen.tree.loop_tree import AnySweep, StepProgram, Sweep
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, StencilProblem, generated
 from autotune.models.traffic.grid.grid_traffic import GridAnalyser
 from autotune.models.traffic.passes import thread_passes
 from autotune.models.traffic.reuse_distance import streams
-from autotune.models.traffic.schedule import Schedule, schedule
+from autotune.models.traffic.schedule import PlanCache, Schedule, schedule
 from autotune.models.traffic.stream_records import StepTraffic
 from autotune.models.traffic.sweep_shape import SweepShape, shape
 
@@ -28,11 +28,7 @@ class TrafficAnalyser:
     """
 
     machine: Machine
-    _schedules: dict[tuple[NodeBlock, tuple[tuple[str, int], ...]], Schedule] = field(
-        default_factory=dict
-    )
-    _programs: dict[int, tuple[StepProgram, Schedule]] = field(default_factory=dict)
-    """Schedules by identity of the program: hashing a program takes longer than a look-up."""
+    _schedules: PlanCache[Schedule] = field(default_factory=lambda: PlanCache(schedule))
     _values: dict[_Place, Mapping[str, float | int]] = field(default_factory=dict)
     _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
     _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)
@@ -53,7 +49,7 @@ class TrafficAnalyser:
         place = (problem.definition, problem.size)
         if place not in self._values:
             self._values[place] = problem.ivp.values(problem.size)
-        plan = self._schedule(program)
+        plan = self._schedules[program]
         key = (id(plan), program.granule, place, threads, nodes)
         if key not in self._known:
             self._known[key] = self._traffic(plan, program.granule, place, threads, nodes)
@@ -63,14 +59,6 @@ class TrafficAnalyser:
         if self._grids is None:
             self._grids = GridAnalyser(self.machine)
         return self._grids
-
-    def _schedule(self, program: StepProgram) -> Schedule:
-        if id(program) not in self._programs:
-            storage = (program.body, program.arrays)
-            if storage not in self._schedules:
-                self._schedules[storage] = schedule(program)
-            self._programs[id(program)] = program, self._schedules[storage]
-        return self._programs[id(program)][1]
 
     def _traffic(
         self, plan: Schedule, granule: int, place: _Place, threads: int, nodes: int

@@ -1,13 +1,13 @@
 """The numbers of the figures, without their drawing.
 
-Times are in seconds per time step, sizes in bytes, bandwidths in bytes per second.
+Times are in seconds per time step, sizes in bytes, bandwidths in bytes per cycle.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autotune.domain.calibration import Calibration
+from autotune.domain.calibration import BandwidthCurve, Calibration
 from autotune.domain.machine import Machine
 from autotune.domain.results import Prediction
 from autotune.results.evaluate.study_evaluation import (
@@ -16,11 +16,28 @@ from autotune.results.evaluate.study_evaluation import (
     ProblemEvaluation,
 )
 from autotune.results.report import words
+from autotune.units import Hertz
 
 Role = Literal["winner", "baseline", "measured", "predicted"]
 
 COMBINED = ("sweep", "barrier", "communication")
 """The kinds of parts that add up to the predicted time; the others explain a sweep."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCandidate:
+    """A candidate as figures name it."""
+
+    label: str
+    role: Role
+
+    def __str__(self) -> str:
+        return f"{self.label} ({self.role})" if self.marked else self.label
+
+    @property
+    def marked(self) -> bool:
+        """Whether figures make it stand out: the winner and the baseline."""
+        return self.role in ("winner", "baseline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +53,7 @@ class BarSegment:
 class Bar:
     """The predicted time of one candidate by contributions, and its measured time."""
 
-    label: str
-    role: Role
+    shown: ShownCandidate
     segments: tuple[BarSegment, ...]
     measured: float | None
     interval: Interval | None
@@ -61,8 +77,7 @@ class Stack:
 class ScatterPoint:
     """Predicted and measured time of one candidate, as a point of a figure."""
 
-    label: str
-    role: Role
+    shown: ShownCandidate
     predicted: float
     predicted_interval: Interval | None
     measured: float
@@ -80,8 +95,7 @@ class Scatter:
 class Strip:
     """The samples of one candidate in measuring order."""
 
-    label: str
-    role: Role
+    shown: ShownCandidate
     accepted: tuple[float, ...]
     rejected: tuple[float, ...]
     location: float
@@ -95,20 +109,12 @@ class Samples:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """Load bandwidth of one thread over its working set, while ``threads`` threads run."""
-
-    threads: int
-    working_set: tuple[float, ...]
-    bandwidth: tuple[float, ...]
-    spread: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Bandwidths:
-    """The measured bandwidths of a host and the sizes of its caches."""
+    """The measured bandwidths of a host, by threads, and the sizes of its caches."""
 
-    curves: tuple[Curve, ...]
+    curves: tuple[BandwidthCurve, ...]
+    clock: Hertz
+    """Bytes per cycle times the clock are bytes per second."""
     caches: tuple[tuple[str, float], ...]
 
 
@@ -131,15 +137,20 @@ def role(row: EvaluatedCandidate, result: ProblemEvaluation) -> Role:
     return "measured" if row.measured is not None else "predicted"
 
 
+def shown(row: EvaluatedCandidate, result: ProblemEvaluation) -> ShownCandidate:
+    """The candidate of a row as figures name it."""
+    return ShownCandidate(words.name(row.candidate, result), role(row, result))
+
+
 def stack(result: ProblemEvaluation, top: int = 8) -> Stack:
     """Contributions to the times of the predicted top, of the winner and of the baseline."""
-    shown = [
+    rows = [
         row
         for row in result.rows
         if row.predicted is not None
         and ((row.rank or top + 1) <= top or role(row, result) in ("winner", "baseline"))
     ]
-    bars = tuple(_bar(row, result) for row in shown)
+    bars = tuple(_bar(row, result) for row in rows)
     names = dict.fromkeys(segment.name for bar in bars for segment in bar.segments)
     return Stack(tuple(names), bars)
 
@@ -147,8 +158,7 @@ def stack(result: ProblemEvaluation, top: int = 8) -> Stack:
 def _bar(row: EvaluatedCandidate, result: ProblemEvaluation) -> Bar:
     compared = row.compared
     return Bar(
-        label=words.name(row.candidate, result),
-        role=role(row, result),
+        shown=shown(row, result),
         segments=contributions(row.prediction) if row.prediction else (),
         measured=row.measured if compared else None,
         interval=row.interval if compared else None,
@@ -190,8 +200,7 @@ def scatter(result: ProblemEvaluation) -> Scatter:
     return Scatter(
         tuple(
             ScatterPoint(
-                label=words.name(row.candidate, result),
-                role=role(row, result),
+                shown=shown(row, result),
                 predicted=row.predicted,
                 predicted_interval=row.prediction.interval if row.prediction else None,
                 measured=row.measured,
@@ -207,13 +216,12 @@ def samples(result: ProblemEvaluation, most: int = 40) -> Samples:
     """The samples of the fastest ``most`` compared candidates, and of the baseline."""
     strips: list[Strip] = []
     for row in result.evaluated:
-        shown = len(strips) < most or role(row, result) == "baseline"
-        if shown and row.compared and row.measurement and row.measured is not None:
+        included = len(strips) < most or role(row, result) == "baseline"
+        if included and row.compared and row.measurement and row.measured is not None:
             timed = [sample for sample in row.measurement.samples if not sample.warm_up]
             strips.append(
                 Strip(
-                    label=words.name(row.candidate, result),
-                    role=role(row, result),
+                    shown=shown(row, result),
                     accepted=tuple(s.seconds for s in timed if s.accepted),
                     rejected=tuple(s.seconds for s in timed if not s.accepted),
                     location=row.measured,
@@ -223,18 +231,13 @@ def samples(result: ProblemEvaluation, most: int = 40) -> Samples:
 
 
 def bandwidths(machine: Machine) -> Bandwidths:
-    """The calibrated bandwidths in bytes per second; no curves where nothing was measured."""
-    curves = [
-        Curve(
-            threads=curve.threads,
-            working_set=tuple(float(size) for size in curve.working_set),
-            bandwidth=tuple(value * machine.frequency for value in curve.bandwidth),
-            spread=curve.spread,
-        )
-        for curve in (machine.calibration.loads if machine.calibration else ())
-    ]
-    caches = tuple((cache.name, float(cache.size)) for cache in machine.caches)
-    return Bandwidths(tuple(sorted(curves, key=lambda c: c.threads)), caches)
+    """The calibrated bandwidths; no curves where nothing was measured."""
+    curves = machine.calibration.loads if machine.calibration else ()
+    return Bandwidths(
+        curves=tuple(sorted(curves, key=lambda c: c.threads)),
+        clock=machine.frequency,
+        caches=tuple((cache.name, float(cache.size)) for cache in machine.caches),
+    )
 
 
 def facts(machine: Machine) -> tuple[Fact, ...]:

@@ -13,8 +13,7 @@ import numpy as np
 from autotune.domain.results import Sample
 from autotune.files.store.records import RunRecord, StudyRecord
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
-from autotune.results.report import words
-from autotune.results.report.figure_records import Role, role
+from autotune.results.report.figure_records import ShownCandidate, role, shown
 from autotune.statistics import estimators
 
 _MOST_SPREADS = 40
@@ -24,9 +23,8 @@ _MOST_SPREADS = 40
 class SampleScatter:
     """The scatter of the samples of one candidate."""
 
-    label: str
+    shown: ShownCandidate
     identity: str
-    role: Role
     within: float | None
     """Relative standard deviation within its launches."""
     between: float | None
@@ -40,8 +38,7 @@ class SampleScatter:
 class CandidateDrift:
     """Times of a candidate over the run: moments, and the ratio to its overall time."""
 
-    label: str
-    role: Role
+    shown: ShownCandidate
     seconds: tuple[float, ...]
     ratio: tuple[float, ...]
 
@@ -81,9 +78,8 @@ def _spread(row: EvaluatedCandidate, result: ProblemEvaluation) -> SampleScatter
     inner = [np.var(np.log([s.seconds for s in la]), ddof=1) for la in launches if len(la) > 1]
     outer = [math.log(estimators.location([s.seconds for s in launch])) for launch in launches]
     return SampleScatter(
-        label=words.name(row.candidate, result),
+        shown=shown(row, result),
         identity=row.candidate.identity,
-        role=role(row, result),
         within=math.sqrt(float(np.mean(inner))) if inner else None,
         between=float(np.std(outer, ddof=1)) if len(outer) > 1 else None,
         launches=len({s.launch for s in samples}),
@@ -97,8 +93,7 @@ def _drift(row: EvaluatedCandidate, result: ProblemEvaluation, begun: float) -> 
     times = [estimators.location([s.seconds for s in launch]) for launch in launches.values()]
     usual = estimators.location(times) if times else 1.0
     return CandidateDrift(
-        label=words.name(row.candidate, result),
-        role=role(row, result),
+        shown=shown(row, result),
         seconds=tuple(moment(launch[0].taken) - begun for launch in launches.values()),
         ratio=tuple(time / usual for time in times),
     )

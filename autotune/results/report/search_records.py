@@ -17,7 +17,7 @@ from autotune.results.evaluate.study_evaluation import (
     ProblemEvaluation,
 )
 from autotune.results.report import words
-from autotune.results.report.figure_records import Role, role
+from autotune.results.report.figure_records import ShownCandidate, shown
 from autotune.results.report.noise_figures import begun_at, moment, run_of
 from autotune.statistics.residual_scales import ResidualFactor
 
@@ -65,8 +65,7 @@ class ResidualFigures:
 class Move:
     """Rank of a candidate by prediction and by measurement, among the compared candidates."""
 
-    label: str
-    role: Role
+    shown: ShownCandidate
     before: int
     after: int
 
@@ -84,9 +83,8 @@ class Moves:
 class FrontPoint:
     """The objectives of one compared candidate."""
 
-    label: str
+    shown: ShownCandidate
     identity: str
-    role: Role
     values: Mapping[str, float]
     front: bool
 
@@ -130,9 +128,9 @@ def convergence(result: ProblemEvaluation, study: StudyRecord) -> Convergence:
         best = min(best, math.inf if time is None else time)
         moment = first[row.candidate.identity]
         last = max(last, moment if math.isfinite(moment) else last)
-        shown = best if math.isfinite(best) else None
+        so_far = best if math.isfinite(best) else None
         label = words.name(row.candidate, result)
-        steps.append(SearchStep(number, last, label, time, shown))
+        steps.append(SearchStep(number, last, label, time, so_far))
     ranked = [r.measured for r in result.rows if r.compared and r.rank and r.measured]
     ahead = tuple(float(t) for t in np.minimum.accumulate(ranked)) if ranked else ()
     base = result.baseline
@@ -145,8 +143,8 @@ def residuals(result: ProblemEvaluation) -> ResidualFigures:
     off = [row.deviation for row in result.rows if row.compared]
     logarithms = [-math.log1p(ratio) for ratio in off if ratio is not None]
     overall = math.exp(float(np.mean(logarithms))) if logarithms else 1.0
-    shown = tuple(residual.factors for residual in ordered[:_MOST_VALUES])
-    return ResidualFigures(shown, overall, len(ordered) - len(shown))
+    largest = tuple(residual.factors for residual in ordered[:_MOST_VALUES])
+    return ResidualFigures(largest, overall, len(ordered) - len(largest))
 
 
 def moves(result: ProblemEvaluation) -> Moves:
@@ -156,17 +154,14 @@ def moves(result: ProblemEvaluation) -> Moves:
     before = {row.candidate.identity: place for place, row in enumerate(both, start=1)}
     moves_of_rows = [
         Move(
-            label=words.name(row.candidate, result),
-            role=role(row, result),
+            shown=shown(row, result),
             before=before[row.candidate.identity],
             after=place,
         )
         for place, row in enumerate(after, start=1)
     ]
-    shown = [
-        m for m in moves_of_rows if m.after <= _MOST_PLACES or m.role in ("winner", "baseline")
-    ]
-    return Moves(tuple(shown), len(moves_of_rows))
+    included = [m for m in moves_of_rows if m.after <= _MOST_PLACES or m.shown.marked]
+    return Moves(tuple(included), len(moves_of_rows))
 
 
 def front(result: ProblemEvaluation) -> Front:
@@ -181,9 +176,8 @@ def front(result: ProblemEvaluation) -> Front:
         objectives=kinds,
         places=tuple(
             FrontPoint(
-                label=words.name(row.candidate, result),
+                shown=shown(row, result),
                 identity=row.candidate.identity,
-                role=role(row, result),
                 values={kind: row.objectives[kind] for kind in kinds},
                 front=row.candidate.identity in best,
             )

@@ -31,28 +31,36 @@ _BLOCK = 1 << 16
 """So many entries are worked on at a time, to stay in cache."""
 
 
+@dataclass(frozen=True, slots=True)
+class TermSizes:
+    """Standard deviations of the terms: in all parameters, main effects, pairs of effects."""
+
+    joint: float
+    main: float
+    pairs: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchHyperparameters:
     """Hyperparameters: ``lengths`` (p,), and standard deviations of the terms and the noise."""
 
     lengths: Floats
-    joint: float
-    main: float
-    pairs: float
+    terms: TermSizes
     noise: float
 
     @classmethod
     def of(cls, theta: Floats) -> "SearchHyperparameters":
         """Hyperparameters from their logarithms: the lengths, then joint, main, pairs, noise."""
         values = np.exp(theta)
-        joint, main, pairs, noise = values[-4:].tolist()
-        return cls(lengths=values[:-4], joint=joint, main=main, pairs=pairs, noise=noise)
+        *terms, noise = values[-4:].tolist()
+        return cls(lengths=values[:-4], terms=TermSizes(*terms), noise=noise)
 
     @property
     def variance(self) -> float:
         """The variance of one candidate, without constant, linear term and noise."""
-        pairs = self.pairs if len(self.lengths) > 1 else 0.0
-        return self.joint**2 + self.main**2 + pairs**2
+        terms = self.terms
+        pairs = terms.pairs if len(self.lengths) > 1 else 0.0
+        return terms.joint**2 + terms.main**2 + pairs**2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -119,13 +127,13 @@ def cross(
     alone = _roughened(_matern(stack), stack, inputs.rough)
     total = np.ascontiguousarray((indicator @ np.ascontiguousarray(stack.T)).T)
     for block in _blocks(total):
-        matern52_in_place(block, shape.joint**2)
+        matern52_in_place(block, shape.terms.joint**2)
     effects = (indicator @ np.ascontiguousarray(alone.T)).T
     count = levels.parameters
-    total += effects * (shape.main**2 / count)
+    total += effects * (shape.terms.main**2 / count)
     if count > 1:
         squared = (indicator @ np.ascontiguousarray((alone * alone).T)).T
-        total += (effects * effects - squared) * (shape.pairs**2 / (count * (count - 1)))
+        total += (effects * effects - squared) * (shape.terms.pairs**2 / (count * (count - 1)))
     total *= inputs.scale[columns]
     total *= inputs.scale[rows][:, None]
     total += inputs.fixed(rows, columns)

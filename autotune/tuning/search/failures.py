@@ -7,12 +7,12 @@ that share the values which failures have in common.
 
 import numpy as np
 
-from autotune.tuning.search.candidate_covariance import Inputs
+from autotune.tuning.search.candidate_covariance import Inputs, TermSizes
 from autotune.tuning.search.gaussian_process import Observations, Process, SearchPrior
 from autotune.tuning.search.parameter_levels import ParameterLevels
 from autotune.tuning.search.points import Floats, Indices
 
-_OUTCOMES = SearchPrior(amplitude=0.4, joint=1.0, main=1.0, pairs=0.7, length=0.5, noise=0.1)
+_OUTCOMES = SearchPrior(amplitude=0.4, terms=TermSizes(1.0, 1.0, 0.7), length=0.5, noise=0.1)
 _ITERATIONS = 8
 _MOST = 300
 _NEVER = 0.98

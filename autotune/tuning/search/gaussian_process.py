@@ -4,7 +4,7 @@ The hyperparameters have the greatest posterior density. They are fitted again w
 of observations has grown by a tenth.
 """
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from autotune.statistics.gaussian_process.grown_posterior import JITTER, GrownPo
 from autotune.tuning.search.candidate_covariance import (
     Inputs,
     SearchHyperparameters,
+    TermSizes,
     cross,
     evidence,
 )
@@ -28,10 +29,8 @@ class SearchPrior:
 
     amplitude: float
     """Log seconds that candidates are apart."""
-    joint: float = 1.0
-    """The term in all parameters, relative to the amplitude; so are the next two."""
-    main: float = 0.7
-    pairs: float = 0.5
+    terms: TermSizes = TermSizes(joint=1.0, main=0.7, pairs=0.5)
+    """Relative to the amplitude."""
     amplitude_spread: float = 0.7
     length: float = 1.0
     """The distance of levels at which candidates differ; 1 is the whole range of a parameter."""
@@ -41,7 +40,7 @@ class SearchPrior:
 
     def of(self, parameters: int) -> LogNormalPriors:
         """The priors for a number of parameters, in the order of ``SearchHyperparameters.of``."""
-        terms = [self.amplitude * share for share in (self.joint, self.main, self.pairs)]
+        terms = [self.amplitude * share for share in astuple(self.terms)]
         lengths, amplitudes = [self.length_spread] * parameters, [self.amplitude_spread] * 3
         return LogNormalPriors(
             centre=np.log([*[self.length] * parameters, *terms, self.noise]),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from autotune.tuning.search.candidate_covariance import Inputs
+from autotune.tuning.search.candidate_covariance import Inputs, TermSizes
 from autotune.tuning.search.gaussian_process import Observations, Process, SearchPrior
 from autotune.tuning.search.parameter_levels import ParameterLevels
 from autotune.tuning.search.points import Floats, Indices, Points
@@ -24,7 +24,7 @@ _FEW = 4
 """So many observations of a problem have a median worth compressing at."""
 _TIMES = SearchPrior(amplitude=0.6)
 """Without a model the process explains all that candidates differ in."""
-_RESIDUAL = SearchPrior(amplitude=0.3, joint=0.4, pairs=0.7)
+_RESIDUAL = SearchPrior(amplitude=0.3, terms=TermSizes(joint=0.4, main=0.7, pairs=0.7))
 """With one it explains where the model is wrong: mostly about one or two parameters."""
 _ROUGH = 0.7
 """Share of such an error that a value of a parameter, or a pair of values, has by itself."""

@@ -8,72 +8,65 @@ from typer.testing import CliRunner
 
 from autotune.commands.app import app
 from autotune.commands.map.command import EXAMPLE, MapOptions
-from autotune.commands.map.flow import MapRequest
+from autotune.commands.map.map_request import MapRequest
+from autotune.commands.options import StoreOptions
 
 CONFIG = Path("configs/quickstart.yaml")
 
 
 def test_without_options_the_axes_are_those_of_the_config() -> None:
-    assert MapOptions(config=CONFIG).request() == MapRequest()
+    request = MapOptions(config=CONFIG).request
+    assert (request.size_axis(), request.threads, request.loss()) == (None, None, 0.05)
+    assert (request.budget_seconds, request.budget_evaluations) == (None, None)
+    assert (request.problem, request.resume) == ("", False)
 
 
-def test_the_axes_and_limits_are_taken() -> None:
-    options = MapOptions(
-        config=CONFIG,
-        sizes="64..256:3",
-        threads="1,all",
-        budget_seconds=60.0,
-        budget_evaluations=40,
-        tolerance="2 %",
-        problem="heat2d-N256",
-        resume=True,
-    )
-    assert options.request() == MapRequest(
-        sizes=(64, 128, 256),
-        threads="1,all",
-        budget_seconds=60.0,
-        budget_evaluations=40,
-        tolerance=0.02,
-        problem="heat2d-N256",
-        resume=True,
-    )
+def test_the_axis_and_the_tolerance_are_read() -> None:
+    request = MapRequest(sizes="64..256:3", tolerance="2 %")
+    assert request.size_axis() == (64, 128, 256)
+    assert request.loss() == 0.02
 
 
 def test_sizes_are_named_one_by_one_too() -> None:
-    assert MapOptions(config=CONFIG, sizes="512,64").request().sizes == (64, 512)
+    assert MapRequest(sizes="512,64").size_axis() == (64, 512)
 
 
 @pytest.mark.parametrize("sizes", ["many", "64..", "4096..64:3", "0,2", "64..128:0", ""])
 def test_sizes_that_make_no_axis_are_refused(sizes: str) -> None:
-    assert faults(MapOptions(config=CONFIG, sizes=sizes).request).startswith("--sizes: ")
+    assert faults(lambda: MapRequest(sizes=sizes)).startswith("--sizes: ")
 
 
 def test_a_tolerance_is_a_share() -> None:
-    options = MapOptions(config=CONFIG, tolerance="little")
-    assert bad_parameter(options.request) == "--tolerance: 'little' is not a share: 5 %"
+    told = bad_parameter(lambda: MapRequest(tolerance="little"))
+    assert told == "--tolerance: 'little' is not a share: 5 %"
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("chosen", "others", "words"),
     [
-        ({}, "autotune map configs/quickstart.yaml --resume"),
+        (MapRequest(), {}, "autotune map configs/quickstart.yaml --resume"),
         (
-            {"sizes": "64..256:3", "threads": "1,all", "problem": "a b"},
+            MapRequest(sizes="64..256:3", threads="1,all", problem="a b"),
+            {},
             "autotune map configs/quickstart.yaml --sizes 64..256:3 --threads 1,all"
             " --problem 'a b' --resume",
         ),
         (
-            {"tolerance": "2 %", "resume": True},
+            MapRequest(tolerance="2 %", resume=True),
+            {},
             "autotune map configs/quickstart.yaml --tolerance '2 %' --resume",
         ),
         (
-            {"config": Path("my config.yaml"), "store": "my store.sqlite"},
+            MapRequest(),
+            {"config": Path("my config.yaml"), "results": StoreOptions(store="my store.sqlite")},
             "autotune map 'my config.yaml' --resume --store 'my store.sqlite'",
         ),
     ],
 )
-def test_the_command_that_goes_on_can_be_pasted(values: dict[str, object], words: str) -> None:
-    options = MapOptions(**({"config": CONFIG} | values))  # type: ignore[arg-type]
+def test_the_command_that_goes_on_can_be_pasted(
+    chosen: MapRequest, others: dict[str, object], words: str
+) -> None:
+    options = MapOptions(request=chosen, **({"config": CONFIG} | others))  # type: ignore[arg-type]
     assert options.resumed() == words
 
 

@@ -8,10 +8,10 @@ from refusals import faults, usage_error
 from typer.testing import CliRunner
 
 from autotune.commands.scale.command import EXAMPLE
-from autotune.commands.scale.flow import ForecastRequest, ScaleRequest, SelfGeneration, scale
+from autotune.commands.scale.flow import ForecastRequest, ScaleRequest, scale
 from autotune.commands.scale.runs import RunSelection
 from autotune.commands.scale.scale_options import ScalingColumns
-from autotune.learning.scaling.generation_plan import SizeGrid
+from autotune.learning.scaling.generation_plan import SelfGeneration, SizeGrid
 from autotune.learning.scaling.scaling_answers import RegionAnswer
 from autotune.learning.scaling.scaling_methods import Settings
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import bad_parameter, usage_error
 
-from autotune.commands.scale.flow import ForecastRequest, SelfGeneration
+from autotune.commands.scale.flow import ForecastRequest
 from autotune.commands.scale.runs import RunSelection
 from autotune.commands.scale.scale_options import (
     ForecastOptions,
@@ -17,7 +17,7 @@ from autotune.commands.scale.scale_options import (
     ScalingColumns,
     SelectionOptions,
 )
-from autotune.learning.scaling.generation_plan import SizeGrid
+from autotune.learning.scaling.generation_plan import SelfGeneration, SizeGrid
 from autotune.learning.scaling.scaling_methods import Settings
 
 

@@ -6,7 +6,12 @@ import pytest
 
 from autotune.errors import InputError
 from autotune.learning.scaling import self_generated
-from autotune.learning.scaling.generation_plan import GenerationPlan, SizeGrid, lower_levels
+from autotune.learning.scaling.generation_plan import (
+    GenerationPlan,
+    SelfGeneration,
+    SizeGrid,
+    lower_levels,
+)
 from autotune.learning.scaling.scaling_runs import Runs, points
 from autotune.learning.scaling.variables import Variable
 
@@ -29,7 +34,7 @@ CG = [
     (1330, 256, 135.29), (1390, 256, 139.16), (1450, 256, 150.91),
 ]  # fmt: skip
 LOWER = (16, 36, 64, 100, 256)
-BT_PLAN = GenerationPlan(time=101.0, processors=1936, lower=LOWER)
+BT_PLAN = GenerationPlan(time=101.0, processors=1936, runs=SelfGeneration(lower=LOWER))
 
 
 def runs(rows, formula="n"):
@@ -74,9 +79,8 @@ def test_twenty_one_runs_make_the_printed_regression_and_a_forecast():
 
 def test_cg_is_asked_to_recentre_where_the_source_says_it_should_have_been():
     """ "the times are not anywhere near the seconds we want, except for P = 128" """
-    plan = GenerationPlan(
-        time=100.0, processors=2048, around="time", grid=SizeGrid(base=10, step=60)
-    )
+    generation = SelfGeneration(around="time", grid=SizeGrid(base=10, step=60))
+    plan = GenerationPlan(time=100.0, processors=2048, runs=generation)
     stage = self_generated.next_stage(runs(CG, "(n + 50)/60"), plan)
     assert stage.name == "recentre"
     assert {p for p, _ in asked(stage)} == {16, 32, 64, 256}

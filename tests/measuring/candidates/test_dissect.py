@@ -125,7 +125,7 @@ def test_probes_run_and_a_broken_one_is_a_result():
     loop, moved, broken, missing = session.outcomes
     assert session.rounds == 3
     for outcome in (loop, moved):
-        assert outcome.status == "ok", outcome.detail
+        assert outcome.prepared.status == "ok", outcome.prepared.detail
         cycles, interval = outcome.cycles(1e9)
         assert cycles > 0
         assert interval[0] <= cycles <= interval[1]

@@ -9,6 +9,7 @@ from fake_program import PROBLEM, make_candidate
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autotune.domain.results import Sample
 from autotune.domain.setup import Measuring
 from autotune.measuring.candidates import protocol
 
@@ -21,7 +22,16 @@ SAMPLE = (
 def test_good_lines():
     start = protocol.parse('{"kind":"start","threads":2,"affinity":[0,1],"ld":1032,"pid":7}')
     assert start == protocol.ProgramStart(2, (0, 1), 1032)
-    assert protocol.parse(SAMPLE) == protocol.TimedSample(False, 0.5, 3, 0.99, 1.5e9, 1, 2, True)
+    assert protocol.parse(SAMPLE) == Sample(
+        seconds=0.5,
+        steps=3,
+        busy=0.99,
+        accepted=True,
+        launch=0,
+        round=0,
+        taken="2017-07-14T02:40:00.000+00:00",
+        conditions={"voluntary": 1, "involuntary": 2},
+    )
     phase = protocol.parse('{"kind":"phase","name":"lc","seconds":0}')
     assert phase == protocol.PhaseTime("lc", 0.0)
     final = protocol.parse('{"kind":"final","finite":true,"denormal":true}')

@@ -42,11 +42,9 @@ def test_arrays_say_what_predictions_say(machine) -> None:
     assert arrays.low.tolist() == pytest.approx([p.interval[0] for p in told])
     assert arrays.high.tolist() == pytest.approx([p.interval[1] for p in told])
     sigma = [p.uncertainty.sigma for p in told]
-    assert np.hypot(np.linalg.norm(arrays.shifts, axis=1), arrays.independent) == pytest.approx(
-        sigma
-    )
+    assert arrays.doubts.sigma == pytest.approx(sigma)
     assert not arrays.reasons
-    assert np.isfinite(arrays.terms).all()
+    assert np.isfinite(arrays.doubts.terms).all()
 
 
 def test_asked_again_and_in_other_company_the_arrays_are_the_same() -> None:
@@ -96,9 +94,9 @@ def test_passes_that_repeat_are_one() -> None:
     def passes(count: int) -> tuple[int, float]:
         made = program(Repeat("k", 0, count, NodeBlock(step)), sweep("up", "2", "1"), Sync())
         flows = flatten.flows([analyse(made, candidate(50_000).problem, 1, calibrated())], 8)
-        region = flows.cell_region[flows.entry_cell]
-        done = float((flows.count * flows.times[region]).sum())
-        return len(flows.sweep), done
+        done = flows.executions
+        moved = done.count * done.times[done.cell_region[done.entry_cell]]
+        return len(flows.sweep), float(moved.sum())
 
     few, many = passes(4), passes(10)
     assert few[0] == many[0]
@@ -119,5 +117,5 @@ def test_joined_flows_stay_apart() -> None:
     both = flows.joined(flows)
     assert len(both.team) == 2 * len(flows.team)
     assert both.passes[-1] == len(both.sweep)
-    assert both.entry.max() == len(both.sweep) - 1
-    assert both.cell_region.max() == len(both.times) - 1
+    assert both.executions.entry.max() == len(both.sweep) - 1
+    assert both.executions.cell_region.max() == len(both.executions.times) - 1

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_nodes import KIB, MIB, calibrated
 
-from autotune.models.engines.reuse.batch import FlowArrays, spans, total
+from autotune.models.engines.reuse.batch import FlowArrays, FlowExecutions, spans, total
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.models.engines.reuse.core_times import loops
 from autotune.models.engines.reuse.evaluation_pieces import (
@@ -59,16 +59,17 @@ def cut(flows: FlowArrays, flow: int) -> dict[str, list[float]]:
     """What a flow says, apart from where it lies: streams, passes and regions of its own."""
     own = slice(flows.passes[flow], flows.passes[flow + 1])
     streams = np.isin(flows.owner, np.arange(own.start, own.stop))
+    done = flows.executions
     entries = slice(flows.entries[flow], flows.entries[flow + 1])
     return {
-        "distance": flows.distance[flows.kind[streams]].ravel().tolist(),
+        "distance": flows.history.distance[flows.kind[streams]].ravel().tolist(),
         "owner": (flows.owner[streams] - own.start).tolist(),
         "iterations": flows.iterations[own].tolist(),
         "run": flows.run[flows.slot[own]].tolist(),
-        "entry": (flows.entry[entries] - own.start).tolist(),
-        "count": flows.count[entries].tolist(),
-        "region": (flows.cell_region[flows.entry_cell[entries]] - flows.regions[flow]).tolist(),
-        "flow": (flows.region_flow[flows.regions[flow] : flows.regions[flow + 1]] - flow).tolist(),
+        "entry": (done.entry[entries] - own.start).tolist(),
+        "count": done.count[entries].tolist(),
+        "region": (done.cell_region[done.entry_cell[entries]] - flows.regions[flow]).tolist(),
+        "flow": (done.region_flow[flows.regions[flow] : flows.regions[flow + 1]] - flow).tolist(),
     }
 
 
@@ -87,9 +88,12 @@ def test_every_field_is_joined() -> None:
     joined = SMALL.joined(LARGE)
     bounds = {"passes", "slots", "entries", "cells", "regions"}
     for item in fields(FlowArrays):
-        if item.name != "line":
+        if item.name not in ("line", "executions"):
             parts = [len(getattr(flows, item.name)) for flows in (SMALL, LARGE)]
             assert len(getattr(joined, item.name)) == sum(parts) - (item.name in bounds)
+    for item in fields(FlowExecutions):
+        parts = [len(getattr(flows.executions, item.name)) for flows in (SMALL, LARGE)]
+        assert len(getattr(joined.executions, item.name)) == sum(parts)
 
 
 # --- cases of a node ----------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def analyse(made: StepProgram, grid: StencilProblem, threads: int = 1) -> GridTr
 
 def moved(thread: ThreadStreams, row: int) -> float:
     """Lines of one array per point from anywhere beyond what the sweep itself just touched."""
-    chosen = (thread.row == row) & (thread.distance[:, 0] > 64 * 1024)
+    chosen = (thread.row == row) & (thread.history.distance[:, 0] > 64 * 1024)
     return float(thread.lines[chosen].sum())
 
 
@@ -106,7 +106,9 @@ def test_rows_are_loaded_again_where_the_cache_holds_less_than_three() -> None:
     traffic = analyse(program(sweep()), problem(100, 1022))
     (thread,) = traffic.threads
     row = 128 * LINE  # a row of u comes in with one of v
-    again = thread.lines[(thread.distance[:, 0] > row) & (thread.distance[:, 0] < 5 * row)].sum()
+    again = thread.lines[
+        (thread.history.distance[:, 0] > row) & (thread.history.distance[:, 0] < 5 * row)
+    ].sum()
     assert again * PER_LINE == pytest.approx(2, rel=0.03)
 
 
@@ -145,11 +147,11 @@ def test_planes_of_neighbours_were_written_by_others() -> None:
     """A thread in the middle reads a plane of each neighbour; those at the ends read one."""
     traffic = analyse(program(sweep()), problem(40, 62), 4)
     lines = 8  # rows of 64 with ghosts
-    remote = [float(t.lines[t.remote].sum()) * 10 * 62 for t in traffic.threads]
+    remote = [float(t.lines[t.history.remote].sum()) * 10 * 62 for t in traffic.threads]
     assert remote == pytest.approx([lines, 2 * lines, lines])
     for thread in traffic.threads:
-        assert not (thread.remote & thread.stores).any()
-        assert np.isnan(thread.outward[thread.remote]).all()
+        assert not (thread.history.remote & thread.history.stores).any()
+        assert np.isnan(thread.outward[thread.history.remote]).all()
 
 
 def test_threads_divide_shared_caches_on_their_node() -> None:
@@ -176,7 +178,7 @@ def test_a_loop_around_a_sweep_is_more_of_the_same() -> None:
     (both,) = analyse(twice, problem(100, 126)).threads
     (alone,) = analyse(program(sweep()), problem(100, 126)).threads
     assert len(both.passes) == 2
-    far = [float(x.lines[x.distance[:, 0] > 64 * 1024].sum()) for x in (both, alone)]
+    far = [float(x.lines[x.history.distance[:, 0] > 64 * 1024].sum()) for x in (both, alone)]
     assert far[0] == pytest.approx(2 * far[1])
 
 

@@ -97,14 +97,14 @@ def compare(passes: ThreadPasses) -> ThreadStreams:
     for stream, (number, at) in enumerate(leading):
         pieces = positions(groups[number].tile)
         expected = [events[begin + number, at, piece] for piece in pieces]
-        assert result.distance[stream] == pytest.approx(expected, abs=slack), (number, at)
+        assert result.history.distance[stream] == pytest.approx(expected, abs=slack), (number, at)
     return result
 
 
 def test_a_pass_that_repeats_itself_touches_all_of_its_objects_in_between() -> None:
     passes = thread((alone(sweep(0, touch(0), touch(1, written=True))),), 4096.0, 1024.0)
     result = compare(passes)
-    assert result.distance.tolist() == [[5120.0] * POSITIONS] * 2
+    assert result.history.distance.tolist() == [[5120.0] * POSITIONS] * 2
     assert result.lines.tolist() == [8 / 64] * 2
     assert result.owner.tolist() == [0, 0]
 
@@ -114,34 +114,36 @@ def test_distances_are_linear_in_the_position_between_two_passes() -> None:
     step = (alone(sweep(0, touch(0))), alone(sweep(1, touch(0), touch(1))))
     result = compare(thread(step, 4096.0, 1024.0))
     again = 4096 + MACRO * 1024
-    assert result.distance[1] == pytest.approx(again)
+    assert result.history.distance[1] == pytest.approx(again)
     first = 4096 + (1 - MACRO) * 1024
-    assert result.distance[0] == pytest.approx(first)
+    assert result.history.distance[0] == pytest.approx(first)
 
 
 def test_an_object_never_touched_before_is_infinitely_far() -> None:
     once = (alone(sweep(0, touch(0))),)
     later = (alone(sweep(0, touch(0))), alone(sweep(1, touch(1))))
     result = streams(ThreadPasses((once, later), (512.0, 512.0), 1), LINE)
-    assert np.isinf(result.distance[1]).all()
-    assert np.isfinite(result.distance[0]).all()
+    assert np.isinf(result.history.distance[1]).all()
+    assert np.isfinite(result.history.distance[0]).all()
 
 
 def test_within_a_tile_only_the_tile_lies_between() -> None:
     """A then B over one object of 8 KiB in tiles of an eighth: one KiB, in place of eight."""
     pair = (sweep(0, touch(0)), sweep(1, touch(0)))
     tiled = compare(thread((PassGroup(pair, 0.125, 12.5),), 8192.0))
-    assert tiled.distance[1].tolist() == [1024.0] * POSITIONS
+    assert tiled.history.distance[1].tolist() == [1024.0] * POSITIONS
     whole = compare(thread(tuple(alone(item) for item in pair), 8192.0))
-    assert whole.distance[1].tolist() == [8192.0] * POSITIONS
+    assert whole.history.distance[1].tolist() == [8192.0] * POSITIONS
 
 
 def test_a_pass_of_few_components_leaves_the_caches_as_they_were() -> None:
     short = alone(sweep(1, touch(1), whole=False))
     with_it = streams(thread((alone(sweep(0, touch(0))), short), 4096.0, 64.0), LINE)
     without = streams(thread((alone(sweep(0, touch(0))),), 4096.0, 64.0), LINE)
-    assert with_it.distance[0].tolist() == without.distance[0].tolist()
-    assert np.isinf(with_it.distance[1]).all(), "nobody else touched what the short pass touches"
+    assert with_it.history.distance[0].tolist() == without.history.distance[0].tolist()
+    assert np.isinf(with_it.history.distance[1]).all(), (
+        "nobody else touched what the short pass touches"
+    )
 
 
 @st.composite
@@ -177,7 +179,7 @@ def test_a_written_line_drifts_out_as_far_as_it_is_away_until_it_is_written_agai
         alone(sweep(2, touch(0))),
     )
     result = compare(thread(step, 1024.0, 16384.0))
-    farther = np.maximum(result.distance[0], result.distance[2])
+    farther = np.maximum(result.history.distance[0], result.history.distance[2])
     assert result.outward[0] == pytest.approx(farther)
     assert np.isnan(result.outward[1:]).all()
 
@@ -189,8 +191,8 @@ def test_two_writes_of_a_line_share_its_way() -> None:
         alone(sweep(2, touch(0, written=True))),
     )
     result = compare(thread(step, 1024.0, 16384.0))
-    assert result.outward[0] == pytest.approx(result.distance[2])
-    assert result.outward[2] == pytest.approx(result.distance[0])
+    assert result.outward[0] == pytest.approx(result.history.distance[2])
+    assert result.outward[2] == pytest.approx(result.history.distance[0])
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ def test_two_writes_of_a_line_share_its_way() -> None:
 )
 def test_a_store_is_written_without_being_read(read: bool, written: bool, stores: bool) -> None:
     result = streams(thread((alone(sweep(0, touch(0, read=read, written=written))),), 512.0), LINE)
-    assert result.stores.tolist() == [stores]
+    assert result.history.stores.tolist() == [stores]
     assert np.isnan(result.outward).any() != written
 
 
@@ -222,8 +224,8 @@ def test_the_first_write_after_others_have_read_reclaims_the_line(
         for k, letter in enumerate(order)
     )
     result = streams(thread(step, 512.0), LINE)
-    assert result.reclaimed.tolist() == expected
-    assert result.remote.tolist() == [letter == "r" for letter in order]
+    assert result.history.reclaimed.tolist() == expected
+    assert result.history.remote.tolist() == [letter == "r" for letter in order]
 
 
 # --- trailing offsets -------------------------------------------------------------------------
@@ -232,9 +234,9 @@ def test_the_first_write_after_others_have_read_reclaims_the_line(
 def test_trailing_offsets_are_further_loads_of_the_row() -> None:
     result = streams(thread((alone(sweep(0, touch(0, written=True, gap=16))),), 8192.0), LINE)
     assert result.row.tolist() == [0, 0]
-    assert result.distance[1].tolist() == [1000.0] * POSITIONS
+    assert result.history.distance[1].tolist() == [1000.0] * POSITIONS
     assert np.isnan(result.outward[1]).all()
-    assert not result.stores[1]
+    assert not result.history.stores[1]
 
 
 def test_a_gap_over_the_border_of_a_tile_reaches_behind_the_other_passes() -> None:
@@ -246,7 +248,7 @@ def test_a_gap_over_the_border_of_a_tile_reaches_behind_the_other_passes() -> No
     result = streams(thread((PassGroup(pair, 0.125, 64.0),), 4096.0, 4096.0), LINE)
     over = MICRO * 64 < 16
     assert over.sum() == POSITIONS / 4
-    assert result.distance[2] == pytest.approx(1000 + over * 8 * 64)
+    assert result.history.distance[2] == pytest.approx(1000 + over * 8 * 64)
 
 
 @pytest.mark.parametrize("gap", [16, 64, 100])
@@ -259,7 +261,7 @@ def test_a_row_of_both_passes_counts_from_the_begin_of_the_earlier_tile(gap: int
     result = streams(thread((PassGroup(pair, 0.125, 64.0),), 4096.0), LINE)
     inside = MICRO * 64
     expected = np.where(inside < gap, 8 * (max(64 - gap, 0) + inside), 0.0)
-    assert result.distance[2] == pytest.approx(1000 + expected)
+    assert result.history.distance[2] == pytest.approx(1000 + expected)
 
 
 def test_threads_that_do_the_same_are_one_with_a_number() -> None:

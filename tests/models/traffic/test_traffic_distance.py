@@ -171,7 +171,7 @@ def leading(
         name = traffic.schedule.sweeps[step.calls[item.call].sweep].name
         row = places[traffic.schedule.rows[int(data.row[k])]]
         weight = item.iterations * executions[item.call]
-        found[name, row].append((float(data.distance[k].mean()), weight))
+        found[name, row].append((float(data.history.distance[k].mean()), weight))
     keys = sorted(found)
     assert keys == sorted(counted)
     return (
@@ -187,7 +187,7 @@ def misses(made: StepProgram, n: int, capacity: float) -> tuple[float, float]:
     data = traffic.threads[0]
     weights = np.array([item.iterations for item in data.passes])
     weights *= traffic.executions.sum(axis=0)[[item.call for item in data.passes]]
-    share = (data.distance > capacity).mean(axis=1)
+    share = (data.history.distance > capacity).mean(axis=1)
     return counted, float((share * data.lines * weights[data.owner]).sum())
 
 
@@ -316,4 +316,4 @@ def test_rows_read_far_away_are_streams_of_their_own() -> None:
         counted, found = misses(made, n, capacity)
         assert found == pytest.approx(counted, abs=0.1 * 6 * n / PER_LINE)
     traffic = analyse(made, problem(n), 2, MACHINE)
-    assert [sum(streams.remote) for streams in traffic.threads] == [1, 1]
+    assert [sum(streams.history.remote) for streams in traffic.threads] == [1, 1]

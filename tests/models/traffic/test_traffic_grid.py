@@ -195,7 +195,7 @@ def program(pad: int = 1, **blocks: int) -> StepProgram:
 def lines(traffic: StepTraffic, capacity: float, thread: int = 0) -> float:
     """Lines per point from beyond a cache."""
     data = traffic.threads[thread]
-    return float(data.lines[data.distance[:, 0] > capacity].sum())
+    return float(data.lines[data.history.distance[:, 0] > capacity].sum())
 
 
 def test_layer_conditions_appear_one_after_the_other() -> None:
@@ -237,7 +237,7 @@ def test_blocks_load_their_halos_again() -> None:
 def test_threads_read_the_planes_of_their_neighbours() -> None:
     traffic = TrafficAnalyser(MACHINE).analyse(program(), problem(20, 32, 32), 4)
     assert sum(data.alike for data in traffic.threads) == 4
-    remote = [float(data.lines[data.remote].sum()) for data in traffic.threads]
+    remote = [float(data.lines[data.history.remote].sum()) for data in traffic.threads]
     plane = 1 / 5 * 5 / 4 / PER_LINE  # one of five planes; five lines for the four of a row
     assert remote == pytest.approx([plane, 2 * plane, plane])
 
@@ -245,7 +245,7 @@ def test_threads_read_the_planes_of_their_neighbours() -> None:
 def test_only_a_slowest_block_is_no_block() -> None:
     analyser = TrafficAnalyser(MACHINE)
     free, blocked = (analyser.analyse(p, problem(24, 40, 40), 1) for p in (program(), program(k=4)))
-    assert blocked.threads[0].distance.tolist() == free.threads[0].distance.tolist()
+    assert blocked.threads[0].history.distance.tolist() == free.threads[0].history.distance.tolist()
 
 
 def test_narrow_blocks_of_rows_4_kib_apart_lose_their_lines() -> None:

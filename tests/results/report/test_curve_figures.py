@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from autotune.domain.network import CostCurve, CurvePoint, Network, Segment
 from autotune.results.report.cost_curves import BEYOND, panels
 from autotune.results.report.draw import draw_curves, draw_search
-from autotune.results.report.draw.svg import figure_svg, round_values, tagged
+from autotune.results.report.draw.svg import figure_svg, round_values
+from autotune.results.report.figure_records import ShownCandidate
 from autotune.results.report.search_records import Convergence, Move, Moves, SearchStep
 
 PAIR = CostCurve(
@@ -185,8 +186,8 @@ def test_a_search_is_shown_with_what_failed_and_what_was_foretold():
 def test_moves_are_labelled_with_both_places_and_hostile_names_stay_text():
     moves = Moves(
         moves=(
-            Move(label="<script>$x$", role="winner", before=3, after=1),
-            Move(label="b", role="measured", before=1, after=2),
+            Move(shown=ShownCandidate("<script>$x$", "winner"), before=3, after=1),
+            Move(shown=ShownCandidate("b", "measured"), before=1, after=2),
         ),
         of=2,
     )
@@ -198,9 +199,9 @@ def test_moves_are_labelled_with_both_places_and_hostile_names_stay_text():
 
 
 def test_winner_and_baseline_are_told_apart_by_their_names():
-    assert tagged("a", "winner") == "a (winner)"
-    assert tagged("a", "baseline") == "a (baseline)"
-    assert tagged("a", "measured") == "a"
+    assert str(ShownCandidate("a", "winner")) == "a (winner)"
+    assert str(ShownCandidate("a", "baseline")) == "a (baseline)"
+    assert str(ShownCandidate("a", "measured")) == "a"
 
 
 def test_a_figure_names_what_it_shows_and_scales_with_the_page():

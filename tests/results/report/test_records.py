@@ -21,10 +21,10 @@ def test_contributions_add_up_to_the_prediction(result):
     by_label = {row.candidate.variant: row for row in result.rows}
     assert len(figure.bars) >= 3
     for bar in figure.bars:
-        predicted = by_label[bar.label].predicted
+        predicted = by_label[bar.shown.label].predicted
         assert bar.total == pytest.approx(predicted, rel=0.02)
         assert {segment.name for segment in bar.segments} <= set(figure.names)
-    assert {"winner", "baseline"} <= {bar.role for bar in figure.bars}
+    assert {"winner", "baseline"} <= {bar.shown.role for bar in figure.bars}
 
 
 def test_a_sweep_with_an_extrapolated_part_is_marked(result):
@@ -48,7 +48,7 @@ def test_breakdown_begins_with_the_core_and_ends_with_the_sum():
 def test_scatter_holds_what_was_compared(result):
     points = figure_records.scatter(result).points
     assert len(points) == result.compared
-    assert sum(point.role == "winner" for point in points) == 1
+    assert sum(point.shown.role == "winner" for point in points) == 1
     for point in points:
         assert point.interval[0] <= point.measured <= point.interval[1]
 
@@ -62,7 +62,7 @@ def test_samples_are_all_there_without_warm_ups(result):
 def test_bandwidths_in_bytes_per_second():
     figure = figure_records.bandwidths(fake.machine())
     assert [curve.threads for curve in figure.curves] == [1, 2]
-    assert figure.curves[0].bandwidth[0] == pytest.approx(60 * 3.65e9)
+    assert figure.curves[0].bandwidth[0] * figure.clock == pytest.approx(60 * 3.65e9)
     assert figure.caches[0] == ("L1", 32768.0)
     assert figure_records.bandwidths(fake.machine(calibrated=False)).curves == ()
 

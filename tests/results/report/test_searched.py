@@ -40,7 +40,7 @@ def test_places_are_a_permutation(result):
     found = search_records.moves(result)
     assert [move.after for move in found.moves] == list(range(1, result.compared + 1))
     assert sorted(move.before for move in found.moves) == list(range(1, result.compared + 1))
-    assert found.moves[0].role == "winner"
+    assert found.moves[0].shown.role == "winner"
 
 
 def test_residuals_are_factors_of_measured_over_predicted(result):
@@ -56,7 +56,7 @@ def test_noise_counts_every_sample(study, result):
     found = noise_figures.noise(result, study)
     assert (found.accepted, found.rejected) == (8 * 15, 0)
     assert all(0 < spread.within < 0.1 and spread.launches == 5 for spread in found.spreads)
-    winner = next(one for one in found.drifts if one.role == "winner")
+    winner = next(one for one in found.drifts if one.shown.role == "winner")
     assert len(winner.ratio) == 5
     assert winner.seconds == tuple(sorted(winner.seconds))
 

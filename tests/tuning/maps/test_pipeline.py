@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from autotune.commands.app import app
 from autotune.commands.map import flow as maps
 from autotune.commands.map import map_grid
+from autotune.commands.map.map_request import MapRequest
 from autotune.commands.rank import ranked_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.domain.decision_map import DecisionMap
@@ -32,7 +33,7 @@ builds: [{compiler: gcc, flags: [-O2]}]
 threads: [1, 2]
 measuring: {rounds: 3, samples: 2, busy: 0}
 """
-SIZES = (128, 512)
+SIZES = "128,512"
 
 
 def times(candidate: Candidate) -> Recording:
@@ -55,7 +56,7 @@ class Ways:
 
     def make(self, **options: object) -> DecisionMap:
         values: dict[str, object] = {"sizes": SIZES, "budget_evaluations": 10} | options
-        made = maps.make(self.workload, maps.MapRequest(**values), self.store, silent)  # type: ignore[arg-type]
+        made = maps.make(self.workload, MapRequest(**values), self.store, silent)  # type: ignore[arg-type]
         return made.maps[0]
 
     def studies(self) -> int:
@@ -123,7 +124,7 @@ def test_what_is_interrupted_is_kept(ways: Ways, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_map_does_not_end_the_search_of_its_study(ways: Ways) -> None:
-    ways.make(sizes=(128, 768))  # of which the study has the second
+    ways.make(sizes="128,768")  # of which the study has the second
     options = tune_flow.StudyOptions(resume=True, budget_evaluations=3)
     result = tune_flow.tune(ways.workload, options, ways.store, silent)
     mapped, tuned = result.record.runs
@@ -153,7 +154,7 @@ def test_where_nothing_runs_the_work_failed(ways: Ways, monkeypatch: pytest.Monk
     crash = ReplayMeasurer(fallback=lambda _: Recording(status="build-failed", detail="no"))
     monkeypatch.setattr(ProgramWorkload, "measurer", lambda *_: crash)
     made = maps.make(
-        ways.workload, maps.MapRequest(sizes=(128, 256), threads="1", budget_evaluations=8),
+        ways.workload, MapRequest(sizes="128,256", threads="1", budget_evaluations=8),
         ways.store, silent,
     )  # fmt: skip
     with pytest.raises(WorkFailed, match="nothing ran: build-failed"):
@@ -165,7 +166,7 @@ def test_where_nothing_runs_the_work_failed(ways: Ways, monkeypatch: pytest.Monk
     [
         ({"sizes": None}, "one size only, 768"),
         ({"threads": "999"}, "--threads"),
-        ({"tolerance": 2.0}, "--tolerance"),
+        ({"tolerance": "2.0"}, "--tolerance"),
         ({"resume": True}, "--resume"),
         ({"problem": "openmp"}, "--problem"),
     ],

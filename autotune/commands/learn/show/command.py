@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from autotune.commands.learn.table_options import TableOptions, write
-from autotune.commands.options import (
-    DEFAULT_STORE,
-    Json,
-    Store,
-    command,
-    command_options,
-    refuse_together,
-)
+from autotune.commands.options import StoreOptions, command, command_options, refuse_together
 from autotune.commands.output import document
 
 if TYPE_CHECKING:
@@ -53,8 +46,7 @@ class ShowOptions:
     to: Annotated[
         Literal["csv", "extra-p"], typer.Option("--to", help="The format of --output.")
     ] = "csv"
-    store: Store = DEFAULT_STORE
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -70,7 +62,7 @@ def show(options: ShowOptions) -> None:
     tables = _tables(options)
     if options.output is not None:
         write(_content(tables, options.output, options.to), options.output, options.file)
-    if options.json:
+    if options.results.json:
         document(documents.measurements(tables))
     else:
         typer.echo(text.text(tables))
@@ -83,7 +75,7 @@ def _tables(options: ShowOptions) -> "Sequence[MeasurementTable]":
         refuse_together("--study", given)
         from autotune.commands.learn.study_tables import read_study
 
-        return [read_study(options.study, options.store, engine=options.engine).table]
+        return [read_study(options.study, options.results.store, engine=options.engine).table]
     if options.file is None:
         raise typer.BadParameter("give a file, or --study", param_hint="FILE")
     refuse_together("--engine", {"FILE": options.engine is not None})

@@ -10,13 +10,13 @@ iterations of a kernel always add up to the block.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autotune.codegen import communication
 from autotune.codegen.c.kerncraft_c import KernelText, kernel_text
 from autotune.codegen.tree import loop_tree
 from autotune.domain.problem import Ivp
-from autotune.language.expression import Expr, Num, number
+from autotune.language.expression import Num, number
 from autotune.models.traffic.schedule import Schedule, schedule
 
 _LARGE = 10_007
@@ -28,39 +28,14 @@ Values = Mapping[str, float | int]
 Interval = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentRange:
-    """Components ``lower <= j < upper``, restricted to ``columns`` of rows of length ``row``."""
-
-    lower: Expr
-    upper: Expr
-    columns: tuple[Expr, Expr] | None
-    row: Expr | None
-
-    def within(self, block: Interval, values: Values) -> int:
-        """The number of components of the range that lie in a block."""
-        lower = max(block[0], int(number(self.lower, values)))
-        upper = min(block[1], int(number(self.upper, values)))
-        if upper <= lower:
-            return 0
-        if self.columns is None or self.row is None:
-            return upper - lower
-        row = int(number(self.row, values))
-        first, end = (int(number(e, values)) for e in self.columns)
-
-        def before(j: int) -> int:
-            return j // row * (end - first) + min(max(j % row - first, 0), end - first)
-
-        return before(upper) - before(lower)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelStretch:
     """A long stretch of a kernel, with its source text for kerncraft."""
 
     sweep: str
     kernel: str
-    region: ComponentRange
+    region: loop_tree.SweepStretch
+    """The components that count as the stretch's."""
     text: KernelText
 
 
@@ -79,10 +54,10 @@ class NodeKernel:
         """
         if len(self.stretches) == 1:
             return [float(block[1] - block[0])]
-        extents = [stretch.region.within(block, values) for stretch in self.stretches]
+        extents = [components_within(stretch.region, block, values) for stretch in self.stretches]
         if not any(extents):  # only boundary: as the whole problem is
             everything = (0, int(values["n"]))
-            extents = [stretch.region.within(everything, values) or 1 for stretch in self.stretches]
+            extents = [components_within(s.region, everything, values) or 1 for s in self.stretches]
         scale = (block[1] - block[0]) / sum(extents)
         return [count * scale for count in extents]
 
@@ -152,7 +127,7 @@ def _bands(steps: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
     for number_, call in enumerate(step.calls):
         sweep = _on_components(steps.sweeps[call.sweep])
         group += (call.sweep,)
-        covered += sum(region.within((0, n), values) for region, _ in _regions(sweep))
+        covered += sum(components_within(region, (0, n), values) for region, _ in _regions(sweep))
         if covered < n:
             continue
         if covered > n:
@@ -164,14 +139,31 @@ def _bands(steps: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
     return dict(bands)
 
 
-def _regions(sweep: loop_tree.Sweep) -> list[tuple[ComponentRange, loop_tree.SweepStretch]]:
-    """The component ranges of a sweep; all rows of fixed length are one range, as they share a
-    loop.
+def components_within(region: loop_tree.SweepStretch, block: Interval, values: Values) -> int:
+    """The number of components of a region that lie in a block."""
+    lower = max(block[0], int(number(region.lower, values)))
+    upper = min(block[1], int(number(region.upper, values)))
+    if upper <= lower:
+        return 0
+    if region.columns is None or region.row is None:
+        return upper - lower
+    row = int(number(region.row, values))
+    first, end = (int(number(e, values)) for e in region.columns)
+
+    def before(j: int) -> int:
+        return j // row * (end - first) + min(max(j % row - first, 0), end - first)
+
+    return before(upper) - before(lower)
+
+
+def _regions(sweep: loop_tree.Sweep) -> list[tuple[loop_tree.SweepStretch, loop_tree.SweepStretch]]:
+    """The regions of a sweep, each with its stretch; all rows of fixed length are one region, as
+    they share a loop.
     """
     first = sweep.stretches[0]
     if first.columns is not None and isinstance(first.row, Num):
-        return [(ComponentRange(first.lower, first.upper, None, None), first)]
-    return [(ComponentRange(s.lower, s.upper, s.columns, s.row), s) for s in sweep.stretches]
+        return [(replace(first, columns=None, row=None), first)]
+    return [(stretch, stretch) for stretch in sweep.stretches]
 
 
 def _long(group: Sequence[loop_tree.Sweep], ivp: Ivp) -> tuple[KernelStretch, ...] | str:
@@ -180,7 +172,7 @@ def _long(group: Sequence[loop_tree.Sweep], ivp: Ivp) -> tuple[KernelStretch, ..
     long_stretches = []
     for sweep in group:
         for region, stretch in _regions(sweep):
-            if region.within((0, n), values) < _LONG * n:
+            if components_within(region, (0, n), values) < _LONG * n:
                 continue
             text = kernel_text(sweep, stretch, ivp)
             if isinstance(text, str):

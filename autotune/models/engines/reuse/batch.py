@@ -15,34 +15,58 @@ Elements of a flow are next to one another, lanes and cells in order, so sums ov
 or a flow are sums over a piece of an array.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from autotune.models.traffic import Floats
-
-Whole = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from autotune.models.traffic.reuse_distance import Flags, Floats, LineHistory, Whole
 
 PLACES = 8
 """Number of doubles in a line, at each of which loops may begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlowArrays:
-    """The traffic of many programs as flat arrays over kinds, streams, passes, entries, cells,
-    regions and flows.
-    """
+class FlowExecutions:
+    """How often the passes of flows are executed: flat arrays over entries, cells and regions."""
 
-    distance: Floats
-    """(kinds, POSITIONS): bytes touched since the line was last touched."""
-    remote: Flags
-    """(kinds,): whether another thread wrote the line last."""
-    stores: Flags
-    """(kinds,): whether the line is written without being read."""
-    reclaimed: Flags
-    """(kinds,): whether the line is written after another thread has read it."""
+    entry: Whole
+    """(entries,): the pass."""
+    count: Floats
+    """(entries,): iterations per execution of the region."""
+    entry_cell: Whole
+    cell_begin: Whole
+    """(cells,): number of the first entry."""
+    cell_region: Whole
+    alike: Floats
+    """(cells,): number of threads that do the same."""
+    region_begin: Whole
+    """(regions,): number of the first cell."""
+    region_flow: Whole
+    times: Floats
+    """(regions,): executions per step."""
+
+    def joined(self, other: "FlowExecutions", passes: int, flows: int) -> "FlowExecutions":
+        """The executions of both objects; passes and flows of ``other`` are numbered from these."""
+        steps = {
+            "entry": passes,
+            "entry_cell": len(self.alike),
+            "cell_begin": len(self.entry),
+            "cell_region": len(self.times),
+            "region_begin": len(self.alike),
+            "region_flow": flows,
+        }
+        return FlowExecutions(**_columns(self, other, steps))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowArrays:
+    """The traffic of many programs as flat arrays over kinds, streams, passes, slots and flows."""
+
+    history: LineHistory
+    """Of the kinds."""
     crowd: Whole
     """(kinds,): number of streams that the pass has at once."""
     owner: Whole
@@ -71,27 +95,13 @@ class FlowArrays:
     """(slots,): iterations from one entry into the loop to the next."""
     align: Floats
     """(slots, PLACES): shares of the entries that begin so many doubles behind a line's start."""
-    entry: Whole
-    """(entries,): the pass."""
-    count: Floats
-    """(entries,): iterations per execution of the region."""
-    entry_cell: Whole
-    cell_region: Whole
-    alike: Floats
-    """(cells,): number of threads that do the same."""
-    times: Floats
-    """(regions,): executions per step."""
-    region_flow: Whole
+    executions: FlowExecutions
     passes: Whole
     """(flows + 1,): number of the first pass of each flow; the next four fields likewise."""
     slots: Whole
     entries: Whole
     cells: Whole
     regions: Whole
-    cell_begin: Whole
-    """(cells,): number of the first entry."""
-    region_begin: Whole
-    """(regions,): number of the first cell."""
     team: Floats
     """(flows,): number of threads that compute something."""
     barriers: Floats
@@ -101,28 +111,33 @@ class FlowArrays:
 
     def joined(self, other: "FlowArrays") -> "FlowArrays":
         """The arrays of both objects concatenated, the flows of ``other`` last."""
-        steps = {
-            "owner": len(self.sweep),
-            "slot": len(self.run),
-            "entry": len(self.sweep),
-            "kind": len(self.distance),
-            "entry_cell": len(self.alike),
-            "cell_region": len(self.times),
-            "region_flow": len(self.team),
-            "cell_begin": len(self.entry),
-            "region_begin": len(self.alike),
-        }
-        columns = {}
-        for item in fields(self):
-            name = item.name
+        steps = {"owner": len(self.sweep), "slot": len(self.run), "kind": len(self.history)}
+        columns = _columns(self, other, steps)
+        for name in ("passes", "slots", "entries", "cells", "regions"):
             mine, theirs = getattr(self, name), getattr(other, name)
-            if name in ("passes", "slots", "entries", "cells", "regions"):
-                columns[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
-            elif name in steps:
-                columns[name] = np.concatenate([mine, theirs + steps[name]])
-            elif name != "line":
-                columns[name] = np.concatenate([mine, theirs])
-        return FlowArrays(line=self.line, **columns)
+            columns[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
+        return FlowArrays(
+            history=LineHistory.joined([self.history, other.history]),
+            executions=self.executions.joined(other.executions, len(self.sweep), len(self.team)),
+            line=self.line,
+            **columns,
+        )
+
+
+def _columns(
+    mine: "FlowArrays | FlowExecutions",
+    theirs: "FlowArrays | FlowExecutions",
+    steps: Mapping[str, int],
+) -> dict[str, npt.NDArray[Any]]:
+    """The concatenated arrays by name; numbers of the second object are raised by ``steps``."""
+    columns = {}
+    for name in (item.name for item in fields(mine)):
+        first, second = getattr(mine, name), getattr(theirs, name)
+        if isinstance(first, np.ndarray):
+            columns[name] = np.concatenate(
+                [first, second + steps[name] if name in steps else second]
+            )
+    return columns
 
 
 def total(place: Whole, values: Floats, count: int) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 
 from autotune.domain.machine import Machine
 from autotune.models.engines.reuse import uncertainty
-from autotune.models.engines.reuse.batch import FlowArrays, Whole, spans, total
+from autotune.models.engines.reuse.batch import FlowArrays, spans, total
 from autotune.models.engines.reuse.core_times import LoopArrays, run_times
 from autotune.models.engines.reuse.evaluation_pieces import (
     BareNode,
@@ -21,6 +21,7 @@ from autotune.models.engines.reuse.evaluation_pieces import (
     ConflictLines,
     LoadedNode,
     ThreadPlacement,
+    TimeDoubts,
 )
 from autotune.models.engines.reuse.line_constants import calibrated_costs
 from autotune.models.engines.reuse.line_cost import LineCosts
@@ -35,7 +36,7 @@ from autotune.models.engines.reuse.time_model import (
     transfers,
 )
 from autotune.models.engines.reuse.uncertainty import REGIMES, SHORT
-from autotune.models.traffic import POSITIONS, Floats
+from autotune.models.traffic import POSITIONS, Floats, Whole
 
 _LEAST = np.finfo(np.float64).tiny
 _UNKNOWN = 0.5
@@ -117,19 +118,15 @@ class Evaluator:
         """Seconds and uncertainty of every case, in order."""
         count = len(cases.flow)
         classes = node.doubts.classes
-        seconds, floor, variance = (np.empty(count) for _ in range(3))
-        shifts, terms = (np.zeros((count, len(classes))) for _ in range(2))
+        seconds, floor = np.empty(count), np.empty(count)
+        doubts = TimeDoubts.unknown(count, len(classes))
         for rows in _pieces(node.flows, cases):
             piece = self.piece(node, cases.at(rows), core, crowds)
             with np.errstate(all="ignore"):
                 step = self.steps(piece)
                 seconds[rows], floor[rows] = step.seconds, step.floor
-                terms[rows], shifts[rows], variance[rows] = self._doubts(
-                    node, piece, step, cases, rows
-                )
-        return CaseEstimates(
-            seconds=seconds, floor=floor, shifts=shifts, terms=terms, independent=variance
-        )
+                doubts.put(rows, self._doubts(node, piece, step, cases, rows))
+        return CaseEstimates(seconds=seconds, floor=floor, doubts=doubts)
 
     def piece(
         self, node: LoadedNode, cases: CaseArrays, core: LoopArrays, crowds: ConflictLines
@@ -172,17 +169,19 @@ class Evaluator:
     def _paths(self, node: LoadedNode, cases: CaseArrays, begin: Whole) -> StepPaths:
         """The cells and regions of some cases; their passes are numbered from ``begin``."""
         flows, flow = node.flows, cases.flow
+        executions = flows.executions
         entry, entries, entry_first = _pieced(flows.entries, flow)
         cell, cells, cell_first = _pieced(flows.cells, flow)
         region, regions, region_first = _pieced(flows.regions, flow)
         teams = np.array([self.barrier(int(team)) or 0.0 for team in np.unique(cases.team)])
         barrier = teams[np.unique(cases.team, return_inverse=True)[1]]
         return StepPaths(
-            entry=flows.entry[entry] + np.repeat(begin - flows.passes[flow], entries),
-            count=flows.count[entry],
-            cells=flows.cell_begin[cell] + np.repeat(entry_first - flows.entries[flow], cells),
-            regions=flows.region_begin[region] + np.repeat(cell_first - flows.cells[flow], regions),
-            times=flows.times[region],
+            entry=executions.entry[entry] + np.repeat(begin - flows.passes[flow], entries),
+            count=executions.count[entry],
+            cells=executions.cell_begin[cell] + np.repeat(entry_first - flows.entries[flow], cells),
+            regions=executions.region_begin[region]
+            + np.repeat(cell_first - flows.cells[flow], regions),
+            times=executions.times[region],
             floor=node.floor[region],
             steps=region_first,
             barriers=flows.barriers[flow] * barrier,
@@ -192,9 +191,8 @@ class Evaluator:
 
     def _doubts(
         self, node: LoadedNode, piece: CasePiece, step: StepTimes, cases: CaseArrays, rows: Whole
-    ) -> tuple[Floats, Floats, Floats]:
-        """(cases, classes) the seconds in proportion to each class, relative shifts by one
-        deviation; (cases,) independent deviation.
+    ) -> TimeDoubts:
+        """The uncertainty of the time of each case of a piece.
 
         A class is a figure of the machine that may be wrong, or a regime; see the module
         uncertainty.
@@ -239,7 +237,9 @@ class Evaluator:
         # A level without figures may be only where lines would come from if caches were smaller.
         unknown = np.isnan(shifts)
         shifts[unknown], terms[unknown] = _UNKNOWN, 0.0
-        return terms * step.seconds[:, None], shifts, np.sqrt(independent)
+        return TimeDoubts(
+            shifts=shifts, terms=terms * step.seconds[:, None], independent=np.sqrt(independent)
+        )
 
     def _crowding(
         self, node: LoadedNode, piece: CasePiece, weight: Floats
@@ -321,10 +321,11 @@ def _pieced(bounds: Whole, flow: Whole) -> tuple[Whole, Whole, Whole]:
 
 def _floor(flows: FlowArrays, lines: LineTimes, costs: LineCosts, clock: float) -> Floats:
     """The least seconds in which memory can move the lines of all threads, for every region."""
-    moved = flows.count * lines.memory_lines[flows.entry] * flows.alike[flows.entry_cell]
-    region = flows.cell_region[flows.entry_cell]
-    loaded = total(region, moved, len(flows.times)) * costs.line
-    bandwidth = max(costs.memory, costs.fastest) * clock * flows.team[flows.region_flow]
+    done = flows.executions
+    moved = done.count * lines.memory_lines[done.entry] * done.alike[done.entry_cell]
+    region = done.cell_region[done.entry_cell]
+    loaded = total(region, moved, len(done.times)) * costs.line
+    bandwidth = max(costs.memory, costs.fastest) * clock * flows.team[done.region_flow]
     floor: Floats = np.nan_to_num(loaded / bandwidth, nan=0.0)
     return floor
 

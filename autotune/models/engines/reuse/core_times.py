@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.models.engines.reuse import uncertainty
-from autotune.models.engines.reuse.batch import PLACES, Whole
+from autotune.models.engines.reuse.batch import PLACES
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.incore.base import InCoreResult
-from autotune.models.traffic import Floats
+from autotune.models.traffic import Floats, Whole
 
 _RUNGS = 4
 """Number of loops of a sweep that are distinguished."""

@@ -2,13 +2,15 @@
 cases.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from autotune.domain.results import Uncertainty
 from autotune.domain.variant import Placement
-from autotune.models.engines.reuse.batch import FlowArrays, Whole
+from autotune.models.engines.reuse.batch import FlowArrays
 from autotune.models.engines.reuse.core_times import LoopArrays
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.engines.reuse.time_model import (
@@ -19,7 +21,8 @@ from autotune.models.engines.reuse.time_model import (
     over_positions,
 )
 from autotune.models.engines.reuse.uncertainty import ParameterDeviations
-from autotune.models.traffic import Floats
+from autotune.models.traffic import Floats, Whole
+from autotune.models.traffic.reuse_distance import Flags
 
 
 class ThreadPlacement(NamedTuple):
@@ -118,6 +121,54 @@ class LoadedNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TimeDoubts:
+    """How unsure n predicted times are, by k classes of figures; see ``uncertainty``."""
+
+    shifts: Floats
+    """(n, k): relative change of the time if a class is one standard deviation off."""
+    terms: Floats
+    """(n, k): seconds of the step that grow in proportion with each class of figures, or that are
+    spent under the condition of a known weakness."""
+    independent: Floats
+    """(n,): relative standard deviation that other times do not share."""
+
+    @classmethod
+    def unknown(cls, count: int, classes: int) -> "TimeDoubts":
+        """Arrays of nan for so many times and classes."""
+        return cls(
+            shifts=np.full((count, classes), np.nan),
+            terms=np.full((count, classes), np.nan),
+            independent=np.full(count, np.nan),
+        )
+
+    @property
+    def sigma(self) -> Floats:
+        """(n,): relative standard deviations."""
+        sigma: Floats = np.sqrt((self.shifts**2).sum(axis=1) + self.independent**2)
+        return sigma
+
+    def at(self, rows: Whole) -> "TimeDoubts":
+        """The doubts of the times ``rows``."""
+        return TimeDoubts(
+            shifts=self.shifts[rows], terms=self.terms[rows], independent=self.independent[rows]
+        )
+
+    def put(self, rows: Whole | Flags, doubts: "TimeDoubts | float") -> None:
+        """Set the doubts of the times ``rows``, all to one number where one is given."""
+        for name in self.__dataclass_fields__:
+            values = doubts if isinstance(doubts, float) else getattr(doubts, name)
+            getattr(self, name)[rows] = values
+
+    def of(self, row: int, classes: Sequence[str]) -> Uncertainty:
+        """The uncertainty of one time, without classes that do not move it."""
+        shifts = zip(classes, self.shifts[row].tolist(), strict=True)
+        return Uncertainty(
+            shared={name: value for name, value in shifts if value},
+            own=float(self.independent[row]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseEstimates:
     """Predicted seconds and uncertainties of some cases."""
 
@@ -125,12 +176,7 @@ class CaseEstimates:
     """(cases,): nan where a figure is missing."""
     floor: Floats
     """(cases,): least seconds by the bandwidth of memory alone."""
-    shifts: Floats
-    """(cases, classes): relative change of the time if a class is one standard deviation off."""
-    terms: Floats
-    """(cases, classes): seconds proportional to a class of figures."""
-    independent: Floats
-    """(cases,): relative standard deviation that other cases do not share."""
+    doubts: TimeDoubts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

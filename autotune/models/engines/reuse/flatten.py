@@ -6,13 +6,12 @@ so that sums of them are equal only where all summands are.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from autotune.models.engines.reuse.batch import PLACES, Flags, FlowArrays, Whole, total
+from autotune.models.engines.reuse.batch import PLACES, FlowArrays, FlowExecutions, total
 from autotune.models.traffic import POSITIONS, Floats, StepTraffic
-from autotune.models.traffic.reuse_distance import ThreadStreams
+from autotune.models.traffic.reuse_distance import Flags, LineHistory, ThreadStreams, Whole
 from autotune.models.traffic.sweep_shape import SweepShape
 
 _CHANCE: Floats = np.random.default_rng(7).uniform(0.5, 1.5, (2, POSITIONS, 4))
@@ -33,7 +32,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
     chosen = np.flatnonzero(streams)
     order = np.empty(len(raw.sweep), dtype=np.int64)
     order[first_passes] = np.arange(len(first_passes))
-    table = _table(raw, new)
+    executions = _merged(raw, new)
     flow_of_pass = raw.flow[first_passes]
     figures = [
         raw.flow[first_passes],
@@ -44,10 +43,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
     slots, slot = _distinct(np.stack(figures, axis=1))
     flow_count = len(traffics)
     return FlowArrays(
-        distance=raw.distance[chosen[first]],
-        remote=raw.remote[chosen[first]],
-        stores=raw.stores[chosen[first]],
-        reclaimed=raw.reclaimed[chosen[first]],
+        history=raw.history.at(chosen[first]),
         crowd=raw.crowd[chosen[first]],
         owner=order[raw.owner[chosen]],
         kind=kind,
@@ -62,20 +58,12 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         slot_sweep=raw.sweep[first_passes[slots]],
         run=raw.run[first_passes[slots]],
         align=raw.align[first_passes[slots]],
-        entry=table.entry,
-        count=table.iterations,
-        entry_cell=table.cell,
-        cell_region=table.region,
-        alike=raw.alike[table.lane],
-        times=table.times,
-        region_flow=table.flow,
-        cell_begin=np.searchsorted(table.cell, np.arange(len(table.lane))),
-        region_begin=np.searchsorted(table.region, np.arange(len(table.times))),
+        executions=executions,
         passes=_bounds(flow_of_pass, flow_count),
         slots=_bounds(flow_of_pass[slots], flow_count),
-        entries=_bounds(flow_of_pass[table.entry], flow_count),
-        cells=_bounds(table.flow[table.region], flow_count),
-        regions=_bounds(table.flow, flow_count),
+        entries=_bounds(flow_of_pass[executions.entry], flow_count),
+        cells=_bounds(executions.region_flow[executions.cell_region], flow_count),
+        regions=_bounds(executions.region_flow, flow_count),
         team=np.array([sum(thread.alike for thread in t.threads) for t in traffics], dtype=float),
         barriers=np.array([t.schedule.steps[-1].barriers for t in traffics], dtype=float),
         line=traffics[0].line,
@@ -95,12 +83,9 @@ class _Raw:
     """Streams, passes and executions of all lanes, before equal ones are merged."""
 
     owner: Whole
-    distance: Floats
+    history: LineHistory
     outward: Floats
     lines: Floats
-    stores: Flags
-    remote: Flags
-    reclaimed: Flags
     crowd: Whole
     stream_signature: Floats
     pass_signature: Floats
@@ -128,16 +113,13 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     sizes = np.array([len(lane.passes) for lane in lanes])
     starts = np.cumsum(sizes) - sizes
     owner = np.concatenate([x.owner + k for x, k in zip(lanes, starts, strict=True)])
-    distance = np.concatenate([lane.distance for lane in lanes])
+    history = LineHistory.joined([lane.history for lane in lanes])
     outward = np.concatenate([lane.outward for lane in lanes])
     lines = np.concatenate([lane.lines for lane in lanes])
-    stores = np.concatenate([lane.stores for lane in lanes])
-    remote = np.concatenate([lane.remote for lane in lanes])
     walked = np.array([item.rows for lane in lanes for item in lane.passes])
     crowd = np.where(walked > 0, walked, np.bincount(owner, minlength=len(walked)))[owner]
-    reclaimed = np.concatenate([lane.reclaimed for lane in lanes])
-    properties = np.stack([stores, remote, crowd, reclaimed], axis=1)
-    kinds, whole = _stream_signatures(distance, outward, properties, lines)
+    properties = np.stack([history.stores, history.remote, crowd, history.reclaimed], axis=1)
+    kinds, whole = _stream_signatures(history.distance, outward, properties, lines)
     called = [_call_properties(traffic, ways) for traffic in traffics for _ in traffic.threads]
     calls = np.concatenate([np.array([i.call for i in lane.passes]) for lane in lanes])
     figures = np.concatenate(
@@ -156,12 +138,9 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     regions, at, region, times = _executions(traffics, of_lane, lanes, starts)
     return _Raw(
         owner=owner,
-        distance=distance,
+        history=history,
         outward=outward,
         lines=lines,
-        stores=stores,
-        remote=remote,
-        reclaimed=reclaimed,
         crowd=crowd,
         stream_signature=kinds,
         pass_signature=signature,
@@ -288,20 +267,11 @@ def _equal_passes(raw: _Raw) -> tuple[Whole, Whole]:
     return _distinct(raw.pass_signature)
 
 
-class _Table(NamedTuple):
-    """Entries sorted by cell, cells sorted by region, regions sorted by flow."""
+def _merged(raw: _Raw, new: Whole) -> FlowExecutions:
+    """The executions in which those of equal passes are added up and equal regions are merged.
 
-    entry: Whole
-    iterations: Floats
-    cell: Whole
-    region: Whole
-    lane: Whole
-    times: Floats
-    flow: Whole
-
-
-def _table(raw: _Raw, new: Whole) -> _Table:
-    """The table in which executions of equal passes are added up and equal regions are merged."""
+    Entries are sorted by cell, cells by region, regions by flow.
+    """
     passes = int(new.max()) + 1
     key, inverse = np.unique(raw.region * passes + new[raw.at], return_inverse=True)
     count = total(inverse, raw.times * raw.iterations[raw.at], len(key))
@@ -321,12 +291,15 @@ def _table(raw: _Raw, new: Whole) -> _Table:
     lane[new] = raw.lane
     lanes = int(raw.lane.max()) + 1
     cells, cell = np.unique(region * lanes + lane[entry], return_inverse=True)
-    return _Table(
+    cell_region, times = cells // lanes, np.bincount(same).astype(np.float64)
+    return FlowExecutions(
         entry=entry,
-        iterations=count,
-        cell=cell,
-        region=cells // lanes,
-        lane=cells % lanes,
-        times=np.bincount(same).astype(np.float64),
-        flow=raw.region_flow[used[first]],
+        count=count,
+        entry_cell=cell,
+        cell_begin=np.searchsorted(cell, np.arange(len(cells))),
+        cell_region=cell_region,
+        alike=raw.alike[cells % lanes],
+        region_begin=np.searchsorted(cell_region, np.arange(len(times))),
+        region_flow=raw.region_flow[used[first]],
+        times=times,
     )

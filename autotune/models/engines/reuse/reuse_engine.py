@@ -10,7 +10,7 @@ from autotune.codegen.c.emit import SweepCode
 from autotune.codegen.tree.loop_tree import AnySweep, StepProgram
 from autotune.domain.calibration import Z80
 from autotune.domain.machine import Machine
-from autotune.domain.results import Prediction, Uncertainty
+from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate
 from autotune.models.engines import explain
 from autotune.models.engines.reuse import uncertainty
@@ -19,15 +19,15 @@ from autotune.models.engines.reuse.analysed_programs import (
     CasePosition,
     TimingCase,
 )
-from autotune.models.engines.reuse.batch import Whole
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.models.engines.reuse.evaluation_pieces import (
     CaseEstimates,
     LoadedNode,
     ThreadPlacement,
+    TimeDoubts,
 )
 from autotune.models.incore.base import InCoreAnalyser
-from autotune.models.traffic import Floats
+from autotune.models.traffic import Floats, Whole
 from autotune.units import Seconds
 
 _TOLD = 0.03
@@ -47,13 +47,7 @@ class PredictionArrays:
     low: Floats
     high: Floats
     """80 % interval."""
-    terms: Floats
-    """(n, k): seconds of the step that grow in proportion with each class of figures, or that are
-    spent under the condition of a known weakness."""
-    shifts: Floats
-    """(n, k): relative change of the time if a class is one standard deviation off."""
-    independent: Floats
-    """(n,): relative standard deviation that other candidates do not share."""
+    doubts: TimeDoubts
     classes: tuple[str, ...]
     """Names of the k classes; see ``uncertainty``."""
     reasons: Mapping[int, str]
@@ -132,31 +126,29 @@ class ReuseEngine:
         placed = self._placed(candidates)
         reasons = dict(placed.reasons)
         position = placed.position
-        seconds, low, high, independent = (np.full(count, np.nan) for _ in range(4))
-        terms = shifts = np.zeros((count, 0))
+        seconds, low, high = (np.full(count, np.nan) for _ in range(3))
+        doubts = TimeDoubts.unknown(count, 0)
         classes: tuple[str, ...] = ()
         for spread, mine in placed.groups:
             evaluated = self._estimate(spread, position[mine])
             rows = evaluated.rows[position[mine]]
             if not classes:
                 classes = evaluated.node.doubts.classes
-                terms, shifts = (np.full((count, len(classes)), np.nan) for _ in range(2))
-            estimates = evaluated.estimates
-            seconds[mine], independent[mine] = estimates.seconds[rows], estimates.independent[rows]
-            terms[mine], shifts[mine] = estimates.terms[rows], estimates.shifts[rows]
+                doubts = TimeDoubts.unknown(count, len(classes))
+            seconds[mine] = evaluated.estimates.seconds[rows]
+            doubts.put(mine, evaluated.estimates.doubts.at(rows))
             low[mine], high[mine] = evaluated.low[rows], evaluated.high[rows]
             for k in mine[~_sensible(seconds[mine])].tolist():
                 reasons[k] = self._missing(CasePosition(spread, int(position[k])))
         unknown = ~_sensible(seconds)
-        for values in (seconds, low, high, independent, terms, shifts):
+        for values in (seconds, low, high):
             values[unknown] = np.nan
+        doubts.put(unknown, np.nan)
         return PredictionArrays(
             seconds=seconds,
             low=low,
             high=high,
-            terms=terms,
-            shifts=shifts,
-            independent=independent,
+            doubts=doubts,
             classes=classes,
             reasons=reasons,
         )
@@ -261,22 +253,15 @@ class ReuseEngine:
         parts = explain.parts(
             case, explain.Contributions(parts_seconds, streams, barriers), evaluated.node.costs
         )
-        shared = dict(
-            zip(
-                evaluated.node.doubts.classes, evaluated.estimates.shifts[row].tolist(), strict=True
-            )
-        )
+        unsure = evaluated.estimates.doubts.of(row, evaluated.node.doubts.classes)
         return Prediction(
             seconds=Seconds(seconds),
             interval=(Seconds(float(evaluated.low[row])), Seconds(float(evaluated.high[row]))),
             parts=parts,
             engine=self.name,
             reason=explain.reason(case, streams, parts, seconds),
-            notes=self._notes(case, evaluated.node, shared),
-            uncertainty=Uncertainty(
-                shared={name: value for name, value in shared.items() if value},
-                own=float(evaluated.estimates.independent[row]),
-            ),
+            notes=self._notes(case, evaluated.node, unsure.shared),
+            uncertainty=unsure,
         )
 
     def _missing(self, place: CasePosition) -> str:
@@ -310,7 +295,7 @@ class ReuseEngine:
         if self._evaluator.barrier(case.team) is None:
             notes.append("barriers are not counted: the machine has no figure")
         notes += _conflict_notes(case)
-        if any(streams.remote.any() for streams in case.traffic.threads):
+        if any(streams.history.remote.any() for streams in case.traffic.threads):
             notes.append("rows written by other threads are taken from the shared cache")
         notes += [
             text for name, text in uncertainty.WEAK.items() if abs(shared.get(name, 0.0)) > _TOLD
@@ -327,8 +312,7 @@ def _interval(estimates: CaseEstimates, node: LoadedNode) -> tuple[Floats, Float
     """The bounds of 80 % intervals; none is below the time at the fastest plausible memory
     bandwidth.
     """
-    sigma = np.sqrt((estimates.shifts**2).sum(axis=1) + estimates.independent**2)
-    reach = np.exp(Z80 * sigma)
+    reach = np.exp(Z80 * estimates.doubts.sigma)
     least = estimates.floor / np.exp(Z80 * node.doubts.levels[-1])
     low = np.minimum(np.maximum(estimates.seconds / reach, least), estimates.seconds)
     return low, estimates.seconds * reach

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autotune.models.engines.ecm_arithmetic import combine
-from autotune.models.engines.reuse.batch import FlowArrays, Whole, total
+from autotune.models.engines.reuse.batch import FlowArrays, total
 from autotune.models.engines.reuse.line_cost import LineCosts
-from autotune.models.traffic import POSITIONS, Floats
+from autotune.models.traffic import POSITIONS, Floats, Whole
 
 _BEYOND = 1.0 + 1e-9
 _EQUAL = 1e-12
@@ -90,12 +90,12 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
         level = costs.level(np.where(written, flows.outward, 0.0))
         apart = written
         if costs.stored is not None:  # the price of a stored line holds its way out
-            apart = written & ~flows.stores[flows.kind][:, None]
+            apart = written & ~flows.history.stores[flows.kind][:, None]
         cycles = np.where(apart, costs.outbound(level) * weight, 0.0)
         leaving = _sum(flows.owner, level, cycles, len(costs.names), count)
         data, out = data + leaving, leaving.mean(axis=1)
     memory = np.where(priced.kept > 0, 0.0, costs.from_memory(priced.distance, priced.level))
-    reclaimed = costs.reclaim * (flows.reclaimed[flows.kind] * flows.lines)[:, None]
+    reclaimed = costs.reclaim * (flows.history.reclaimed[flows.kind] * flows.lines)[:, None]
     foreign_cycles = np.zeros((len(costs.names), 1, count))
     if reclaimed.any():  # the lines are beyond the private caches of both
         beyond = costs.level(np.full(written.shape, costs.private * costs.capacity * _BEYOND))
@@ -146,20 +146,20 @@ def _line_weights(flows: FlowArrays) -> Floats:
 
 
 def _price(flows: FlowArrays, costs: LineCosts) -> _Priced:
-    beyond = np.where(flows.remote, costs.private * costs.capacity * _BEYOND, 0.0)
-    distance = np.maximum(flows.distance, beyond[:, None])
+    beyond = np.where(flows.history.remote, costs.private * costs.capacity * _BEYOND, 0.0)
+    distance = np.maximum(flows.history.distance, beyond[:, None])
     level = costs.level(distance)
     crowd = flows.crowd.astype(np.float64)
     cycles = costs.inbound(distance, level, crowd=crowd)
     if costs.passed:
         around = costs.inbound(distance, level, beyond=costs.passed, crowd=crowd)
-        cycles = np.where(flows.stores[:, None], around, cycles)
+        cycles = np.where(flows.history.stores[:, None], around, cycles)
     elif costs.stored is not None:
-        cycles = np.where(flows.stores[:, None], cycles * costs.stored[level], cycles)
-    if flows.remote.any():
+        cycles = np.where(flows.history.stores[:, None], cycles * costs.stored[level], cycles)
+    if flows.history.remote.any():
         handed = np.maximum(cycles, costs.handed)
-        cycles = np.where(flows.remote[:, None], handed, cycles)
-    allocated = flows.stores[:, None] & (distance / costs.capacity <= costs.allocating)
+        cycles = np.where(flows.history.remote[:, None], handed, cycles)
+    allocated = flows.history.stores[:, None] & (distance / costs.capacity <= costs.allocating)
     return _Priced(distance, level, np.where(allocated, 0.0, cycles), allocated.astype(np.float64))
 
 
@@ -176,9 +176,9 @@ def _sum(owner: Whole, level: Whole, cycles: Floats, levels: int, count: int) ->
 
 
 def _foreign(flows: FlowArrays, priced: _Priced, levels: int) -> Floats:
-    if not flows.remote.any():
+    if not flows.history.remote.any():
         return np.zeros((levels - 1, len(flows.sweep)))
-    cycles = np.where(flows.remote[:, None], priced.cycles, 0.0)
+    cycles = np.where(flows.history.remote[:, None], priced.cycles, 0.0)
     means: Floats = _gather(flows, priced.level, cycles, levels).mean(axis=1)[1:]
     return means
 

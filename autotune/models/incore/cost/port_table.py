@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from autotune.domain.machine import PortTable
 from autotune.models.incore.assembly.instructions import DOUBLE, Instruction
 from autotune.models.incore.assembly.loop_passes import HotLoop
+from autotune.models.incore.base import InCoreResult
 from autotune.models.incore.cost.library_calls import PRICED
 from autotune.units import Bytes, Cycles
 
@@ -53,17 +54,6 @@ class ComponentWork:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PortEstimate:
-    """The estimated cycles per component, and the limit that determines them."""
-
-    T_OL: Cycles
-    T_nOL: Cycles
-    bottleneck: str
-    crowded: Cycles
-    """T_OL while every core that shares units with this one does the same."""
-
-
 def generic(vector: int) -> PortTable:
     """A port table with common throughputs, for a machine without a table of its own."""
     return PortTable(
@@ -72,8 +62,8 @@ def generic(vector: int) -> PortTable:
     )  # fmt: skip
 
 
-def estimate(counts: ComponentWork, table: PortTable) -> PortEstimate:
-    """T_OL and T_nOL of the counted work, each the largest of its limits.
+def estimate(counts: ComponentWork, table: PortTable) -> InCoreResult:
+    """T_OL and T_nOL of the counted work of a component, each the largest of its limits.
 
     Limits of T_OL: adds, multiplies, fused operations, all floating-point work, divides, issue,
     dispatch groups, the loop-carried chain. Limits of T_nOL: loads, stores, and both together.
@@ -96,11 +86,15 @@ def estimate(counts: ComponentWork, table: PortTable) -> PortEstimate:
         *_crowded(front, "issue", table),
         *chain.values(),
     ]
-    return PortEstimate(
+    return InCoreResult(
         T_OL=Cycles(max(computing.values()) / lanes),
         T_nOL=Cycles(max(data.values()) / lanes),
         bottleneck=max(both, key=lambda name: both[name]),
         crowded=Cycles(max(crowded) / lanes),
+        chain=Cycles(0.0),
+        iterations=1.0,
+        route="ports",
+        approximate=True,
     )
 
 

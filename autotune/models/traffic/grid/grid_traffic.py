@@ -21,8 +21,15 @@ from autotune.models.traffic.grid.grid_conflict import GridConflicts
 from autotune.models.traffic.grid.grid_distance import GridReuse, reuses
 from autotune.models.traffic.grid.grid_shape import GridShape, as_sweep, shape
 from autotune.models.traffic.passes import Pass, PassGroup, ThreadPasses, Touch
-from autotune.models.traffic.reuse_distance import POSITIONS, Floats, ThreadStreams, Whole, streams
-from autotune.models.traffic.schedule import Schedule, TimeStep, schedule
+from autotune.models.traffic.reuse_distance import (
+    POSITIONS,
+    Floats,
+    LineHistory,
+    ThreadStreams,
+    Whole,
+    streams,
+)
+from autotune.models.traffic.schedule import PlanCache, Schedule, TimeStep, schedule
 from autotune.models.traffic.set_conflicts import SetConflict
 from autotune.models.traffic.stream_records import StepTraffic
 
@@ -34,14 +41,17 @@ _Plan = tuple[Schedule, tuple[Mapping[str, int], ...]]
 """A schedule, and the blocked dimensions of every sweep."""
 
 
+def _plan(program: StepProgram) -> _Plan:
+    plan = schedule(program)
+    return plan, tuple(_tiles(program.body, plan))
+
+
 @dataclass(slots=True)
 class GridAnalyser:
     """Analyses programs of stencils for one machine; equal sweeps and parts share results."""
 
     machine: Machine
-    _plans: dict[tuple[NodeBlock, tuple[tuple[str, int], ...]], _Plan] = field(default_factory=dict)
-    _programs: dict[int, tuple[StepProgram, _Plan]] = field(default_factory=dict)
-    """Plans by identity of the program: hashing a program takes longer than a look-up."""
+    _plans: PlanCache[_Plan] = field(default_factory=lambda: PlanCache(_plan))
     _reuses: dict[GridShape, list[GridReuse]] = field(default_factory=dict)
     _known: dict[tuple[int, tuple[int, ...], int, int], StepTraffic] = field(default_factory=dict)
 
@@ -53,21 +63,11 @@ class GridAnalyser:
         Each thread has a contiguous part of the slowest dimension. Raises ValueError where several
         sweeps share a block or a sweep is not over the grid.
         """
-        plan, tiles = self._plan(program)
+        plan, tiles = self._plans[program]
         key = (id(plan), problem.extents, threads, nodes)
         if key not in self._known:
             self._known[key] = self._traffic(plan, tiles, problem, threads, nodes)
         return self._known[key]
-
-    def _plan(self, program: StepProgram) -> _Plan:
-        """The schedule and blocks of a program; programs that differ in padding share them."""
-        if id(program) not in self._programs:
-            storage = (program.body, program.arrays)
-            if storage not in self._plans:
-                plan = schedule(program)
-                self._plans[storage] = plan, tuple(_tiles(program.body, plan))
-            self._programs[id(program)] = program, self._plans[storage]
-        return self._programs[id(program)][1]
 
     def _traffic(
         self,
@@ -150,7 +150,10 @@ class GridTraffic(StepTraffic):
         chosen = np.isin(mine.owner, owned)
         layout = GridConflicts(item, dict(sweep_call.rows), self.extents, pad_lines)
         return layout.find(
-            machine.caches, iterations, mine.distance[chosen].mean(axis=1), mine.lines[chosen]
+            machine.caches,
+            iterations,
+            mine.history.distance[chosen].mean(axis=1),
+            mine.lines[chosen],
         )
 
 
@@ -226,7 +229,7 @@ def _expanded(
         counts_of[owner] += 1
         written = not np.isnan(across.outward[index, 0])
         other = sum(n for n, flag in zip(reuse.events.beyond, shared, strict=True) if flag)
-        first, out = across.distance[index], across.outward[index]
+        first, out = across.history.distance[index], across.outward[index]
         entries.append((index, (reuse.events.first - other) / points, first, out, False))
         if other:
             entries.append((index, other / points, first, np.full(POSITIONS, np.nan), True))
@@ -237,14 +240,16 @@ def _expanded(
     return ThreadStreams(
         owner=across.owner[origin],
         row=across.row[origin],
-        distance=np.stack([distance for _, _, distance, _, _ in entries]),
+        history=LineHistory(
+            distance=np.stack([distance for _, _, distance, _, _ in entries]),
+            stores=across.history.stores[origin],
+            remote=np.array([remote for *_, remote in entries]),
+            reclaimed=np.zeros(len(origin), dtype=np.bool_),
+        ),
         outward=np.stack([outward for *_, outward, _ in entries]),
         lines=np.array([lines for _, lines, *_ in entries]),
-        stores=across.stores[origin],
-        remote=np.array([remote for *_, remote in entries]),
         passes=across.passes,
         alike=across.alike,
-        reclaimed=np.zeros(len(origin), dtype=np.bool_),
     )
 
 

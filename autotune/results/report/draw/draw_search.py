@@ -15,7 +15,6 @@ from autotune.results.report.draw.svg import (
     legend_above,
     round_values,
     svg,
-    tagged,
 )
 from autotune.results.report.figure_records import Role
 from autotune.results.report.noise_figures import CandidateDrift, NoiseFigures
@@ -92,15 +91,14 @@ def moves(record: Moves, caption: str) -> str:
     def paint(axes: Axes) -> None:
         deepest = max(max(m.before, m.after) for m in record.moves)
         for move in record.moves:
-            colour = ROLES[move.role][0] if move.role in ("winner", "baseline") else _BLUE
-            strong = move.role in ("winner", "baseline")
+            strong = move.shown.marked
+            colour = ROLES[move.shown.role][0] if strong else _BLUE
             axes.plot(
                 [0, 1], [move.before, move.after], "-o", color=colour, markersize=4,
                 linewidth=2.2 if strong else 1.0, alpha=1.0 if strong else 0.55,
             )  # fmt: skip
-            name = tagged(move.label, move.role)
             axes.annotate(
-                f"{move.after}  {name}", (1, move.after), xytext=(7, 0),
+                f"{move.after}  {move.shown}", (1, move.after), xytext=(7, 0),
                 textcoords="offset points", va="center", fontsize=9, color=INK,
             )  # fmt: skip
             axes.annotate(
@@ -182,11 +180,11 @@ def drift(record: NoiseFigures, caption: str) -> str:
 
     def paint(axes: Axes) -> None:
         for drift in record.drifts:
-            colour, marker, _ = ROLES[drift.role]
+            colour, marker, _ = ROLES[drift.shown.role]
             axes.plot(
                 drift.seconds, drift.ratio, "-", marker=marker, color=colour, linewidth=1.2,
-                markersize=9 if drift.role == "winner" else 5, markeredgecolor="white",
-                label=tagged(drift.label, drift.role),
+                markersize=9 if drift.shown.role == "winner" else 5, markeredgecolor="white",
+                label=str(drift.shown),
             )  # fmt: skip
         axes.axhline(1.0, color=_GREY, linewidth=1)
         low, high = _reach(record.drifts)
@@ -221,7 +219,7 @@ def front(record: Front, caption: str) -> str:
     def paint(figure: Figure) -> None:
         plots = figure.subplots(1, len(others), squeeze=False, gridspec_kw={"wspace": 0.3})[0]
         for axes, other in zip(plots, others, strict=True):
-            beaten = [p for p in record.places if not p.front and p.role == "measured"]
+            beaten = [p for p in record.places if not p.front and p.shown.role == "measured"]
             dots(
                 axes, [at(p, first) for p in beaten], [at(p, other) for p in beaten],
                 colour=ROLES["measured"][0], size=6, label=ROLES["measured"][2] if beaten else None,
@@ -235,7 +233,7 @@ def front(record: Front, caption: str) -> str:
             roles: tuple[Role, ...] = ("baseline", "winner")
             for role in roles:
                 colour, marker, name = ROLES[role]
-                marked = [p for p in record.places if p.role == role]
+                marked = [p for p in record.places if p.shown.role == role]
                 axes.plot(
                     [at(p, first) for p in marked], [at(p, other) for p in marked], marker,
                     color=colour, markersize=12 if role == "winner" else 7,

@@ -74,7 +74,7 @@ def stack(record: Stack, caption: str) -> str:
                     label=None if marked else "measured",
                 )
                 marked = True
-        axes.set_yticks(list(places), [tagged(bar.label, bar.role) for bar in record.bars])
+        axes.set_yticks(list(places), [str(bar.shown) for bar in record.bars])
         axes.invert_yaxis()
         axes.set_xlim(left=0)
         axes.set_xlabel("time")
@@ -92,7 +92,7 @@ def scatter(record: Scatter, caption: str) -> str:
         axes.set_xscale("log")
         axes.set_yscale("log")
         for role, (colour, marker, name) in ROLES.items():
-            points = [point for point in record.points if point.role == role]
+            points = [point for point in record.points if point.shown.role == role]
             if not points:
                 continue
             x = [point.measured for point in points]
@@ -154,7 +154,7 @@ def samples(record: Samples, caption: str) -> str:
     def paint(axes: Axes) -> None:
         disturbed = [place for place, strip in enumerate(record.strips) if strip.rejected]
         for place, strip in enumerate(record.strips):
-            colour, _, _ = ROLES[strip.role]
+            colour, _, _ = ROLES[strip.shown.role]
             spread = [place + 0.22 * ((k % 5) / 2 - 1) for k in range(len(strip.accepted))]
             label = "accepted sample" if place == 0 else None
             dots(axes, strip.accepted, spread, colour=colour, size=4, label=label)
@@ -169,7 +169,7 @@ def samples(record: Samples, caption: str) -> str:
                 label="the time that counts" if place == 0 else None,
             )  # fmt: skip
         places = range(len(record.strips))
-        axes.set_yticks(list(places), [tagged(s.label, s.role) for s in record.strips])
+        axes.set_yticks(list(places), [str(s.shown) for s in record.strips])
         axes.invert_yaxis()
         axes.set_xlabel("time")
         time_ticks(axes, "x")
@@ -187,10 +187,11 @@ def bandwidths(record: Bandwidths, caption: str) -> str:
         axes.set_yscale("log")
         for number, curve in enumerate(record.curves):
             marker = "osD^v<>p"[number % 8]
+            speeds = [value * record.clock for value in curve.bandwidth]
             axes.errorbar(
                 curve.working_set,
-                curve.bandwidth,
-                yerr=[v * s / 2 for v, s in zip(curve.bandwidth, curve.spread, strict=True)],
+                speeds,
+                yerr=[v * s / 2 for v, s in zip(speeds, curve.spread, strict=True)],
                 marker=marker,
                 markersize=5,
                 color=PALETTE[number % len(PALETTE)],
@@ -235,10 +236,6 @@ def dots(
         axes.plot([], [], "o", color=colour, markersize=size, markeredgewidth=0, label=label)
 
 
-def tagged(label: str, role: Role) -> str:
-    return f"{label} ({role})" if role in ("winner", "baseline") else label
-
-
 def legend_above(axes: Axes, columns: int = 8) -> None:
     """Put a legend above the axes, where it covers no data."""
     axes.legend(
@@ -272,7 +269,7 @@ def _bandwidth_ticks(axes: Axes, record: Bandwidths) -> None:
         FixedLocator([2.0**e for e in range(8, 40, 2) if min(sizes) <= 2.0**e <= max(sizes)])
     )
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: show(value, "size")))
-    speeds = [value for curve in record.curves for value in curve.bandwidth]
+    speeds = [value * record.clock for curve in record.curves for value in curve.bandwidth]
     ticks = [s * 10.0**e for e in range(6, 14) for s in (1, 2, 5)]
     low, high = min(speeds) / 1.3, max(speeds) * 1.3
     axes.set_ylim(low, high)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.domain.program_model import Access
-from autotune.models.engines.reuse.batch import PLACES, FlowArrays, Whole
-from autotune.models.traffic import POSITIONS, Floats
+from autotune.models.engines.reuse.batch import PLACES, FlowArrays, FlowExecutions
+from autotune.models.traffic import POSITIONS, Floats, Whole
+from autotune.models.traffic.reuse_distance import LineHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +62,12 @@ def flows(
     written = np.array([stream.access != "read" for _, stream in streams], dtype=np.bool_)
     none = np.zeros(len(streams), dtype=np.bool_)
     return FlowArrays(
-        distance=_everywhere(distance),
-        remote=none,
-        stores=np.array([stream.access == "write" for _, stream in streams], dtype=np.bool_),
-        reclaimed=none,
+        history=LineHistory(
+            distance=_everywhere(distance),
+            stores=np.array([stream.access == "write" for _, stream in streams], dtype=np.bool_),
+            remote=none,
+            reclaimed=none,
+        ),
         crowd=_whole([passes[owner].crowd for owner, _ in streams]),
         owner=_whole([owner for owner, _ in streams]),
         kind=np.arange(len(streams)),
@@ -79,20 +82,22 @@ def flows(
         slot_sweep=place,
         run=run,
         align=np.full((count, PLACES), 1.0 / PLACES),  # where arrays begin is not known
-        entry=number,
-        count=iterations,
-        entry_cell=number,
-        cell_region=number,
-        alike=np.array([work.alike for work in passes]),
-        times=np.ones(count),
-        region_flow=np.repeat(np.arange(len(works)), sizes),
+        executions=FlowExecutions(
+            entry=number,
+            count=iterations,
+            entry_cell=number,
+            cell_begin=number,
+            cell_region=number,
+            alike=np.array([work.alike for work in passes]),
+            region_begin=number,
+            region_flow=np.repeat(np.arange(len(works)), sizes),
+            times=np.ones(count),
+        ),
         passes=bounds,
         slots=bounds,
         entries=bounds,
         cells=bounds,
         regions=bounds,
-        cell_begin=number,
-        region_begin=number,
         team=np.full(len(works), float(threads)),
         barriers=np.array(barriers, dtype=np.float64),
         line=line,

@@ -1,13 +1,13 @@
 """Predictions from stated loops on a node: arithmetic of engine ``reuse``, parts, reasons."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from autotune.domain.machine import Machine
-from autotune.domain.results import Part, Prediction, Uncertainty
+from autotune.domain.results import Part, Prediction
 from autotune.models.engines import explain
 from autotune.models.engines.explain import BARRIER, ENTRY, STORES
 from autotune.models.engines.reuse import uncertainty
@@ -123,18 +123,15 @@ def _prediction(
     seconds = float(estimates.seconds[row])
     if not (np.isfinite(seconds) and seconds > 0):
         return unknown(_missing(node, row))
-    shared = dict(zip(node.doubts.classes, estimates.shifts[row].tolist(), strict=True))
+    unsure = estimates.doubts.of(row, node.doubts.classes)
     return Prediction(
         seconds=Seconds(seconds),
         interval=None,
         parts=tuple(_part_list(case, node, columns, barriers)),
         engine=NAME,
         reason=_reason(case, node, columns, barriers, seconds + case.extra),
-        notes=tuple(dict.fromkeys(_notes(case, node, shared, barrier))),
-        uncertainty=Uncertainty(
-            shared={name: value for name, value in shared.items() if value},
-            own=float(estimates.independent[row]),
-        ),
+        notes=tuple(dict.fromkeys(_notes(case, node, unsure.shared, barrier))),
+        uncertainty=unsure,
     )
 
 
@@ -211,7 +208,7 @@ def _reason(
 
 
 def _notes(
-    case: StatedCase, node: LoadedNode, shared: dict[str, float], barrier: float | None
+    case: StatedCase, node: LoadedNode, shared: Mapping[str, float], barrier: float | None
 ) -> Iterator[str]:
     yield from node.costs.notes
     yield from node.doubts.notes

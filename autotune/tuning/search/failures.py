@@ -59,7 +59,7 @@ class Failures:
         return self._current
 
     def _compute(self, share: float) -> Floats:
-        rows = self._kept()
+        rows = self.kept()
         outcomes = np.array([float(self._outcomes[row]) for row in rows])
         observed = Observations(
             rows=np.array(rows, dtype=np.intp),
@@ -78,7 +78,7 @@ class Failures:
         result: Floats = 1.0 - np.clip(chance, 0.0, _NEVER)
         return result
 
-    def _kept(self) -> list[int]:
+    def kept(self) -> list[int]:
         """The rows to learn from: all, or of very many a part with the failures first.
 
         They are in the order in which they were learned.

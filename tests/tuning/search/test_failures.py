@@ -86,3 +86,17 @@ def test_what_shares_the_value_of_failures_is_likely_to_fail() -> None:
     untried = np.setdiff1d(np.arange(len(rows)), tried)
     assert success[untried][bad[untried]].max() < success[untried][~bad[untried]].min()
     assert success[tried][bad[tried]].max() < 0.5 < success[tried][~bad[tried]].min()
+
+
+def test_of_very_many_outcomes_the_failures_are_kept() -> None:
+    """300 of them: the failures, then others, in the order in which they were learned."""
+    judged = failures([(n % 20, n // 20) for n in range(400)])
+    for row in range(300):
+        judged.learn(row, failed=row % 10 == 0)
+    assert judged.kept() == list(range(300))
+    for row in range(300, 400):
+        judged.learn(row, failed=row % 10 == 0)
+    kept = judged.kept()
+    assert len(kept) == len(set(kept)) == 300
+    assert kept == sorted(kept)
+    assert set(range(0, 400, 10)) <= set(kept)

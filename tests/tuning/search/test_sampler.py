@@ -1,5 +1,6 @@
 """The search as a sampler of Optuna, through real studies."""
 
+import numpy as np
 import optuna
 import pytest
 from optuna.storages import JournalStorage
@@ -7,6 +8,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 from searcher_conformance import NAMES, ROWS, seconds, space
 
+from autotune.tuning.search.base import SearchForecast, SearchResult, Suggestion
 from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.optuna_sampler import CandidateSampler
 from autotune.tuning.search.optuna_trials import domains
@@ -135,3 +137,100 @@ def test_two_objectives_reach_the_search() -> None:
         study.tell(trial, [seconds(row_of(trial)), float(trial.params["tile"])])
     assert len(study.best_trials) >= 1
     assert len({row_of(trial) for trial in study.trials}) == 12
+
+
+# --- what a search is told of trials ------------------------------------------------------------
+
+
+class InOrder:
+    """A search that proposes rows in order and keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, int] | SearchResult] = []
+
+    def ask(self, group: int, count: int = 1) -> list[Suggestion]:
+        taken = {
+            entry.index if isinstance(entry, SearchResult) else entry[1] for entry in self.told
+        }
+        free = [row for row in range(len(ROWS)) if row not in taken]
+        return [Suggestion(index=row, why="next") for row in free[:count]]
+
+    def tell(self, result: SearchResult) -> None:
+        self.told.append(result)
+
+    def claim(self, index: int) -> None:
+        self.told.append(("claim", index))
+
+    def release(self, index: int) -> None:
+        self.told.append(("release", index))
+
+    def finished(self, group: int) -> str | None:
+        return None
+
+    def forecast(self, group: int) -> SearchForecast:
+        empty = np.empty(0)
+        return SearchForecast(index=empty.astype(np.intp), mean=empty, sd=empty)
+
+
+def told(
+    state: TrialState,
+    values: list[float] | None = None,
+    row: tuple[object, ...] = (*ROWS[3], 100),
+    **attributes: object,
+) -> list[tuple[str, int] | SearchResult]:
+    """What a search is told of a study with one such trial, read twice."""
+    search = InOrder()
+    objectives = ("time", "memory")[: len(values or [1.0])]
+    sampler = CandidateSampler(search, space(), objectives=objectives)
+    choices = {name: {*domain.choices} for name, domain in sampler.domains.items()}
+    known = dict(zip(COLUMNS, row, strict=True))
+    trial = optuna.trial.create_trial(
+        state=state, values=values, params=known, user_attrs=attributes,
+        distributions={
+            name: optuna.distributions.CategoricalDistribution([*choices[name] | {value}])
+            for name, value in known.items()
+        },
+    )  # fmt: skip
+    study = optuna.create_study(directions=["minimize"] * len(objectives))
+    study.add_trial(trial)
+    sampler.read(study)
+    sampler.read(study)
+    return search.told
+
+
+def test_a_complete_trial_is_a_time_with_its_noise() -> None:
+    assert told(TrialState.COMPLETE, [0.5]) == [SearchResult(index=3, seconds=0.5)]
+    assert told(TrialState.COMPLETE, [0.5, 9.0], sigma=0.1) == [
+        SearchResult(index=3, seconds=0.5, sigma=0.1, objectives={"memory": 9.0})
+    ]
+
+
+def test_a_failed_trial_is_a_failure_unless_it_was_not_run() -> None:
+    assert told(TrialState.FAIL) == [SearchResult(index=3, seconds=None)]
+    assert told(TrialState.FAIL, status="crashed") == [SearchResult(index=3, seconds=None)]
+    for status in ("not run", "contended"):
+        assert told(TrialState.FAIL, status=status) == [("claim", 3), ("release", 3)]
+
+
+def test_a_pruned_trial_has_no_result_and_a_running_one_has_none_yet() -> None:
+    assert told(TrialState.PRUNED) == [("claim", 3), ("release", 3)]
+    assert told(TrialState.RUNNING) == [("claim", 3)]
+
+
+def test_a_trial_of_no_candidate_says_nothing() -> None:
+    assert told(TrialState.COMPLETE, [0.5], row=(*ROWS[3], 7)) == []
+    assert told(TrialState.FAIL, row=("none", *ROWS[3][1:], 100)) == []
+
+
+def test_truth_and_one_are_different_values() -> None:
+    """The tile of the first row is 1."""
+    assert ROWS[0][0] == 1
+    assert told(TrialState.COMPLETE, [0.5], row=(*ROWS[0], 100)) != []
+    assert told(TrialState.COMPLETE, [0.5], row=(True, *ROWS[0][1:], 100)) == []
+
+
+def test_a_parameter_that_candidates_do_not_have_is_refused() -> None:
+    study = optuna.create_study(sampler=sampler(space()))
+    trial = study.ask(dict(study.sampler.domains))
+    with pytest.raises(ValueError, match="candidates have no parameter unroll with this domain"):
+        trial.suggest_int("unroll", 1, 4)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sample_nodes import KIB, MIB, calibrated, documented
 
-from autotune.domain.calibration import Constant
+from autotune.domain.calibration import Calibration, Constant
 from autotune.domain.machine import UNVERIFIED, Machine
 from autotune.models.engines.reuse.line_cost import line_costs
 from autotune.models.engines.reuse.time_model import (
@@ -28,6 +28,7 @@ from autotune.models.engines.reuse.uncertainty import (
     with_conflicts,
 )
 from autotune.models.traffic import POSITIONS
+from autotune.units import BytesPerCycle
 
 RULES = OverlapRules(exposed=np.array([0.5, 1.0, 0.2]))
 Z80 = 1.2816
@@ -39,10 +40,14 @@ def deviations(
     return parameter_deviations(machine, line_costs(machine, threads), rules, threads)
 
 
-def measured(**changes: object) -> Machine:
-    machine = calibrated()
-    assert machine.calibration is not None
-    return replace(machine, calibration=replace(machine.calibration, **changes))
+def calibration() -> Calibration:
+    found = calibrated().calibration
+    assert found is not None
+    return found
+
+
+def measured(changed: Calibration) -> Machine:
+    return replace(calibrated(), calibration=changed)
 
 
 def test_figures_of_a_file_are_unsure_by_three_tenths_and_more_where_unverified() -> None:
@@ -77,21 +82,22 @@ def test_a_measured_bandwidth_is_as_sure_as_its_samples_and_loops_allow() -> Non
 
 def test_the_widest_sample_within_a_level_counts() -> None:
     """256 KiB and less are of L2, 8 MiB and less of L3, the rest of memory."""
-    machine = calibrated()
-    assert machine.calibration is not None
     spread = (0.0, 0.1, 0.3, 0.2, 0.4, 0.5, 0.6, 2.0)
-    curves = tuple(replace(curve, spread=spread) for curve in machine.calibration.curves)
-    made = deviations(replace(machine, calibration=replace(machine.calibration, curves=curves)))
+    curves = tuple(replace(curve, spread=spread) for curve in calibration().curves)
+    made = deviations(measured(replace(calibration(), curves=curves)))
     expected = [math.hypot(0.04, s / 1.349) for s in (0.3, 0.5)]
     assert made.levels == pytest.approx([*expected, 0.9])
 
 
 def test_what_was_measured_among_others_is_less_sure() -> None:
-    quiet, busy = deviations(calibrated()), deviations(measured(contended=True))
+    quiet, busy = (
+        deviations(calibrated()),
+        deviations(measured(replace(calibration(), contended=True))),
+    )
     assert busy.levels == pytest.approx(quiet.levels + 0.15)
     assert busy.barrier == pytest.approx(0.45)
     assert busy.clock == pytest.approx(quiet.clock + 0.05)
-    assert deviations(measured(barriers={})).barrier == 0.7
+    assert deviations(measured(replace(calibration(), barriers={}))).barrier == 0.7
 
 
 def test_exposed_shares_reach_a_quarter_or_as_far_as_their_interval() -> None:
@@ -104,7 +110,7 @@ def test_exposed_shares_reach_a_quarter_or_as_far_as_their_interval() -> None:
         name: Constant(value=low, low=low, high=high, unit="", source="probe", samples=5)
         for name, (low, high) in spans.items()
     }
-    known = deviations(measured(constants=constants, exposed={}))
+    known = deviations(measured(replace(calibration(), constants=constants, exposed={})))
     assert known.high.exposed[0] == pytest.approx(0.5 + 0.4 / (2 * Z80), abs=1e-4)
     assert known.low.exposed[1] == pytest.approx(1.0 - 0.1)  # at least a tenth
 
@@ -128,15 +134,20 @@ def test_a_level_that_costs_less_than_the_one_before_is_named() -> None:
     """L3 at 100 B/cy beside L2 at 64: 5 % less is still allowed."""
     machine = documented(exposed=0.0)
     l1, l2, l3 = machine.caches
-    faster = replace(machine, caches=(l1, replace(l2, inbound=20), replace(l3, inbound=100)))
-    assert contradictions(faster, line_costs(faster, 1)) == {}  # all links of the path add up
-    curved = calibrated()
-    assert curved.calibration is not None
-    curves = tuple(
-        replace(curve, bandwidth=(64, 32, 32, 64, 64, 64, 4, 4))
-        for curve in curved.calibration.curves
+    faster = replace(
+        machine,
+        caches=(
+            l1,
+            replace(l2, inbound=BytesPerCycle(20.0)),
+            replace(l3, inbound=BytesPerCycle(100.0)),
+        ),
     )
-    wrong = replace(curved, calibration=replace(curved.calibration, curves=curves))
+    assert contradictions(faster, line_costs(faster, 1)) == {}  # all links of the path add up
+    curves = tuple(
+        replace(curve, bandwidth=(64, 32, 32, 64, 64, 64, 4, 4))  # type: ignore[arg-type]
+        for curve in calibration().curves
+    )
+    wrong = measured(replace(calibration(), curves=curves))
     assert list(contradictions(wrong, line_costs(wrong, 1))) == ["L3"]
 
 

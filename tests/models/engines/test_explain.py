@@ -189,6 +189,27 @@ def test_shares_of_a_step_by_hand() -> None:
     assert step.seconds / unit == pytest.approx([3.0, 3.0])
 
 
+def test_lines_that_set_conflicts_load_again_are_shares_of_their_level() -> None:
+    """Two programs of one flow; the second sweep of the first loads half a line again from L2."""
+    evaluator = Evaluator(calibrated())
+    near = [Stream(0, everywhere(16.0 * KIB)), Stream(1, everywhere(100.0 * KIB))]
+    node = evaluator.node(ThreadPlacement(1, "compact"), [flow_of(near, 2)])
+    cases = CaseArrays(
+        flow=np.zeros(2, dtype=np.int64),
+        core=np.zeros(2, dtype=np.int64),
+        crowd=np.array([0, -1]),
+        team=np.ones(2, dtype=np.int64),
+    )
+    certain = np.array([[0.0, 0.5], [0.0, 0.0], [0.0, 0.0]])
+    lines = ConflictLines(certain=certain, possible=2 * certain)
+    piece = evaluator.piece(node, cases, loops([result(), result()]), lines)
+    made = explain.shares(node, piece, evaluator.steps(piece), np.array([2, 2]), 3e9)
+    again = 0.5 * float(node.bare.price[0])
+    from_l2 = made.seconds[:, KINDS.index("L2")] * 3e9 / 1000
+    assert from_l2[3] > 0
+    assert from_l2 - from_l2[[2, 3, 2, 3]] == pytest.approx([0, again, 0, 0])
+
+
 def test_a_part_is_a_number_of_seconds() -> None:
     made = parts(contributions((1.0, *NOTHING[1:]), NOTHING, NOTHING))
     assert made == [

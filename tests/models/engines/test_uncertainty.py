@@ -90,6 +90,16 @@ def test_short_parallel_steps_and_several_threads_are_less_sure() -> None:
     assert long.uncertainty.shared["threads"] > 0
 
 
+def test_short_parallel_steps_are_half_as_unsure_at_100_us_as_at_none() -> None:
+    """Common to all: the root of 0.7 of a variance of 0.3^2, and of 0.6 of 0.1^2 of threads."""
+    for n in (2000, 20_000, 200_000):
+        found = made_of(calibrated(), n, 4)
+        share = 1 / (1 + (found.seconds / 100e-6) ** 2)
+        shared = found.uncertainty.shared
+        assert shared["short"] == pytest.approx(0.3 * 0.7**0.5 * share)
+        assert shared["threads"] == pytest.approx(0.1 * 0.6**0.5)
+
+
 def test_tiles_of_data_in_memory_are_less_sure_than_tiles_in_cache() -> None:
     tiled = program(Tiles(256, NodeBlock((sweep("lc", "0", "1"), sweep("up", "2", "0")))), Sync())
     near, far = (predict(calibrated(), tiled, n) for n in (20_000, 8_000_000))

@@ -50,7 +50,7 @@ def table(**changed: object) -> MeasurementTable:
 
 
 def test_a_table_in_full() -> None:
-    assert show_text.one(table()).splitlines() == [
+    assert show_text.full_table(table()).splitlines() == [
         "runs: 3 rows, 2 parameters",
         "  source       runs.csv (CSV)",
         "  response     time from 1.000 ms to 4.000 ms",
@@ -64,12 +64,14 @@ def test_a_table_in_full() -> None:
 
 def test_a_single_row_of_a_single_parameter_is_singular() -> None:
     inputs = ParameterRows(parameters=(N,), rows=((1,),))
-    shown = show_text.one(table(inputs=inputs, response=np.array([2.0])))
+    shown = show_text.full_table(table(inputs=inputs, response=np.array([2.0])))
     assert shown.splitlines()[0] == "runs: 1 row, 1 parameter"
 
 
 def test_what_was_done_to_the_data_is_told() -> None:
-    shown = show_text.one(table(part="solve->smooth", treated=("1 row left out", "b is constant")))
+    shown = show_text.full_table(
+        table(part="solve->smooth", treated=("1 row left out", "b is constant"))
+    )
     assert "  part         solve->smooth" in shown.splitlines()
     assert shown.splitlines()[-3:] == ["treated:", "  1 row left out", "  b is constant"]
 
@@ -119,7 +121,7 @@ def test_repetitions_are_counted_and_compared(
 def test_the_analytical_model_is_held_against_the_times(guess: list[float], words: str) -> None:
     of = table(inputs=replace(table().inputs, analytical=np.array(guess)))
     assert show_text.analytical(of) == words
-    assert f"  analytical   {words}" in show_text.one(of).splitlines()
+    assert f"  analytical   {words}" in show_text.full_table(of).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,7 @@ def test_several_responses_are_a_line_each() -> None:
 
 
 def test_of_many_responses_twenty_are_shown() -> None:
-    lines = show_text.several([table(name=f"part{k}") for k in range(23)]).splitlines()
+    lines = show_text.overview([table(name=f"part{k}") for k in range(23)]).splitlines()
     assert lines[-2:] == ["  and 3 more", "one of them in full: --response NAME"]
     assert sum(line.startswith("  part") for line in lines) == 20
 
@@ -245,7 +247,7 @@ def test_what_a_design_is_and_what_to_know_of_it() -> None:
         notes=("n is aliased with kind",),
     )
     space = replace(SPACE, notes=("mode is constant",))
-    assert design_text.told(of, space).splitlines() == [
+    assert design_text.summary(of, space).splitlines() == [
         "d-optimal design of 2 parameters: 2 rows (rows 2, d efficiency 0.912, terms linear)",
         "space: mm.yaml, a config",
         "note: mode is constant",
@@ -255,7 +257,7 @@ def test_what_a_design_is_and_what_to_know_of_it() -> None:
 
 def test_one_row_of_one_parameter_is_singular() -> None:
     of = design(parameters=(N,), rows=((1,),), replicates=(1,))
-    assert design_text.told(of, SPACE).splitlines()[0] == "random design of 1 parameter: 1 row"
+    assert design_text.summary(of, SPACE).splitlines()[0] == "random design of 1 parameter: 1 row"
 
 
 # --- learn fit --------------------------------------------------------------------------------
@@ -384,10 +386,10 @@ def test_predictions_stand_behind_the_columns_that_were_read() -> None:
     ],
 )
 def test_predictions_are_counted(count: int, unit: str, words: str) -> None:
-    lines = fit_text.told(predicted([1.0] * count, [False] * count), unit).splitlines()
+    lines = fit_text.summary(predicted([1.0] * count, [False] * count), unit).splitlines()
     assert lines == [f"{words} of which no interval is sure", "note: n = 9 was never measured"]
 
 
 def test_rows_outside_what_was_measured_are_counted() -> None:
-    shown = fit_text.told(predicted([1.0, 2.0, 3.0], [True, False, True]), "s")
+    shown = fit_text.summary(predicted([1.0, 2.0, 3.0], [True, False, True]), "s")
     assert "; 2 outside what was measured" in shown

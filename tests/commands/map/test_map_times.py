@@ -12,8 +12,8 @@ from autotune.commands.map.map_times import (
     MapTimes,
     VisitJournal,
     failed_everywhere,
-    known,
-    told,
+    log_time,
+    recorded_times,
 )
 from autotune.domain.results import Measurement, Sample, Status
 from autotune.files.store import RunRecord, Store
@@ -33,28 +33,28 @@ def samples(*times: float, launch: int = 0, number: int = 0) -> list[Sample]:
 
 def test_samples_stand_for_the_logarithm_of_their_location() -> None:
     """One launch: as unsure as launches usually are, 3 %."""
-    assert told(samples(2.0, 2.0)) == pytest.approx((math.log(2.0), 0.03))
+    assert log_time(samples(2.0, 2.0)) == pytest.approx((math.log(2.0), 0.03))
 
 
 def test_launches_that_agree_are_surer_than_one() -> None:
     """Four equal launches: sqrt(2 * 0.03^2 / (4 - 1 + 2) / 4)."""
     four = [sample for launch in range(4) for sample in samples(2.0, launch=launch)]
-    assert told(four) == pytest.approx((math.log(2.0), math.sqrt(2 * 0.03**2 / 5 / 4)))
+    assert log_time(four) == pytest.approx((math.log(2.0), math.sqrt(2 * 0.03**2 / 5 / 4)))
 
 
 def test_launches_that_differ_are_less_sure() -> None:
     """Two launches e^0.1 either way: sqrt((2 * 0.1^2 + 2 * 0.03^2) / 3 / 2)."""
     far = samples(math.exp(0.1)) + samples(math.exp(-0.1), launch=1)
-    found = told(far)
+    found = log_time(far)
     assert found is not None
     assert found[1] == pytest.approx(math.sqrt((2 * 0.1**2 + 2 * 0.03**2) / 3 / 2))
 
 
 def test_rejected_samples_and_warm_ups_say_nothing() -> None:
     idle = [made.sample(9.0, accepted=False), made.sample(9.0, warm_up=True)]
-    assert told(idle) is None
-    assert told([]) is None
-    assert told([*idle, *samples(2.0)]) == told(samples(2.0))
+    assert log_time(idle) is None
+    assert log_time([]) is None
+    assert log_time([*idle, *samples(2.0)]) == log_time(samples(2.0))
 
 
 @given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=6), st.floats(1e-2, 1e2))
@@ -64,7 +64,7 @@ def test_another_unit_shifts_the_logarithm_and_nothing_else(
 ) -> None:
     whole = [s for launch, time in enumerate(times) for s in samples(time, launch=launch)]
     scaled = [s for launch, t in enumerate(times) for s in samples(factor * t, launch=launch)]
-    before, after = told(whole), told(scaled)
+    before, after = log_time(whole), log_time(scaled)
     assert before is not None
     assert after is not None
     assert after[0] - before[0] == pytest.approx(math.log(factor), abs=1e-9)
@@ -124,7 +124,7 @@ def test_each_visit_of_a_cell_is_an_observation(tmp_path: Path) -> None:
         {"jli": ("ok", samples(1.0, 1.0)), "ijl": ("ok", samples(3.0))},
         {"jli": ("ok", samples(2.0))},
     )
-    times = known(runs, PLACES, ROUNDS)
+    times = recorded_times(runs, PLACES, ROUNDS)
     assert sorted(seen(times)) == [(0, 3, 1.0, 0), (0, 3, 2.0, 1), (1, 3, 3.0, 0)]
     assert times.visits == 2
     assert times.failed == {}
@@ -151,7 +151,7 @@ def test_a_candidate_is_chosen_once(tmp_path: Path) -> None:
 
 def test_failures_are_kept_by_their_place(tmp_path: Path) -> None:
     runs = visited(tmp_path, {"jli": ("crashed", []), "ijl": ("build-failed", [])})
-    times = known(runs, PLACES, ROUNDS)
+    times = recorded_times(runs, PLACES, ROUNDS)
     assert times.failed == {(0, 3): "crashed", (1, 3): "build-failed"}
     assert times.everywhere == {1}
     assert seen(times) == []
@@ -159,20 +159,20 @@ def test_failures_are_kept_by_their_place(tmp_path: Path) -> None:
 
 def test_what_was_disturbed_is_no_failure(tmp_path: Path) -> None:
     runs = visited(tmp_path, {"jli": ("contended", [made.sample(1.0, accepted=False)])})
-    times = known(runs, PLACES, ROUNDS)
+    times = recorded_times(runs, PLACES, ROUNDS)
     assert (times.failed, seen(times), times.visits) == ({}, [], 0)
 
 
 def test_the_last_visit_has_the_last_word(tmp_path: Path) -> None:
     runs = visited(tmp_path, {"jli": ("ok", samples(1.0))}, {"jli": ("crashed", [])})
-    times = known(runs, PLACES, ROUNDS)
+    times = recorded_times(runs, PLACES, ROUNDS)
     assert times.failed == {(0, 3): "crashed"}
     assert seen(times) == []
 
 
 def test_candidates_that_are_not_of_the_map_are_passed_over(tmp_path: Path) -> None:
     runs = visited(tmp_path, {"jli": ("ok", samples(1.0)), "ijl": ("crashed", [])})
-    times = known(runs, {FIRST.identity: (5, 1)}, ROUNDS)
+    times = recorded_times(runs, {FIRST.identity: (5, 1)}, ROUNDS)
     assert seen(times) == [(5, 1, 1.0, 0)]
     assert times.failed == {}
-    assert known([], PLACES, ROUNDS).visits == 0
+    assert recorded_times([], PLACES, ROUNDS).visits == 0

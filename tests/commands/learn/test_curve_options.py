@@ -102,12 +102,12 @@ def test_scores_that_mean_nothing_are_refused(values: dict[str, str], words: str
 def test_sizes_double_unless_they_are_named() -> None:
     assert sizes_of("", table(), "") == (8, 16)
     assert sizes_of("20,10", table(), "") == (10, 20)
-    assert CurveOptions().course(table(), "").sizes == (8, 16)
+    assert CurveOptions().splits(table(), "").sizes == (8, 16)
 
 
 def test_the_course_has_the_options() -> None:
     options = CurveOptions(sizes="10", repeats=3, seed=7, design="sobol")
-    assert options.course(table(), "p") == SplitPlan(
+    assert options.splits(table(), "p") == SplitPlan(
         sizes=(10,), repeats=3, seed=7, leave_out="p", drawing="sobol"
     )
 
@@ -127,7 +127,7 @@ def test_some_rows_are_left_to_score_on(leave_out: str, random: int | None, most
 
 
 def test_sizes_of_fewer_than_two_rows_are_refused() -> None:
-    told = faults(lambda: CurveOptions(sizes="1,8").course(table(), ""))
+    told = faults(lambda: CurveOptions(sizes="1,8").splits(table(), ""))
     assert told == "sizes: 1, 8; expected at least 2 rows each, in ascending order"
 
 

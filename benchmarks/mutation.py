@@ -46,7 +46,9 @@ def main() -> None:
         choice = TestChoice(root, arguments.seconds, arguments.slowest)
         for area in arguments.areas or AREAS:
             mutants = drawn(root, area, arguments.mutants, arguments.seed)
-            _print(area, {mutant: _outcome(root, mutant, choice, journal) for mutant in mutants})
+            _print(
+                root, area, {mutant: _outcome(root, mutant, choice, journal) for mutant in mutants}
+            )
 
 
 def _arguments() -> argparse.Namespace:
@@ -118,7 +120,7 @@ def _write(path: Path, text: str) -> None:
         compiled.unlink()
 
 
-def _print(area: str, outcomes: Mapping[Mutant, Outcome]) -> None:
+def _print(root: Path, area: str, outcomes: Mapping[Mutant, Outcome]) -> None:
     equivalent = _equivalent()
     counted = {m: outcome for m, outcome in outcomes.items() if m.name not in equivalent}
     numbers = Counter(counted.values())
@@ -134,7 +136,7 @@ def _print(area: str, outcomes: Mapping[Mutant, Outcome]) -> None:
     for mutant, outcome in counted.items():
         if outcome == "passed":
             print(f"\n{mutant.path}:{mutant.line}: {mutant.operator}, {mutant.name}")
-            print(mutant.diff((TREE / mutant.path).read_text()), flush=True)
+            print(mutant.diff((root / mutant.path).read_text()), flush=True)
 
 
 def _equivalent() -> set[str]:

@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from kerncraft_hand import ORDERS, Hand, HandAnalyser, candidate
 from sample_nodes import documented
 
+from autotune.codegen.c.kerncraft_c import KernelText
 from autotune.codegen.tree import regions
+from autotune.codegen.tree.loop_tree import SweepStretch
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import CacheLevel, Machine, Memory, Overlap
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Saturation
 from autotune.domain.variant import Candidate, Fuse, FuseTiles, Pad, Tile
 from autotune.files import config
+from autotune.language.expression import Num
 from autotune.models.engines.ecm_arithmetic import (
     domain_share,
     floor_cycles,
@@ -25,6 +28,8 @@ from autotune.models.engines.ecm_arithmetic import (
 )
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 from autotune.models.engines.kerncraft.node_plan import (
+    KernelStretch,
+    NodeKernel,
     NodePlan,
     components_within,
     node_blocks,
@@ -115,6 +120,32 @@ def test_a_block_of_nothing_but_boundary_is_shared_as_the_whole() -> None:
     assert right_hand_side.components((0, 1), asked.problem.ivp.values(16)) == pytest.approx(
         [14 / 30, 16 / 30]
     )
+
+
+@pytest.mark.parametrize(
+    ("block", "counts"),
+    [
+        ((0, 8), [6.0, 2.0]),
+        ((4, 8), [2.0, 2.0]),
+        ((0, 10), [7.5, 2.5]),  # two of boundary, shared as the others are
+        ((8, 10), [1.5, 0.5]),  # nothing but boundary
+    ],
+)
+def test_boundaries_are_shared_in_proportion_to_the_long_stretches(
+    block: tuple[int, int], counts: list[float]
+) -> None:
+    """Stretches of components 0 to 5 and 6 and 7 of 10."""
+    stretches = tuple(
+        KernelStretch(
+            sweep="s", kernel="rhs", text=KernelText(text="", constants=()),
+            region=SweepStretch(Num(lower), Num(upper), ()),
+        )
+        for lower, upper in ((0, 6), (6, 8))
+    )  # fmt: skip
+    kernel = NodeKernel(stretches=stretches, executions=1)
+    assert kernel.components(block, {"n": 10}) == pytest.approx(counts)
+    alone = NodeKernel(stretches=stretches[:1], executions=1)
+    assert alone.components(block, {"n": 10}) == [float(block[1] - block[0])]
 
 
 def test_columns_of_long_rows_are_counted_exactly() -> None:

@@ -168,6 +168,8 @@ def test_near_memory_the_last_cache_delivers_the_rest() -> None:
     distance = np.array([np.sqrt(8.0 * 64) * MIB, 8.0 * MIB, 100.0 * MIB])
     share = costs.from_memory(distance, np.array([3, 2, 3]))
     assert share == pytest.approx([0.5, 0.0, 1.0])
+    faster = replace(costs, memory=8.0)  # than the curve so far out
+    assert faster.from_memory(distance[2:], np.array([3])) == pytest.approx([1.0])
 
 
 def test_crowds_of_streams_lie_between_measured_counts_and_sizes() -> None:

@@ -107,12 +107,13 @@ def filled(made: GridConflicts, rows: int, width: int) -> list[int]:
     return sets
 
 
-def test_narrow_blocks_pile_up_in_few_sets() -> None:
+@pytest.mark.parametrize("planes", [16, 4])
+def test_narrow_blocks_pile_up_in_few_sets(planes: int) -> None:
     """Blocks of 64 points of rows 4 KiB apart: 16 rows of five are touched before a plane ends.
 
     They are scaled to the lines that lie between the touches, and sets above eight lose theirs.
     """
-    made = layout(510, radius=1, block=64)
+    made = layout(510, radius=1, planes=planes, block=64)
     sets = np.array(filled(made, 16, 64 // PER_LINE + 1), dtype=float)
     lines, moved = 150.0, 0.25
     scaled = sets * lines / sets.sum()

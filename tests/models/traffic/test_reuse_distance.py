@@ -251,6 +251,14 @@ def test_a_gap_over_the_border_of_a_tile_reaches_behind_the_other_passes() -> No
     assert result.history.distance[2] == pytest.approx(1000 + over * 8 * 64)
 
 
+def test_what_comes_after_a_tile_loop_does_not_lie_within_its_gaps() -> None:
+    pair = (sweep(0, touch(0, gap=16)), sweep(1, touch(1)))
+    step = (PassGroup(pair, 0.125, 64.0), alone(sweep(2, touch(2))))
+    result = streams(thread(step, 4096.0, 4096.0, 4096.0), LINE)
+    over = MICRO * 64 < 16
+    assert result.history.distance[3] == pytest.approx(1000 + over * 8 * 64)
+
+
 @pytest.mark.parametrize("gap", [16, 64, 100])
 def test_a_row_of_both_passes_counts_from_the_begin_of_the_earlier_tile(gap: int) -> None:
     """Another pass reads the same row: what of the earlier tile lies before the gap is new.

@@ -153,6 +153,13 @@ class StoreOptions:
     json: Json = False
 
     @property
+    def shown(self) -> str:
+        """The location of the store for every output: without a password."""
+        from autotune.files.store.store_place import masked
+
+        return masked(self.store)
+
+    @property
     def again(self) -> str:
         """The option as further commands need it, with a space before; empty for the default."""
-        return "" if self.store == DEFAULT_STORE else f" --store {shlex.quote(self.store)}"
+        return "" if self.store == DEFAULT_STORE else f" --store {shlex.quote(self.shown)}"

@@ -51,7 +51,7 @@ def compare(options: CompareOptions) -> None:
             result,
             json=options.results.json,
             report=None,
-            store=options.results.store,
+            store=options.results.shown,
             schema="autotune.compare/1",
         )
         return

@@ -74,10 +74,10 @@ def decide(options: MapOptions) -> None:
     flow.require_map(mapped)
     if options.results.json:
         document(
-            MapDocument(study=mapped.study, store=options.results.store, maps=tuple(mapped.maps))
+            MapDocument(study=mapped.study, store=options.results.shown, maps=tuple(mapped.maps))
         )
     else:
-        place = options.results.store
+        place = options.results.shown
         store = "" if place == DEFAULT_STORE else shlex.quote(place)
         typer.echo(text.text(mapped.maps, mapped.study, store=store))
     if options.report is not None:

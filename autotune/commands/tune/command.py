@@ -153,7 +153,7 @@ def tune(options: TuneOptions) -> None:
         kept = f"every finished sample is kept: {resume}"
         note(f"interrupted; {kept if stop.args else 'nothing was measured yet'}")
         raise typer.Exit(130) from None
-    show(study, json=options.results.json, report=options.report, store=options.results.store)
+    show(study, json=options.results.json, report=options.report, store=options.results.shown)
 
 
 def _tuned(workload: "Workload", options: TuneOptions) -> "TunedStudy":

@@ -10,6 +10,7 @@ from autotune.commands.rank.host_machine import HOST
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.errors import MissingTool
+from autotune.files.store.store_place import masked_urls
 from autotune.measuring.host import stored_calibrations
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain import mpi
@@ -44,10 +45,13 @@ def identity_of(machine: Machine) -> str:
 
 
 def content(setup: Setup) -> str:
-    """The text of the config, with digests of the definitions that it names."""
+    """The text of the config, with digests of the definitions that it names.
+
+    Passwords in database URLs are masked: the text is kept in the store and shown on pages.
+    """
     names = [*setup.subject.definitions, *(p.definition for p in setup.problems)]
     space = hashlib.sha256(setup.subject.varied.encode()).hexdigest()[:12]
-    text = Path(setup.source).read_text(encoding="utf-8")
+    text = masked_urls(Path(setup.source).read_text(encoding="utf-8"))
     return f"{text}\n# definitions: {' '.join(names)} {space}\n"
 
 

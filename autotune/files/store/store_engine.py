@@ -56,6 +56,10 @@ def _engine(where: store_place.Place, wait: float) -> sa.Engine:
     if where.path is None:
         try:
             return sa.create_engine(where.url, pool_pre_ping=True)
+        except (sa.exc.ArgumentError, ValueError) as error:
+            found = f"{where.shown} is not the URL of a database"
+            expected = "postgresql://USER@HOST:PORT/DATABASE"
+            raise StoreError(Fault(where="--store", found=found, expected=expected)) from error
         except ImportError as error:
             raise MissingTool(
                 Fault(

@@ -9,6 +9,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from autotune.errors import Fault, StoreError
 from autotune.files.store.store_tables import APPLICATION_ID, SCHEMA
@@ -19,7 +20,12 @@ NETWORK = frozenset({
     "ncpfs", "nfs", "nfs4", "orangefs", "panfs", "pvfs2", "smb3", "smbfs",
 })  # fmt: skip
 _MAGIC = b"SQLite format 3\x00"
-_URL = re.compile(r"[a-z][a-z0-9+]*://")
+_URL = re.compile(r"([a-z][a-z0-9+.-]*):/+", re.IGNORECASE)
+_URL_IN_TEXT = re.compile(r"\b[a-z][a-z0-9+.-]*:/+[^\s\"']+", re.IGNORECASE)
+_QUERY = re.compile(r"\?(?=[\w.%-]+=)")
+_SECRET_NAME = re.compile(r"pass(word|wd|phrase)|pwd|secret|token", re.IGNORECASE)
+_SETTING = re.compile(r"(\w*(?:password|passwd)\s*=\s*)('[^']*'|[^\s&]+)", re.IGNORECASE)
+MASK = "***"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,35 +38,133 @@ class Place:
     """For messages: without a password."""
 
 
+@dataclass(frozen=True, slots=True)
+class _ServerUrl:
+    """The parts of a database URL; user and password in plain text, not percent-encoded."""
+
+    scheme: str
+    user: str | None
+    password: str | None
+    host: str
+    """What follows the credentials: host, port and database."""
+    port: str
+    query: str
+
+    @property
+    def login(self) -> str:
+        """User and password, percent-encoded, as they stand before the host."""
+        if self.user is None:
+            return ""
+        password = "" if self.password is None else f":{quote(self.password, safe='')}"
+        return f"{quote(self.user, safe='')}{password}@"
+
+    def masked(self) -> str:
+        """The URL with every secret replaced."""
+        login = ""
+        if self.user is not None:
+            login = f"{self.user}@" if self.password is None else f"{self.user}:{MASK}@"
+        host = self.host
+        if self.port and not self.port.isdecimal():  # perhaps a password whose @HOST is missing
+            host = host.replace(f":{self.port}", f":{MASK}", 1)
+        query = "&".join(_masked_setting(setting) for setting in self.query.split("&"))
+        return f"{self.scheme}://{login}{host}" + (f"?{query}" if query else "")
+
+
+def _masked_setting(setting: str) -> str:
+    name, sign, _ = setting.partition("=")
+    return f"{name}{sign}{MASK}" if sign and _SECRET_NAME.search(unquote(name)) else setting
+
+
+def _server_url(text: str) -> _ServerUrl | None:
+    """The parts of a URL; None for a path, also one that is written as ``sqlite:///path``.
+
+    A password may contain every character, ``@``, ``:``, ``/`` and ``?`` too: it ends at the last
+    ``@`` before the query, or at the last of all where there is none before.
+    """
+    match = _URL.match(text)
+    if match is None or text.startswith("sqlite:///"):
+        return None
+    rest = text[match.end() :]
+    start = _QUERY.search(rest)
+    address, query = (rest[: start.start()], rest[start.end() :]) if start else (rest, "")
+    if start and "@" in query and ":" in address and "@" not in address:
+        user, _, others = address.partition(":")
+        if not re.match(r"\d+(/|$)", others):  # no port: the question mark is of the password
+            address, query = rest, ""
+    login, sign, host = address.rpartition("@")
+    user, colon, password = login.partition(":")
+    port = re.match(r"(?:\[[^\]]*\]|[^:/]*):([^/]*)", host)
+    return _ServerUrl(
+        scheme=match[1],
+        user=unquote(user) if sign else None,
+        password=unquote(password) if colon else None,
+        host=host,
+        port=port[1] if port else "",
+        query=query,
+    )
+
+
+def masked(location: str | Path) -> str:
+    """The text of ``--store`` for every output: without a password.
+
+    >>> masked("postgresql://me:p@ss:word@host/db?sslmode=require&password=x")
+    'postgresql://me:***@host/db?sslmode=require&password=***'
+    >>> masked("results.sqlite")
+    'results.sqlite'
+    """
+    text = str(location)
+    server = _server_url(text)
+    return _SETTING.sub(rf"\g<1>{MASK}", text) if server is None else server.masked()
+
+
+def masked_urls(text: str) -> str:
+    """A text in which every URL is without a password."""
+    return _URL_IN_TEXT.sub(lambda match: masked(match[0]), text)
+
+
 def parsed_place(location: str | Path) -> Place:
     """The place that the text of ``--store`` means: a path, ``sqlite:///path`` or
     ``postgresql://...``.
 
-    Raises StoreError for a URL of any other database.
+    Raises StoreError for a URL of any other database, for a port that is no number, and for a home
+    folder of an unknown user.
     """
     text = str(location)
-    if text.startswith("sqlite:///"):
-        text = text.removeprefix("sqlite:///")
-    elif _URL.match(text):
-        return _server(text)
-    if not text:
-        raise StoreError(Fault(where="--store", found="no file name", expected="a path or a URL"))
-    path = Path(text).expanduser().absolute()
-    return Place(f"sqlite:///{path}", path, str(path))
+    server = _server_url(text)
+    if server is not None:
+        return _server(server)
+    text = text.removeprefix("sqlite:///")
+    if not text or "\0" in text:
+        found = "a NUL character in the name" if text else "no file name"
+        raise StoreError(Fault(where="--store", found=found, expected="a path or a URL"))
+    try:
+        path = Path(text).expanduser().absolute()
+    except RuntimeError as error:
+        found = f"{masked(text)}: the home folder of this user is not known"
+        raise StoreError(Fault(where="--store", found=found, expected="a path")) from error
+    return Place(f"sqlite:///{path}", path, masked(path))
 
 
-def _server(url: str) -> Place:
-    shown = re.sub(r"//([^:/@]*):[^@]*@", r"//\1:***@", url)
-    scheme, rest = url.split("://", 1)
-    if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
-        return Place(f"postgresql+psycopg://{rest}", None, shown)
-    raise StoreError(
-        Fault(
-            where="--store",
-            found=f"{shown}: databases of kind {scheme!r} are not supported",
-            expected="a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE",
+def _server(server: _ServerUrl) -> Place:
+    shown = server.masked()
+    if server.scheme.lower() not in ("postgresql", "postgres", "postgresql+psycopg"):
+        raise StoreError(
+            Fault(
+                where="--store",
+                found=f"{shown}: databases of kind {server.scheme!r} are not supported",
+                expected="a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE",
+            )
         )
-    )
+    if server.port and not (server.port.isdecimal() and int(server.port) < 1 << 16):
+        raise StoreError(
+            Fault(
+                where="--store",
+                found=f"{shown}: the port is not a number from 0 to 65535",
+                expected="postgresql://USER@HOST:PORT/DATABASE",
+            )
+        )
+    query = f"?{server.query}" if server.query else ""
+    return Place(f"postgresql+psycopg://{server.login}{server.host}{query}", None, shown)
 
 
 def check_folder(path: Path, mounts: str | None = None) -> None:

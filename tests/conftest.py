@@ -1,4 +1,5 @@
-"""Caches and data of the session, the command line, a rule on skipped tests, printed figures.
+"""Caches and data of the session, the command line, a database server, a rule on skipped tests,
+printed figures.
 
 A skipped test is a failure unless its reason begins with ``optional:``.
 """
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from database_server import DatabaseServer, NoServer, running_server
 from hypothesis import settings
 
 settings.register_profile("any host", deadline=None)  # one example may wait for others' work
@@ -57,3 +59,22 @@ def command_line() -> Iterator[CommandLine]:
     line = CommandLine()
     yield line
     line.close()
+
+
+@pytest.fixture(scope="session")
+def database_server() -> Iterator[DatabaseServer]:
+    """A PostgreSQL server that starts with the first test that needs it."""
+    try:
+        with running_server() as server:
+            yield server
+    except NoServer as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def new_location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place, as ``--store`` takes it, where there is no store yet: a file, then a database."""
+    if request.param == "SQLite":
+        return str(tmp_path / "results.sqlite")
+    server: DatabaseServer = request.getfixturevalue("database_server")
+    return server.url(tmp_path.name.replace("-", "_").lower())

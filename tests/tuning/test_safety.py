@@ -199,6 +199,47 @@ def test_a_second_tuner_on_a_study_takes_in_what_the_first_finishes(tmp_path: Pa
     assert searched <= {0, 1, 2, 3, 4}, "only what it had begun, and the finalists"
 
 
+def test_four_tuners_on_one_study_lose_and_double_nothing(new_location: str) -> None:
+    """They begin at once in a store that none of them finds there."""
+    kept: Counter[Row] = Counter()
+    failed: list[BaseException] = []
+    start = threading.Barrier(4)
+
+    def tune(seed: int) -> None:
+        start.wait()
+        try:
+            with Store.open(new_location) as store:
+                journal = begun(store)
+                tuned(
+                    journal, Host(TIMES, seed=seed), new_results=lambda: known(store, journal.run)
+                )
+                store.end_run(journal.run)
+                kept.update(journal.kept)
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    threads = [threading.Thread(target=tune, args=(seed,)) for seed in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    with Store.open(new_location, create=False) as store:
+        runs = store.load_study("study").runs
+    assert [run.state for run in runs] == ["done"] * 4
+    stored = Counter(
+        (run.id, m.candidate, s.launch, float(s.seconds))
+        for run in runs
+        for m in run.measurements
+        for s in m.samples
+    )
+    assert stored == Counter((*row[:3], row[4]) for row in kept.elements())
+    assert max(kept.values()) == 1
+    finished = {identity for run in runs for identity in run.finished}
+    assert finished == {candidate(number).identity for number in TIMES}
+
+
 def test_of_tuners_that_begin_at_once_each_has_a_study_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     Store.open(path).close()

@@ -1,9 +1,11 @@
 """Opens a store and guards access to its database: creation, versions, locks, error messages."""
 
 import contextlib
+import functools
 import os
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from autotune.files.store import store_place, store_tables
 from autotune.version import VERSION
 
 _WRITE = "autotune_write"
+_PAUSE = 0.02
+"""Seconds between two tries to switch a file to a write-ahead log."""
 
 
 def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engine, str]:
@@ -69,17 +73,35 @@ def _engine(where: store_place.Place, wait: float) -> sa.Engine:
                 )
             ) from error
     engine = sa.create_engine(where.url, connect_args={"timeout": wait})
-    sa.event.listen(engine, "connect", _on_connect)
+    sa.event.listen(engine, "connect", functools.partial(_on_connect, wait))
     sa.event.listen(engine, "begin", _on_begin)
     return engine
 
 
-def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
+def _on_connect(wait: float, connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where _on_begin says, nowhere else
+    _switch_to_wal(connection, wait)
     # FULL: a sample that was acknowledged survives a power cut too, for one fsync of a few
     # milliseconds against at least 20 ms of measuring.
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+    for pragma in ("synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _switch_to_wal(connection: sqlite3.Connection, wait: float) -> None:
+    """Give the database a write-ahead log, if it has none.
+
+    SQLite itself does not wait at this switch for others that use the file.
+    """
+    until = time.monotonic() + wait
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def _on_begin(connection: sa.Connection) -> None:
@@ -173,10 +195,18 @@ def _fill(connection: sa.Connection) -> None:
 
 
 def _prepare_server(engine: sa.Engine, shown: str, *, create: bool) -> None:
+    """Create the tables on a database server, unless they exist.
+
+    Processes that do this at once do it one after the other: the lock is held until the tables of
+    the first one are committed.
+    """
     with engine.begin() as connection:
-        tables = sa.inspect(connection).get_table_names()
-        if not create and store_tables.meta.name not in tables:
+        if sa.inspect(connection).has_table(store_tables.meta.name):
+            return
+        if not create:
             raise _absent(shown)
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(store_tables.APPLICATION_ID)))
+        tables = sa.inspect(connection).get_table_names()
         if store_tables.meta.name not in tables:
             clash = sorted(set(tables) & set(store_tables.metadata.tables))
             if clash:
@@ -199,6 +229,8 @@ def _create_file(path: Path) -> None:
     os.close(handle)
     try:
         engine = sa.create_engine(f"sqlite:///{name}", poolclass=sa.NullPool)
+        with contextlib.closing(sqlite3.connect(name)) as connection:
+            _switch_to_wal(connection, 0.0)
         with engine.begin() as connection:
             connection.exec_driver_sql(f"PRAGMA application_id = {store_tables.APPLICATION_ID}")
             _fill(connection)

@@ -7,7 +7,7 @@ import fabricated
 import numpy as np
 import pytest
 
-from autotune.commands.learn.study_tables import read_study, study_table, table_of
+from autotune.commands.learn.study_tables import read_study, study_table
 from autotune.errors import InputError
 from autotune.files.store import Store
 
@@ -55,12 +55,12 @@ def test_rows_that_were_measured_by_chance_are_marked(store: str) -> None:
 def test_a_study_by_engine_and_problem(store: str) -> None:
     with Store.open(store, create=False) as results:
         record = results.load_study("quick")
-    whole = table_of(record)
+    whole = study_table(record).table
     labels = {candidate.problem.label for candidate in record.candidates}
     parts = [study_table(record, problem=label).table for label in sorted(labels)[:1]]
     assert all(len(part) <= len(whole) for part in parts)
     with pytest.raises(InputError, match=r"unknown engine 'reus'.*did you mean reuse"):
-        table_of(record, engine="reus")
+        study_table(record, engine="reus")
     with pytest.raises(InputError, match="unknown problem 'heat'"):
         study_table(record, problem="heat")
 

@@ -236,7 +236,6 @@ def measure(
         store.add_outcome(run, one.identity, "build-failed", fate.detail)
         return
     for launch in range(rounds if fate.status == "ok" else 0):
-        write = store.sample_writer(run, one.identity)
         drift = generator.uniform(1.0, 1.03)
         for number in range(4):
             seconds = fate.seconds * drift * (1 + abs(generator.gauss(0, 0.02)))
@@ -245,6 +244,7 @@ def measure(
             memory = (9 if fate.seconds < 1.5e-3 else 6) * (1 << 20) + 4096 * launch
             known = {"load": 0.3, "priority": "autogroup", "threads": 2, "memory_bytes": memory}
             fields = {"launch": launch, "round": launch, "warm_up": warm, "taken": taken}
-            write(sample(seconds, **fields, conditions=known))
+            timed = sample(seconds, **fields, conditions=known)
+            store.add_sample(run, one.identity, number, timed)
     checksum = (1.25, 3.5) if fate.status == "ok" else None
     store.add_outcome(run, one.identity, fate.status, fate.detail, checksum)

@@ -48,11 +48,6 @@ def read_study(name: str, store: str, *, engine: str | None = None) -> StudyTabl
         return study_table(results.load_study(latest), engine=engine)
 
 
-def table_of(study: StudyRecord, *, engine: str | None = None) -> MeasurementTable:
-    """The table of a study without the list of its candidates."""
-    return study_table(study, engine=engine).table
-
-
 def study_table(
     study: StudyRecord, *, engine: str | None = None, problem: str | None = None
 ) -> StudyTable:

@@ -13,7 +13,7 @@ Every writing method commits before it returns. Repeating a call does not double
 
 import datetime
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import Self
@@ -236,19 +236,6 @@ class Store:
             for table, new in ((store_tables.samples, samples), (store_tables.outcomes, outcomes)):
                 if new:
                     connection.execute(sa.insert(table), new)
-
-    def sample_writer(self, run: str, candidate: str) -> Callable[[Sample], None]:
-        """A callback for one launch that stores the samples it receives and numbers
-        them in order.
-        """
-        number = 0
-
-        def write(sample: Sample) -> None:
-            nonlocal number
-            self.add_sample(run, candidate, number, sample)
-            number += 1
-
-        return write
 
     def add_outcome(
         self,

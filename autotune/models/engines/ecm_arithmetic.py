@@ -58,24 +58,6 @@ def kernel_cycles(alpha: Floats, beta: Floats, delta: float) -> Floats:
     return result
 
 
-def kernel_seconds(
-    cycles: Floats, clock: float, memory_bytes: Floats, bandwidth: float | None
-) -> Floats:
-    """Seconds of a kernel on tau threads, Eq. 9 with the saturation rule ``reuse``: max(T / tau,
-    T_saturated).
-
-    ``cycles`` are those of the slowest of the tau threads, for its own share of the work (T / tau).
-    ``memory_bytes``: the bytes that all threads together load from memory. ``bandwidth``: the
-    saturated bytes per second (None: not known, no lower limit). The result is never below bytes /
-    bandwidth.
-    """
-    seconds = cycles / clock
-    if bandwidth is None:
-        return seconds
-    result: Floats = np.maximum(seconds, memory_bytes / bandwidth)
-    return result
-
-
 def step_seconds(kernels: Floats, barriers: int, barrier: float) -> float:
     """Eq. 10: theta, the seconds of a time step, from the kernels and the barriers between them."""
     return float(kernels.sum()) + barriers * barrier

@@ -61,9 +61,9 @@ def _file(architecture: OsacaArchitecture) -> Path:
     return paths.cache_dir() / _KIND / f"{architecture.name}-{key}.jsonl"
 
 
-def result_key(assembly: str, function: str, circumstances: Mapping[str, object]) -> str:
-    """Hash of everything that the result of a sweep depends on."""
-    return _hash([RESULTS, FORMS, _osaca(), function, dict(circumstances), assembly])
+def result_key(assembly: str, function: str, tables: Mapping[str, object]) -> str:
+    """Hash of everything that a result depends on; ``tables``: those of the machine."""
+    return _hash([RESULTS, FORMS, _osaca(), function, dict(tables), assembly])
 
 
 def stored_result(key: str) -> InCoreResult | None:

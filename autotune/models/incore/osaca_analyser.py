@@ -167,12 +167,12 @@ class OsacaAnalyser:
         if self._architecture is None:
             return "", None
         ports = self.machine.in_core
-        circumstances = {
+        tables = {
             "architecture": repr(self._architecture.name),
             "approximate": ports.approximate,
             "ports": repr(ports.ports),
         }
-        key = incore_cache.result_key(assembly, what, circumstances)
+        key = incore_cache.result_key(assembly, what, tables)
         return key, incore_cache.stored_result(key)
 
     def _prepared(self, code: SweepCode, build: Build) -> _PreparedSweep:

@@ -70,7 +70,7 @@ def choices(
             )
         )
     export_sections, notes = sections(pairs, _domains(result.study, pairs))
-    notes += _circumstances(result.study, {entry.origin.run for _, entry in pairs})
+    notes += _notes_of_runs(result.study, {entry.origin.run for _, entry in pairs})
     return Choices(
         study=result.study.name,
         sections=export_sections,
@@ -79,7 +79,7 @@ def choices(
     )
 
 
-def _circumstances(study: StudyRecord, used: Collection[str]) -> list[str]:
+def _notes_of_runs(study: StudyRecord, used: Collection[str]) -> list[str]:
     """Notes on the runs behind the choices: warnings, and times imported from elsewhere."""
     notes: dict[str, None] = {}
     for run in study.runs:

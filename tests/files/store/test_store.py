@@ -333,9 +333,8 @@ def test_threads_share_a_store(store):
     run, one = begin(store)
 
     def work(launch: int) -> None:
-        write = store.sample_writer(run, one.identity)
-        for _ in range(10):
-            write(fake.sample(launch=launch))
+        for number in range(10):
+            store.add_sample(run, one.identity, number, fake.sample(launch=launch))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     for thread in threads:

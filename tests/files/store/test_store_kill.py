@@ -27,9 +27,9 @@ WRITER = textwrap.dedent(
     run = store.begin_run("study", fake.facts())
     print("run", run, flush=True)
     for launch in range(int(sys.argv[2])):
-        write = store.sample_writer(run, one.identity)
         for number in range(int(sys.argv[3])):
-            write(fake.sample(1e-3 + 1e-6 * number, launch=launch))
+            sample = fake.sample(1e-3 + 1e-6 * number, launch=launch)
+            store.add_sample(run, one.identity, number, sample)
             print(launch, number, flush=True)
     """
 )

@@ -165,12 +165,11 @@ def test_what_was_measured_elsewhere_is_entered_wholly_or_not_at_all(store):
     assert [m.candidate for m in record.measurements] == [A.identity]
 
 
-def test_a_sample_writer_numbers_the_samples_as_they_come(store):
+def test_samples_are_read_in_the_order_of_their_numbers(store):
     run = begin(store)
-    write = store.sample_writer(run, A.identity)
     times = (3e-3, 1e-3, 2e-3)
-    for seconds in times:
-        write(fake.sample(seconds))
+    for number in (2, 0, 1):
+        store.add_sample(run, A.identity, number, fake.sample(times[number]))
     (record,) = store.load_study("study").runs
     assert tuple(s.seconds for s in record.measurements[0].samples) == times
 

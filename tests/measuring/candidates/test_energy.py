@@ -85,8 +85,8 @@ def test_energy_of_a_sample_is_that_of_the_time_since_the_last_one(powercap, mon
     now = [100.0]
     monkeypatch.setattr(energy.time, "monotonic", lambda: now[0])
     meter, _ = energy.find(powercap)
-    gauges = ResourceUse(meter=meter)
-    gauges.begin(0)
+    resource_use = ResourceUse(meter=meter)
+    resource_use.begin(0)
 
     def pass_by(seconds, joules):
         now[0] += seconds
@@ -94,11 +94,11 @@ def test_energy_of_a_sample_is_that_of_the_time_since_the_last_one(powercap, mon
         count(powercap, "intel-rapl:0", (raw + int(1e6 * joules)) % 10_000_000)
 
     pass_by(2.0, 4.0)
-    assert ENERGY not in gauges.of_sample(0.01)  # it was starting
+    assert ENERGY not in resource_use.of_sample(0.01)  # it was starting
     pass_by(0.5, 5.0)
-    assert gauges.of_sample(0.01)[ENERGY] == pytest.approx(10.0 * 0.01)
+    assert resource_use.of_sample(0.01)[ENERGY] == pytest.approx(10.0 * 0.01)
     pass_by(0.5, 8.0)
-    assert gauges.of_sample(0.02)[ENERGY] == pytest.approx(16.0 * 0.02)
+    assert resource_use.of_sample(0.02)[ENERGY] == pytest.approx(16.0 * 0.02)
     whole = ResourceUse(meter=meter)
     whole.begin(0)
     pass_by(2.0, 3.0)
@@ -106,18 +106,20 @@ def test_energy_of_a_sample_is_that_of_the_time_since_the_last_one(powercap, mon
     assert whole.of_launch(1.0)[ENERGY] == pytest.approx(1.5)
 
 
-def run(text: str, gauge, **options) -> child_process.ProcessOutcome:
-    outcome = child_process.run([sys.executable, "-c", text], timeout=60, watcher=gauge, **options)
+def run(text: str, watcher, **options) -> child_process.ProcessOutcome:
+    outcome = child_process.run(
+        [sys.executable, "-c", text], timeout=60, watcher=watcher, **options
+    )
     assert outcome.ok, outcome.describe()
     return outcome
 
 
 def test_memory_that_was_given_back_still_counts():
     own = Footprint()._floor // MIB
-    gauges = ResourceUse()
-    run(f"x = bytearray({own + 300} << 20); del x", gauges)
-    assert own + 300 <= gauges.of_launch(1.0)[MEMORY] / MIB < own + 400
-    assert ENERGY not in gauges.of_launch(1.0)
+    resource_use = ResourceUse()
+    run(f"x = bytearray({own + 300} << 20); del x", resource_use)
+    assert own + 300 <= resource_use.of_launch(1.0)[MEMORY] / MIB < own + 400
+    assert ENERGY not in resource_use.of_launch(1.0)
 
 
 def test_processes_at_once_add_up_and_a_launcher_does_not_count():

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from sample_nodes import documented
 
 from autotune.codegen.c.kerncraft_c import KernelText
+from autotune.codegen.tree.loop_tree import SweepStretch
 from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Saturation
 from autotune.language.expression import Num, Sym
 from autotune.models.engines.kerncraft import prediction_parts
 from autotune.models.engines.kerncraft.node_plan import (
-    ComponentRange,
     KernelStretch,
     NodeKernel,
     NodePlan,
@@ -40,7 +40,7 @@ def plan(*names: str) -> NodePlan:
         stretch = KernelStretch(
             sweep=sweep,
             kernel=kernel or sweep,
-            region=ComponentRange(Num(0), Sym("n"), None, None),
+            region=SweepStretch(Num(0), Sym("n"), ()),
             text=KernelText(text=name, constants=()),
         )
         kernels.append(NodeKernel(stretches=(stretch,), executions=1))

@@ -165,4 +165,4 @@ def test_a_program_that_computes_nothing_has_no_traffic() -> None:
 
 def test_distances_of_threads_are_those_of_their_blocks() -> None:
     alone, four = traffic(4096), traffic(16384, 4)
-    assert np.array_equal(alone.threads[0].distance, four.threads[0].distance)
+    assert np.array_equal(alone.threads[0].history.distance, four.threads[0].history.distance)

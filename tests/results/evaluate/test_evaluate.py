@@ -37,9 +37,9 @@ def run(store, **times: list[float]) -> str:
     number = store.begin_run("study", fake.facts())
     for name, rounds in times.items():
         for launch, seconds in enumerate(rounds):
-            write = store.sample_writer(number, one(name).identity)
-            for _ in range(3 if seconds else 0):
-                write(fake.sample(seconds, launch=launch, round=launch))
+            for place in range(3 if seconds else 0):
+                sample = fake.sample(seconds, launch=launch, round=launch)
+                store.add_sample(number, one(name).identity, place, sample)
         store.add_outcome(number, one(name).identity, "ok")
     return number
 

@@ -33,6 +33,14 @@ Engine = Annotated[
         " published), planes (stencils, as published), or both that can. Default: the config's.",
     ),
 ]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Run any compiler with any flags that the files name. Otherwise compilers on PATH"
+        " only, with flags that run no program and name no file.",
+    ),
+]
 Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
 
 

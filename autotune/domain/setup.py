@@ -304,6 +304,8 @@ class Setup:
     limits: Limits = field(default_factory=Limits)
     reference: Reference | None = None
     """A published table to compare with."""
+    trusted: Annotated[bool, Derived()] = True
+    """Whether predictions may run every compiler and pass every flag that files name."""
     places: Annotated[Mapping[str, str], Derived()] = field(default_factory=dict)
     """Key path (``threads``, ``builds.0.compiler``) to ``file:line:column``, for later errors."""
 

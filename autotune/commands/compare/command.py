@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.options import Engine, StoreOptions, Study, command, command_options
+from autotune.commands.options import (
+    Engine,
+    StoreOptions,
+    Study,
+    Trust,
+    command,
+    command_options,
+)
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ class CompareOptions:
         ),
     ] = ""
     engine: Engine = None
+    trust: Trust = False
     results: StoreOptions
 
 
@@ -55,7 +63,9 @@ def compare(options: CompareOptions) -> None:
             schema="autotune.compare/1",
         )
         return
-    ranked, compared = compare_flow.compare_published(config, TerminalProgress(), options.engine)
+    ranked, compared = compare_flow.compare_published(
+        config, TerminalProgress(), options.engine, trusted=options.trust
+    )
     if options.results.json:
         document(compare_document.comparison(compared, ranked.setup, ranked.machine))
     else:

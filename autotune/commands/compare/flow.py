@@ -38,13 +38,17 @@ def _has_study(name: str, store: str) -> bool:
 
 
 def compare_published(
-    config: Path, progress: Progress, engine: EngineName | None = None
+    config: Path,
+    progress: Progress,
+    engine: EngineName | None = None,
+    *,
+    trusted: bool = True,
 ) -> tuple[RankedSpace, list[PublishedComparison]]:
     """Predict for the machine of a config and compare with its published table, engine by engine.
 
     Raises InputError for a config without a table, WorkFailed where nothing could be predicted.
     """
-    workload = load(config)
+    workload = load(config, trusted=trusted)
     require_reference(workload.setup)
     ranked = rank_space(workload, progress, engines(engine, workload.engines))
     require_predictions(ranked)

@@ -12,6 +12,7 @@ from autotune.commands.options import (
     Engine,
     EngineName,
     Json,
+    Trust,
     command,
     command_options,
     engines,
@@ -52,6 +53,7 @@ class VariantsOptions:
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the files of --emit.")
     ] = Path()
+    trust: Trust = False
     json: Json = False
 
 
@@ -61,7 +63,7 @@ def variants(options: VariantsOptions) -> None:
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import emit_source, host_machine, ranked_space, text
 
-    workload = ranked_space.load(options.config)
+    workload = ranked_space.load(options.config, trusted=options.trust)
     machine = host_machine.uncalibrated_machine(workload.setup)
     enumerated = workload.candidates(machine.cores)
     if options.emit is not None:
@@ -87,6 +89,7 @@ class PredictOptions:
         ),
     ] = None
     engine: Engine = None
+    trust: Trust = False
     json: Json = False
 
 
@@ -98,7 +101,7 @@ def predict(options: PredictOptions) -> None:
     from autotune.commands.rank.candidate_formula import candidate_formulas
     from autotune.commands.rank.ranked_space import require_predictions
 
-    ranked = _ranked(options.config, options.engine)
+    ranked = _ranked(options.config, options.engine, trusted=options.trust)
     formulas = candidate_formulas(ranked, options.formula) if options.formula else []
     if options.json:
         document(
@@ -137,6 +140,7 @@ class RankOptions:
         bool, typer.Option("--assembly", help="With --why: the annotated loops as compiled.")
     ] = False
     engine: Engine = None
+    trust: Trust = False
     json: Json = False
 
 
@@ -153,7 +157,7 @@ def rank(options: RankOptions) -> None:
     for option, given in (("--against", options.against), ("--assembly", options.assembly)):
         if given and not options.why:
             raise typer.BadParameter(f"{option} needs --why", param_hint=option)
-    ranked = _ranked(options.config, options.engine)
+    ranked = _ranked(options.config, options.engine, trusted=options.trust)
     unranked = ranked.workload.unpredicted(ranked.rankings, ranked.machine)
     if unranked and options.why:
         candidate = find(ranked, options.why).candidate.id
@@ -185,9 +189,9 @@ def rank(options: RankOptions) -> None:
     require_predictions(ranked)
 
 
-def _ranked(config: Path, engine: EngineName | None) -> "RankedSpace":
+def _ranked(config: Path, engine: EngineName | None, *, trusted: bool) -> "RankedSpace":
     """The ranked candidates of a config, predicted by the selected engines."""
     from autotune.commands.rank.ranked_space import load, rank_space
 
-    workload = load(config)
+    workload = load(config, trusted=trusted)
     return rank_space(workload, TerminalProgress(), engines(engine, workload.engines))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autotune.commands.rank.host_machine import resolve_machine, uncalibrated_machine
+from autotune.commands.rank.named_programs import require_known
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranked, Ranking, rank
 from autotune.domain.results import Prediction
@@ -40,9 +41,14 @@ class RankedSpace:
         return tuple(dict.fromkeys(ranking.engine for ranking in self.rankings))
 
 
-def load(path: Path) -> Workload:
-    """The workload of a config file; ConfigError with every mistake of the file at once."""
-    return workload_of(config.load(path))
+def load(path: Path, *, trusted: bool = True) -> Workload:
+    """The workload of a config file; ConfigError with every mistake of the file at once.
+
+    ``trusted``: whether compilers and flags of the file may be any. Raises InputError for those
+    that may not, where they are named.
+    """
+    setup = config.load(path)
+    return workload_of(setup if trusted else require_known(setup))
 
 
 def rank_space(

@@ -15,6 +15,7 @@ from autotune.errors import InputError
 from autotune.models import answer_cache
 from autotune.models.answer_cache import Answer
 from autotune.toolchain import child_process
+from autotune.toolchain.known_flags import is_known_compiler
 
 VERSION = 1
 """Version of the answers: raised whenever equal kernels may get different ones."""
@@ -43,10 +44,10 @@ def _version(tool: str) -> str:
 
 
 def _compilers(machine_file: str) -> list[tuple[str, str]]:
-    """The installed programs named under ``compiler:`` in a machine file, with their paths."""
+    """The installed compilers named under ``compiler:`` in a machine file, with their paths."""
     block = re.search(r"^compiler\s*:(.*(?:\n(?:[ \t-].*)?)*)", machine_file, re.MULTILINE)
     names = re.findall(r"['\"]?([\w.+/-]+)['\"]?\s*:", block.group(1)) if block else []
-    paths = {name: shutil.which(name) for name in names}
+    paths = {name: shutil.which(name) for name in names if is_known_compiler(name)}
     return sorted((name, path) for name, path in paths.items() if path is not None)
 
 

@@ -2,7 +2,7 @@
 processes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from autotune.codegen.c.emit import sweep_code
@@ -73,9 +73,7 @@ class Routes:
         def compiled(done: int, total: int) -> None:
             self._progress("compile the marked loops", done, total)
 
-        loops = CompiledLoops(
-            model, self._analyser(), commands, _Compilers(self._setup.place_of_build), compiled
-        )
+        loops = CompiledLoops(model, self._analyser(), commands, _Compilers(self._setup), compiled)
         return MarkedRoute(model, self._machine, loops, self._facts)
 
     def _kerncraft(self, model: KerncraftModel) -> KerncraftRoute:
@@ -105,13 +103,14 @@ class Routes:
 
 
 class _Compilers:
-    """The compilers of this host; ``place`` gives the place of a build in the config."""
+    """The compilers of this host, as far as the setup is trusted."""
 
-    def __init__(self, place: Callable[[Build], str]) -> None:
-        self._place = place
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
 
     def assemble(self, command: Command, source: str, build: Build) -> str:
-        return marked_build.assembly(command, source, self._place(build))
+        where = self._setup.place_of_build(build)
+        return marked_build.assembly(command, source, where, trusted=self._setup.trusted)
 
     def interrupt(self) -> None:
         child_process.end_all()

@@ -43,10 +43,10 @@ def refine(options: RefinementOptions, store: str, progress: Progress) -> Refine
         second = results.load_study(options.score) if options.score else None
     _check_fresh(host, name)
     progress("read the study", 0, 1, name)
-    first = source(record, host, options.config)
+    first = source(record, host, options.config, trusted=options.trust)
     sources = [first]
     if second is not None:
-        sources.append(_outside(first, source(second, host, None)))
+        sources.append(_outside(first, source(second, host, None, trusted=options.trust)))
 
     def watch(done: int, total: int, what: str) -> None:
         progress("fit the constants", done, total, what)

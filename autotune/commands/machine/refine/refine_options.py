@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import command_options
+from autotune.commands.options import Trust, command_options
 
 
 @command_options
@@ -22,6 +22,7 @@ class RefinementOptions:
         Path | None,
         typer.Option("--config", help="The study's config, where it names files of its own."),
     ] = None
+    trust: Trust = False
     apply: Annotated[
         bool, typer.Option("--apply", help="Change the calibration; else only show.")
     ] = False

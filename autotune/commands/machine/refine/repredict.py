@@ -12,6 +12,7 @@ import numpy as np
 
 from autotune.codegen.c.emit import SweepCode, sweep_code
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
+from autotune.commands.rank.named_programs import require_known
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
@@ -45,11 +46,14 @@ class RefinementSource:
     """Of the setup, with what was made of it."""
 
 
-def source(record: StudyRecord, host: Machine, place: Path | None) -> RefinementSource:
+def source(
+    record: StudyRecord, host: Machine, place: Path | None, *, trusted: bool = True
+) -> RefinementSource:
     """The measured candidates of a study of this host, without those of several ranks.
 
-    ``place``: its config file, needed if the text in the store is not enough. Raises InputError for
-    a study of another machine and for a study without a time.
+    ``place``: its config file, needed if the text in the store is not enough. ``trusted``: whether
+    its compilers and flags may be any. Raises InputError for a study of another machine and for a
+    study without a time.
     """
     where = f"study {record.name}"
     if not any(run.measurements for run in record.runs):
@@ -68,6 +72,8 @@ def source(record: StudyRecord, host: Machine, place: Path | None) -> Refinement
             )
         )
     setup = _setup(record, place)
+    if not trusted:
+        setup = require_known(setup)
     programs = SkeletonPrograms(setup.skeleton)
     rows = _measured(evaluate(record), workload_of(setup).candidates(host.cores).legal)
     if not rows:

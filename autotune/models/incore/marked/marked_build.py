@@ -13,7 +13,7 @@ from pathlib import Path
 from autotune.domain.variant import Build
 from autotune.errors import WorkFailed
 from autotune.language.loop_marks import UNITS
-from autotune.toolchain import build_cache, child_process
+from autotune.toolchain import build_cache, child_process, known_flags
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
 
@@ -73,15 +73,20 @@ def _is_dropped(word: str) -> bool:
     return word in _DROPPED or word.startswith(_DROPPED_BEGINNINGS)
 
 
-def assembly(command: Sequence[str], source: str, where: str = "builds") -> str:
+def assembly(
+    command: Sequence[str], source: str, where: str = "builds", *, trusted: bool = True
+) -> str:
     """The assembly of ``source``, an absolute path, compiled as by ``command``, with a line table.
 
     For a header it is the assembly of the unit that the command line names. The paths of the
     command line are relative to the folder of the source. Raises WorkFailed with the compiler's
     output. Raises MissingTool or InputError (naming ``where``) for a compiler that is not installed
-    or refuses the flags.
+    or refuses the flags, and InputError for a compiler or flag that may be used only where the file
+    that names it is ``trusted``.
     """
     flags = flags_of(command)
+    if not trusted:
+        known_flags.require(flags.compiler, (*flags.code, *flags.text), where)
     compiler = compilers.find(Build(compiler=flags.compiler, flags=flags.code), where)
     unit = _unit(flags, source)
     text = preprocessed(compiler, flags.text, unit)

@@ -5,6 +5,7 @@ AutotuneError
  │   ├─ ConfigError   a YAML file; all faults of the file at once
  │   ├─ MissingTool   a program or package that is not installed, with the install command
  │   └─ StoreError    a results file that is corrupt, locked, of another schema or misplaced
+ │       └─ LostStore a results file that was deleted or replaced while it was open: exit code 1
  └─ WorkFailed        the work itself failed (no candidate ran): exit code 1
 """
 
@@ -60,6 +61,12 @@ class MissingTool(InputError):
 
 class StoreError(InputError):
     """A results store that cannot be used."""
+
+
+class LostStore(StoreError):
+    """A results store whose file was deleted, moved or replaced while it was open."""
+
+    exit_code = 1
 
 
 class WorkFailed(AutotuneError):

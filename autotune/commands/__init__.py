@@ -16,9 +16,12 @@ from autotune.errors import AutotuneError, InputError
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 the work failed, 2 wrong input, 130 interrupted.
 
-    SIGTERM, with which batch systems announce the end of a job, has the effect of Ctrl-C.
+    SIGTERM, with which batch systems announce the end of a job, and SIGHUP, the end of the
+    terminal, have the effect of Ctrl-C. Under nohup(1) SIGHUP stays without effect.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
     # Otherwise numpy starts threads, which takes longer than all that is multiplied here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:

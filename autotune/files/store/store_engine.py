@@ -73,6 +73,10 @@ def _engine(where: store_place.Place, wait: float) -> sa.Engine:
                 )
             ) from error
     engine = sa.create_engine(where.url, connect_args={"timeout": wait})
+    file = store_place.OpenFile.at(where.path)
+    # a new connection would create an empty file in place of one that was deleted
+    sa.event.listen(engine, "do_connect", lambda *_: file.check())
+    sa.event.listen(engine, "commit", lambda _: file.check())
     sa.event.listen(engine, "connect", functools.partial(_on_connect, wait))
     sa.event.listen(engine, "begin", _on_begin)
     return engine

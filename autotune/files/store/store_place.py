@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from autotune.errors import Fault, StoreError
+from autotune.errors import Fault, LostStore, StoreError
 from autotune.files.store.store_tables import APPLICATION_ID, SCHEMA
 
 NETWORK = frozenset({
@@ -226,6 +226,44 @@ def check_file(path: Path) -> None:
         raise unusable(path, f"is cut off after {size} bytes")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
         raise unusable(path, "is a SQLite file of another program")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """The file of a store when it was opened."""
+
+    path: Path
+    device: int
+    inode: int
+
+    @classmethod
+    def at(cls, path: Path) -> "OpenFile":
+        """The file that lies at a path now."""
+        status = path.stat()
+        return cls(path, status.st_dev, status.st_ino)
+
+    def check(self) -> None:
+        """Raise LostStore where the path leads to no file any more, or to another one.
+
+        The database would write on into the old file, where nobody finds the results.
+        """
+        try:
+            now = OpenFile.at(self.path)
+        except FileNotFoundError:
+            raise self._lost("was deleted or moved away") from None
+        if now != self:
+            raise self._lost("was replaced by another file")
+
+    def _lost(self, found: str) -> LostStore:
+        return LostStore(
+            Fault(
+                where=str(self.path),
+                found=f"{found} while it was in use",
+                expected="the file that this run began with",
+                hint="nothing more is written; put the file back and continue with --resume,"
+                " or begin again",
+            )
+        )
 
 
 def unusable(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from autotune.errors import Fault, InputError, MissingTool
-from autotune.toolchain import child_process
+from autotune.toolchain import child_process, compiler
 from autotune.toolchain.launcher import PLACE
 
 Flavour = Literal["openmpi", "mpich", "intel", "unknown"]
@@ -107,12 +107,8 @@ def _output(command: list[str]) -> str:
     """The output of a command; empty where it fails."""
     if not command[0]:
         return ""
-    outcome = child_process.run(command, timeout=_LIMIT, environment=_english())
+    outcome = child_process.run(command, timeout=_LIMIT, environment=compiler.environment())
     return outcome.out if outcome.ok else ""
-
-
-def _english() -> dict[str, str]:
-    return {**os.environ, "LC_ALL": "C"}
 
 
 # --- building -------------------------------------------------------------------------------
@@ -137,7 +133,9 @@ def compile_flags(mpi: Mpi, where: str = "ranks") -> tuple[tuple[str, ...], tupl
 
 @functools.cache
 def _flags(mpicc: str, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    outcome = child_process.run([mpicc, "-show"], timeout=_LIMIT, environment=_english())
+    outcome = child_process.run(
+        [mpicc, "-show"], timeout=_LIMIT, environment=compiler.environment()
+    )
     words = shlex.split(outcome.out.strip().splitlines()[-1]) if outcome.out.strip() else []
     link = tuple(w for w in words[1:] if w.startswith(("-L", "-l", "-Wl,")) or w.endswith(".so"))
     compile_ = tuple(w for w in words[1:] if w.startswith(("-I", "-D")))

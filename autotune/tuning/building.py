@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from autotune import paths
 from autotune.domain.results import Prepared
 from autotune.domain.variant import Candidate
+from autotune.measuring.conditions import quiet
 from autotune.tuning.base import Bench
 
 _SOON = 0.02
@@ -33,7 +34,7 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
     done: dict[str, Prepared] = {}
     if not candidates:
         return []
-    with bench.turns.building(), ThreadPoolExecutor(max_workers=_workers()) as pool:
+    with bench.turns.building(), ThreadPoolExecutor(max_workers=quiet.cpus()) as pool:
         bench.clock.timed("wait", began)
         started = time.monotonic()
         futures = [pool.submit(one, candidate) for candidate in candidates]
@@ -65,7 +66,3 @@ def check_space(prepared: Prepared) -> None:
     disk_full = prepared.status == "build-failed" and os.strerror(errno.ENOSPC) in prepared.detail
     if disk_full or (folder.exists() and shutil.disk_usage(folder).free < _ROOM):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
-
-
-def _workers() -> int:
-    return len(os.sched_getaffinity(0))

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from autotune.domain.results import Measurement
 from autotune.domain.tables.table import MeasurementTable
-from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files.store import Store
 from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.files.tables.cleaning import Cell, Heading, Record, assemble
+from autotune.files.tables.recorded_series import cell_of
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, evaluate, varied
 from autotune.statistics import estimators
@@ -176,8 +176,4 @@ def candidate_settings(candidates: Sequence[CandidateRecord]) -> list[dict[str, 
     """The settings in which candidates may differ; ``none`` if a variant lacks a parameter."""
     settings = [{**c.problem.settings, **varied(c)} for c in candidates]
     names = list(dict.fromkeys(name for setting in settings for name in setting))
-    return [{name: _cell(setting.get(name)) for name in names} for setting in settings]
-
-
-def _cell(value: Value) -> Cell:
-    return "none" if value is None else value
+    return [{name: cell_of(setting.get(name)) for name in names} for setting in settings]

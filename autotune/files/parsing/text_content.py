@@ -14,6 +14,18 @@ _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
+def bare_name(path: Path, endings: tuple[str, ...]) -> str:
+    """The name of a file without these endings, however many it has.
+
+    >>> bare_name(Path("space.json.gz"), (".gz", ".json"))
+    'space'
+    """
+    name = path.name
+    while name.endswith(endings):
+        name = name.rsplit(".", 1)[0]
+    return name or path.name
+
+
 def text(path: Path, faults: Faults, formats: str, largest: int = LARGEST) -> str:
     """The text of a file in UTF-8, unpacked where it is gzipped.
 

@@ -43,7 +43,8 @@ def read(path: Path, *, several: bool = False) -> RecordedSpace:
     faults.settle()
     of_ours = _OWN.search(text, 0, _HEAD) is not None
     _check(rows, faults, one_problem=of_ours and not several)
-    return assemble(rows, name=_name(path), source=f"{path} ({kind})", unit=unit, device=device)
+    name = content.bare_name(path, _ENDINGS)
+    return assemble(rows, name=name, source=f"{path} ({kind})", unit=unit, device=device)
 
 
 _FORMATS = "T4 results (JSON), a Kernel Tuner cache (JSON) or CSV with a header"
@@ -98,10 +99,3 @@ def _check(rows: list[Row], faults: Faults, *, one_problem: bool) -> None:
         raise faults.fail("", f"{len(problems)} problems", "the candidates of one problem", hint)
     if not any(len({row.settings[name] for row in rows}) > 1 for name in names):
         raise faults.fail("", "one candidate", "at least two, to choose from")
-
-
-def _name(path: Path) -> str:
-    name = path.name
-    while name.endswith(_ENDINGS):
-        name = name.rsplit(".", 1)[0]
-    return name or path.name

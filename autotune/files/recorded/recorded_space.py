@@ -140,10 +140,11 @@ def ascending(values: Iterable[Setting]) -> tuple[Setting, ...]:
     >>> ascending([8, "none", 2, 8, None])
     (None, 2, 8, 'none')
     """
-    return tuple(sorted(set(values), key=_order))
+    return tuple(sorted(set(values), key=setting_order))
 
 
-def _order(value: Setting) -> tuple[int, float, str]:
+def setting_order(value: Setting) -> tuple[int, float, str]:
+    """A key to sort values: None first, then truth values and numbers by size, then text."""
     if value is None:
         return 0, 0.0, ""
     if isinstance(value, str):

@@ -55,7 +55,7 @@ def read(
     columns = wanted or Columns()
     series = _series(source, response, columns, options)
     heading = Heading(
-        name=_name(path),
+        name=text_content.bare_name(path, _ENDINGS),
         where=str(path),
         source=f"{path} ({TITLES[kind]})",
         statistic=statistic,
@@ -170,10 +170,3 @@ def _check_names(all_series: Sequence[Series], heading: Heading) -> None:
         found = f"two responses named {', '.join(again[:_SHOWN])}"
         expected = "names of call path and metric that differ when they are joined"
         raise InputError(Fault(where=heading.where, found=found, expected=expected))
-
-
-def _name(path: Path) -> str:
-    name = path.name
-    while name.endswith(_ENDINGS):
-        name = name.rsplit(".", 1)[0]
-    return name or path.name

@@ -24,7 +24,7 @@ def series(space: RecordedSpace) -> Series:
         records.append(
             Record(
                 place=f"candidate {row + 1}",
-                settings={name: _cell(value) for name, value in settings.items()},
+                settings={name: cell_of(value) for name, value in settings.items()},
                 times=samples or (seconds,),
                 location=seconds,
                 predicted=float(space.predicted[row]),
@@ -33,5 +33,6 @@ def series(space: RecordedSpace) -> Series:
     return Series(records=records, unit=space.unit, treated=tuple(treated), statistic="as given")
 
 
-def _cell(value: Setting) -> Cell:
+def cell_of(value: Setting) -> Cell:
+    """A setting as a cell of a table: ``none`` where it has no value."""
     return "none" if value is None else value

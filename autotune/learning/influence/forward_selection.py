@@ -17,6 +17,7 @@ import numpy as np
 
 from autotune.learning.models.base import Bools, Floats
 from autotune.learning.models.terms import ONE, Product, parameters
+from autotune.statistics.least_squares import least_squares
 
 Criterion = Literal["leave-one-out", "training"]
 Columns = Callable[[Sequence[Product]], Floats]
@@ -206,7 +207,7 @@ def select(
     terms = (ONE, *(step.term for step in rounds))
     return ForwardSelection(
         terms=terms,
-        coefficients=_coefficients(columns(terms), target),
+        coefficients=least_squares(columns(terms), target),
         start=start,
         rounds=tuple(rounds),
         tried=len(state.known) - 1,
@@ -225,12 +226,3 @@ def _others(follows: Sequence[Product], model: Sequence[Product]) -> tuple[Produ
         if len(about) == 1 and not about & names:
             others.setdefault(about, term)
     return tuple(others.values())
-
-
-def _coefficients(matrix: Floats, target: Floats) -> Floats:
-    """The coefficients of least squares; columns are scaled to equal length, so that their units do
-    not matter.
-    """
-    lengths = np.linalg.norm(matrix, axis=0)
-    scale = np.where(lengths > 0, lengths, 1.0)
-    return np.asarray(np.linalg.lstsq(matrix / scale, target, rcond=None)[0] / scale)

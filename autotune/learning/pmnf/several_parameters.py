@@ -14,6 +14,7 @@ import numpy as np
 from autotune.learning.models.base import Floats
 from autotune.learning.pmnf.goodness_of_fit import GoodnessOfFit, figures
 from autotune.learning.pmnf.one_parameter import CONTRIBUTION, Exponents, Single
+from autotune.statistics.least_squares import least_squares
 
 Form = tuple[tuple[int, ...], ...]
 """Terms beside the constant, each by the parameters that are multiplied in it."""
@@ -136,12 +137,3 @@ def design(form: Form, exponents: tuple[Exponents | None, ...], points: Floats) 
             assert pair is not None
             matrix[:, column] *= pair.of(points[:, place])
     return matrix
-
-
-def least_squares(matrix: Floats, values: Floats) -> Floats:
-    """The coefficients of least squares; columns are scaled to equal length, so that their units do
-    not matter.
-    """
-    lengths = np.linalg.norm(matrix, axis=0)
-    scale = np.where(lengths > 0, lengths, 1.0)
-    return np.asarray(np.linalg.lstsq(matrix / scale, values, rcond=None)[0] / scale)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autotune.domain.variant import Build, ExecutionLayout, Value
+from autotune.files.recorded.recorded_space import setting_order
 from autotune.results.export.readers.autotune_wisdom import LARGEST
 
 Interval = tuple[float, float]
@@ -188,7 +189,8 @@ def merged(several: Sequence[Domains]) -> dict[str, tuple[Value, ...]]:
     names = dict.fromkeys(name for domains in several for name in domains)
     values = {name: [v for d in several for v in d.get(name, ())] for name in names}
     return {
-        name: tuple(sorted(_distinct(values_of), key=_order)) for name, values_of in values.items()
+        name: tuple(sorted(_distinct(values_of), key=setting_order))
+        for name, values_of in values.items()
     }
 
 
@@ -199,11 +201,3 @@ def _own(entry: ExportEntry) -> Domains:
 def _distinct(values: Sequence[Value]) -> list[Value]:
     """The different values in their order; 1 and true are different."""
     return list({(type(value), value): value for value in values}.values())
-
-
-def _order(value: Value) -> tuple[int, float, str]:
-    if value is None:
-        return 0, 0.0, ""
-    if isinstance(value, str):
-        return 2, 0.0, value
-    return 1, float(value), ""

@@ -10,7 +10,11 @@ import sys
 from typing import NoReturn
 
 from autotune.commands.app import app
+from autotune.commands.terminal import escaping, open_error_stream
 from autotune.errors import AutotuneError, InputError
+
+_SHOWN = 50
+"""Mistakes that are shown, of more."""
 
 
 def main() -> NoReturn:
@@ -24,23 +28,47 @@ def main() -> NoReturn:
         signal.signal(signal.SIGHUP, signal.default_int_handler)
     # Otherwise numpy starts threads, which takes longer than all that is multiplied here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    open_error_stream()
+    if sys.stdout is None:
+        fault = "standard output is closed; expected an open one (to show nothing: > /dev/null)"
+        print(f"error: {fault}", file=sys.stderr)
+        sys.exit(2)
+    with escaping():
+        sys.exit(_exit_code())
+
+
+def _exit_code() -> int:
+    """Run the command line and report errors; the exit code."""
     try:
-        app(prog_name="autotune")
+        try:
+            app(prog_name="autotune")
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        return 130
     except InputError as error:
         if len(error.faults) > 1:
             print(f"{len(error.faults)} mistakes:", file=sys.stderr)
-        for fault in error.faults:
+        for fault in error.faults[:_SHOWN]:
             print(f"error: {fault}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        if len(error.faults) > _SHOWN:
+            print(f"and {len(error.faults) - _SHOWN} more", file=sys.stderr)
+        return error.exit_code
     except OSError as error:
+        _let_go_of_output()
+        if isinstance(error, BrokenPipeError):
+            return 1
         where = f"{error.filename}: " if error.filename else ""
         hint = "AUTOTUNE_CACHE and AUTOTUNE_DATA name the folders that autotune writes to"
         print(f"error: {where}{error.strerror or error} ({hint})", file=sys.stderr)
-        sys.exit(2)
+        return 2
     except AutotuneError as error:
         print(f"failed: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    sys.exit(0)
+        return error.exit_code
+    return 0
+
+
+def _let_go_of_output() -> None:
+    """What standard output could not take is dropped: Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

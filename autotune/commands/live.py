@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autotune.commands.output import TerminalProgress
+from autotune.commands.terminal import escaped, raw_stderr
 from autotune.results.report import words
 from autotune.tuning import Event, Standing
 
@@ -54,7 +55,7 @@ class Screen(Protocol):
 
 def screen() -> Screen:
     """A table where stderr is a terminal that can redraw; lines of text elsewhere."""
-    console = Console(file=sys.stderr)
+    console = Console(file=raw_stderr())
     return (
         TableScreen(console)
         if console.is_terminal and not console.is_dumb_terminal
@@ -102,7 +103,7 @@ class TableScreen:
         """
         new = stage != self._stage[0]
         if new and done == total == 1:
-            self._console.print(stage, style="dim", markup=False, highlight=False)
+            self._console.print(escaped(stage), style="dim", markup=False, highlight=False)
             return
         self._stage = (stage, done, total, detail)
         self._draw(now=new or done >= total)
@@ -155,7 +156,7 @@ class TableScreen:
 
 
 def _line(text: str, style: str = "dim") -> Text:
-    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+    return Text(escaped(text), style=style, no_wrap=True, overflow="ellipsis")
 
 
 def visible(standings: Sequence[Standing], current: str, room: int) -> Sequence[Standing]:
@@ -180,7 +181,7 @@ def table(standings: Sequence[Standing], *, wide: bool = True) -> Table:
     grid.add_column("left", justify="right", no_wrap=True)
     grid.add_column("", no_wrap=True, overflow="ellipsis", min_width=_STATE if wide else None)
     for standing in standings:
-        grid.add_row(*(Text(cell) for cell in cells(standing, wide=wide)))
+        grid.add_row(*(Text(escaped(cell)) for cell in cells(standing, wide=wide)))
     return grid
 
 

@@ -7,6 +7,7 @@ import re
 import sys
 import time
 
+from autotune.commands.terminal import escaped, raw_stderr
 from autotune.files import codec
 
 _REDRAW = 0.2
@@ -47,7 +48,8 @@ class TerminalProgress:
         if new:
             self.close()
         self._stage, self._drawn = stage, now
-        print(f"\r\x1b[2K{text[: _columns() - 1]}", end="", file=sys.stderr, flush=True)
+        line = escaped(text)[: _columns() - 1]
+        print(f"\r\x1b[2K{line}", end="", file=raw_stderr(), flush=True)
         self._open = True
         if last:
             self.close()

@@ -3,15 +3,35 @@
 import contextlib
 import os
 import selectors
-import subprocess
 import time
 from collections.abc import Callable
 from typing import IO, Protocol
 
+from autotune.toolchain.guard_process import has_ended
 from autotune.toolchain.memory_footprint import held
 
 _POLL = 0.25
 _FIRST_LOOK = 0.005
+
+
+class RunningChild(Protocol):
+    """A child that is not reaped yet, and the ends of its streams."""
+
+    @property
+    def pid(self) -> int:
+        """Its process number."""
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """None: its standard input is empty."""
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """Its standard output."""
+
+    @property
+    def stderr(self) -> IO[bytes]:
+        """Its error output."""
 
 
 class ChildWatcher(Protocol):
@@ -32,14 +52,12 @@ class OutputReader:
 
     def __init__(
         self,
-        child: subprocess.Popen[bytes],
+        child: RunningChild,
         limit: int,
         on_line: Callable[[str], bool | None] | None,
         watcher: ChildWatcher | None = None,
         memory: int | None = None,
     ) -> None:
-        assert child.stdout is not None
-        assert child.stderr is not None
         self._child = child
         self._streams: tuple[IO[bytes], IO[bytes]] = (child.stdout, child.stderr)
         self._selector = selectors.DefaultSelector()
@@ -93,10 +111,8 @@ class OutputReader:
         return self._next - now
 
     def _ended(self) -> bool:
-        # without reaping: while the child is not reaped, its number cannot be given to another
-        return (
-            os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        )
+        # while the child is not reaped, its number cannot be given to another
+        return has_ended(self._child.pid)
 
     def _read(self, wait: float) -> bool:
         """Read once from all streams that have data; True if there were any."""

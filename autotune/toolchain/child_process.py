@@ -1,7 +1,8 @@
 """Child processes that cannot outlive, flood or stall their parent.
 
-Every child leads a session of its own, so that the keyboard's signals reach only the parent. It
-carries a mark in its environment, so that all its descendants can be found.
+Every child leads a session of its own, so that the keyboard's signals reach only the parent. It is
+started by a guard (``guard.py``), so that all its descendants can be found, and end with this
+process even where that is killed.
 """
 
 import contextlib
@@ -10,9 +11,7 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Literal
 
 from autotune.errors import Fault, MissingTool
 from autotune.toolchain.child_output import ChildWatcher, OutputReader
-from autotune.toolchain.process_tree import MARK, running_descendants
+from autotune.toolchain.guard import Guard, GuardedChild, GuardLost, ReapedChild, child_guard
 from autotune.units import Bytes, Seconds
 
 Priority = Literal["autogroup", "nice", "none"]
@@ -35,8 +34,8 @@ _LAST_WAIT = 5.0
 _LINGER = 0.2
 _BLOCK = 512
 """Bytes of one block of the shell's ``ulimit -f`` (POSIX)."""
-_running: dict[str, int] = {}
-"""Mark and process number of each running child of this process, over all threads."""
+_active: set[Guard] = set()
+"""The guards of the running children of this process, over all threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,36 +161,35 @@ def run(
     beside threads, and a limit on address space counts what was taken before it was set. A file
     can grow beyond its limit before that, so a shell sets this limit first (``_limited``).
     """
-    mark = uuid.uuid4().hex
-    variables = dict(os.environ if environment is None else environment) | {MARK: mark}
+    variables = dict(os.environ if environment is None else environment)
     if limits.largest_file is not None:
         command = _limited(command, limits.largest_file, variables, folder)
-    started = time.monotonic()
-    child = _start(command, variables, folder, paced=listener is not None and listener.paced)
-    _running[mark] = child.pid
-    on_line = listener.on_line if listener else None
-    reader = OutputReader(child, limits.output, on_line, watcher, limits.memory)
-    timed_out = False
-    ended, waited, strays = started, None, 0
-    try:
-        _limit(child.pid, resource.RLIMIT_AS, limits.memory)
-        _limit(child.pid, resource.RLIMIT_FSIZE, limits.largest_file)
-        priority = renice(child.pid, niceness) if niceness is not None else _inherit(child.pid)
-        if watcher is not None:
-            watcher.begin(child.pid)
-        timed_out = not reader.follow(started + timeout)
-        ended, waited = time.monotonic(), _waited(child.pid)
-        if not (timed_out or reader.exceeded):
-            strays = _linger(child.pid, mark)
-    finally:
-        # also for KeyboardInterrupt and whatever on_line raises
-        gentle = timed_out or reader.exceeded
-        left = _end(child.pid, mark, gentle=gentle)
-        code, spent = _reap(child) if child.pid not in left else (None, None)
-        if watcher is not None:
-            watcher.end(spent.ru_maxrss * 1024 if spent else 0)
-        _running.pop(mark, None)
-        reader.close()
+    with child_guard() as guard:
+        started = ended = time.monotonic()
+        child = _start(guard, command, variables, folder, listener)
+        _active.add(guard)
+        on_line = listener.on_line if listener else None
+        reader = OutputReader(child, limits.output, on_line, watcher, limits.memory)
+        timed_out, waited, strays = False, None, 0
+        try:
+            _limit(child.pid, resource.RLIMIT_AS, limits.memory)
+            _limit(child.pid, resource.RLIMIT_FSIZE, limits.largest_file)
+            priority = renice(child.pid, niceness) if niceness is not None else _inherit(child.pid)
+            if watcher is not None:
+                watcher.begin(child.pid)
+            timed_out = not reader.follow(started + timeout)
+            ended, waited = time.monotonic(), _waited(child.pid)
+            if not (timed_out or reader.exceeded):
+                strays = _linger(guard)
+        finally:
+            # also for KeyboardInterrupt and whatever on_line raises
+            left = _end(guard, gentle=timed_out or reader.exceeded)
+            reaped = _reaped(guard, child) if child.pid not in left else None
+            if watcher is not None:
+                watcher.end(reaped.peak if reaped else 0)
+            _active.discard(guard)
+            reader.close()
+    code = reaped.code if reaped else None if left else -signal.SIGKILL
     outcome = _outcome(reader, code, timed_out=timed_out)
     return replace(
         outcome,
@@ -199,7 +197,7 @@ def run(
         priority=priority,
         left=tuple(sorted(left)),
         strays=strays,
-        usage=None if spent is None else _usage(spent, ended - started, waited),
+        usage=None if reaped is None else _usage(reaped, ended - started, waited),
     )
 
 
@@ -219,8 +217,8 @@ def _outcome(reader: OutputReader, code: int | None, *, timed_out: bool) -> Proc
 
 def end_all() -> None:
     """End every child that a ``run`` in another thread of this process is waiting for."""
-    for mark, pid in tuple(_running.items()):
-        _end(pid, mark, gentle=False)
+    for guard in tuple(_active):
+        _end(guard, gentle=False)
 
 
 def renice(pid: int, niceness: int) -> Priority:
@@ -268,19 +266,15 @@ def _inherit(pid: int) -> Priority:
 
 
 def _start(
-    command: Sequence[str], environment: Mapping[str, str], folder: Path | None, *, paced: bool
-) -> subprocess.Popen[bytes]:
+    guard: Guard,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path | None,
+    listener: LineListener | None,
+) -> GuardedChild:
+    paced = listener is not None and listener.paced
     try:
-        return subprocess.Popen(
-            list(command),
-            stdin=subprocess.PIPE if paced else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env=dict(environment),
-            cwd=folder,
-            start_new_session=True,
-        )
+        return guard.start(command, environment, folder, piped_input=paced)
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR):
             raise
@@ -315,19 +309,20 @@ def _missing(name: str, reason: str | None) -> MissingTool:
     )
 
 
-def _reap(child: subprocess.Popen[bytes]) -> tuple[int, resource.struct_rusage]:
-    """Wait for the child; returns its exit code (negative for a signal) and its resource usage."""
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return child.returncode, usage
+def _reaped(guard: Guard, child: GuardedChild) -> ReapedChild | None:
+    """How the child ended; None where its guard was ended, and the child with it, by SIGKILL."""
+    try:
+        return guard.reap(child)
+    except GuardLost:
+        return None
 
 
-def _usage(spent: resource.struct_rusage, wall: float, waited: float | None) -> ChildUsage:
+def _usage(reaped: ReapedChild, wall: float, waited: float | None) -> ChildUsage:
     return ChildUsage(
         wall=Seconds(wall),
-        cpu=Seconds(spent.ru_utime + spent.ru_stime),
+        cpu=reaped.cpu,
         waited=None if waited is None else Seconds(waited),
-        involuntary=spent.ru_nivcsw,
+        involuntary=reaped.involuntary,
     )
 
 
@@ -349,14 +344,14 @@ def _limit(pid: int, which: int, limit: int | None) -> None:
             resource.prlimit(pid, which, (limit, limit))
 
 
-def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
+def _end(guard: Guard, *, gentle: bool) -> set[int]:
     """End the child and all its descendants; returns those that could not be ended."""
     waits = ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _LAST_WAIT))
     left: set[int] = set()
     for number, wait in waits if gentle else waits[1:]:
         until = time.monotonic() + wait
         signalled: set[int] = set()
-        while left := running_descendants(pid, mark):
+        while left := guard.descendants:
             for member in left - signalled:
                 _signal(member, number)
             signalled |= left
@@ -368,10 +363,10 @@ def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
     return left
 
 
-def _linger(pid: int, mark: str) -> int:
+def _linger(guard: Guard) -> int:
     """The number of descendants that are still running a short time after the child ended."""
     until = time.monotonic() + _LINGER
-    while (left := len(running_descendants(pid, mark))) and time.monotonic() < until:
+    while (left := len(guard.descendants)) and time.monotonic() < until:
         time.sleep(0.005)
     return left
 

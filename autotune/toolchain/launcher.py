@@ -6,16 +6,11 @@ for several ranks also name ``{nodes}``, ``{ranks}`` (on all nodes together) and
 rank).
 """
 
-import functools
-import os
 import shlex
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from autotune.errors import Fault, InputError, MissingTool
-from autotune.toolchain import child_process
 
 PLACE = "{command}"
 
@@ -53,40 +48,6 @@ def expand(
         else:
             result.append(word.replace(PLACE, shlex.join(command)))
     return result
-
-
-def terminated_with_parent(command: Sequence[str]) -> list[str]:
-    """The command wrapped so that SIGTERM ends it when the process that started it ends.
-
-    Raises MissingTool where the program that wraps it is not installed.
-    """
-    if shutil.which(command[0]) is None:
-        fault = Fault(
-            where="",
-            found=f"cannot run {command[0]!r}: it is not installed",
-            expected="a program on PATH or a path to one",
-        )
-        raise MissingTool(fault)
-    program = str(Path(__file__).with_name("end_with_parent.py"))
-    return [sys.executable, "-I", "-S", program, str(os.getpid()), *command]
-
-
-def killed_with_parent(command: Sequence[str]) -> list[str]:
-    """The command wrapped so that SIGKILL ends it with its parent, where setpriv(1) can do that.
-
-    The wrapper replaces itself by the command: it costs a millisecond and adds no process.
-    """
-    setpriv = _setpriv()
-    return [setpriv, "--pdeathsig", "KILL", "--", *command] if setpriv else list(command)
-
-
-@functools.cache
-def _setpriv() -> str | None:
-    path = shutil.which("setpriv")
-    if path is None:
-        return None
-    trial = child_process.run([path, "--pdeathsig", "KILL", "--", "true"], timeout=10)
-    return path if trial.ok else None
 
 
 def check(template: str, where: str = "launcher") -> None:

@@ -1,7 +1,9 @@
-"""What stops a run from outside: the end of the terminal, a store that vanishes."""
+"""What stops a run from outside: the end of the terminal, a store that vanishes, a kill."""
 
 import os
+import signal
 import textwrap
+import time
 from pathlib import Path
 
 import own_programs as own
@@ -9,6 +11,7 @@ import pytest
 from command_line import CommandLine, Finished
 
 from autotune.files.store import Store
+from autotune.toolchain.guard_process import has_ended
 
 PROGRAM = """\
 schema: autotune.program/1
@@ -71,3 +74,22 @@ def test_a_store_that_vanishes_stops_the_run(command_line: CommandLine, tmp_path
     assert "store.sqlite: was deleted or moved away while it was in use" in finished.err
     assert "Traceback" not in finished.err
     assert len((tmp_path / "runs").read_text().split()) == 8
+
+
+def test_a_tuner_that_is_killed_leaves_no_process(command_line: CommandLine, tmp_path: Path):
+    """Its program has a child, one in a session of its own, and one that hides and is orphaned."""
+    harm = """
+        sleep 300 & echo $! >> {folder}/pids
+        setsid sleep 300 & echo $! >> {folder}/pids
+        env -i sh -c 'setsid sleep 300 & echo $! >> {folder}/pids'
+        echo $$ >> {folder}/pids
+        kill -9 $tuner
+        sleep 300"""
+    finished = tuned(command_line, tmp_path, harm)
+    assert finished.code == -signal.SIGKILL
+    left = [int(word) for word in (tmp_path / "pids").read_text().split()]
+    assert len(left) == 4
+    until = time.monotonic() + 20
+    while not all(map(has_ended, left)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert [pid for pid in left if not has_ended(pid)] == []

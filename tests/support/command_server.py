@@ -24,7 +24,7 @@ HEAVY = (
     "matplotlib.backends.backend_svg",
 )
 """What the package imports only where it is needed."""
-PROGRAMS = ("__main__", ".runtime", "_child", "_worker", "end_with_parent")
+PROGRAMS = ("__main__", ".runtime", "_child", "_worker")
 """Parts of the names of modules that are programs of their own."""
 
 

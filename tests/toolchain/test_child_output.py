@@ -1,19 +1,15 @@
-"""Output of children read while they run; commands and processes that end with their parents."""
+"""Output of children read while they run."""
 
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-from autotune.toolchain import end_with_parent
 from autotune.toolchain.child_output import OutputReader
-from autotune.toolchain.process_tree import MARK, running_descendants
 
 SOON = 20.0
 """Seconds that no test comes near, unless something hangs."""
@@ -156,80 +152,3 @@ def test_a_watcher_looks_while_the_child_runs() -> None:
     with child(shell("sleep 0.05")) as process, reader(process, watcher=looks) as made:
         assert follow(made)
     assert looks.looks >= 1
-
-
-# --- descendants --------------------------------------------------------------------------------
-
-
-def eventually(ready: Callable[[], bool]) -> bool:
-    """Whether something holds within the time that no test comes near."""
-    end = time.monotonic() + SOON
-    while not ready():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.005)
-    return True
-
-
-def test_descendants_are_found_by_their_session() -> None:
-    with child(shell("sleep 60 & sleep 60 & wait")) as process:
-        assert eventually(lambda: len(running_descendants(process.pid, "none")) == 3)
-        assert process.pid in running_descendants(process.pid, "none")
-        os.killpg(process.pid, signal.SIGKILL)
-        assert eventually(lambda: not running_descendants(process.pid, "none"))
-
-
-def test_descendants_in_sessions_of_their_own_are_found_by_their_mark() -> None:
-    mark = f"test-{os.getpid()}"
-    code = "import subprocess as s; s.run(['sleep', '60'], start_new_session=True)"
-    environment = {**os.environ, MARK: mark}
-    with child([sys.executable, "-S", "-c", code], env=environment) as process:
-        assert eventually(lambda: len(running_descendants(process.pid, mark)) == 2)
-        without = running_descendants(process.pid, "another mark")
-        assert without == {process.pid}
-        for number in running_descendants(process.pid, mark) - {process.pid}:
-            os.kill(number, signal.SIGKILL)
-
-
-def test_a_session_that_never_was_has_no_processes() -> None:
-    with child(shell("exit 0")) as process:
-        process.wait()
-        assert running_descendants(process.pid, "no such mark") == set()
-
-
-# --- a command that ends with its parent --------------------------------------------------------
-
-
-RUN = [sys.executable, "-S", str(Path(end_with_parent.__file__))]
-
-
-def test_the_command_takes_the_place_of_the_process() -> None:
-    done = subprocess.run([*RUN, str(os.getpid()), "echo", "a b"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "a b\n", "")
-
-
-def test_a_parent_that_has_ended_meanwhile_has_no_command() -> None:
-    done = subprocess.run([*RUN, "1", "echo"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "the parent ended meanwhile\n"
-
-
-def test_a_command_that_is_not_there_has_the_code_of_shells() -> None:
-    done = subprocess.run(
-        [*RUN, str(os.getpid()), "no-such-command"], capture_output=True, text=True
-    )
-    assert done.returncode == 127
-    assert done.stderr == "cannot run 'no-such-command': No such file or directory\n"
-
-
-def test_the_end_of_the_parent_is_a_sigterm_for_the_command(tmp_path: Path) -> None:
-    """The parent ends as soon as the command, a shell that notes the signal, has begun."""
-    begun, ended = tmp_path / "begun", tmp_path / "ended"
-    script = f"trap 'echo ended > {ended}; exit' TERM; echo > {begun}; while :; do sleep 0.02; done"
-    code = (
-        "import os, subprocess, sys, time\n"
-        f"subprocess.Popen([*{RUN!r}, str(os.getpid()), 'sh', '-c', sys.argv[1]])\n"
-        f"while not os.path.exists({str(begun)!r}): time.sleep(0.005)\n"
-    )
-    subprocess.run([sys.executable, "-S", "-c", code, script], check=True, timeout=SOON)
-    assert eventually(ended.exists)

@@ -175,39 +175,6 @@ def test_templates_name_nodes_ranks_and_threads():
     assert launcher.expand("echo {ranks} {command}", ["./p"]) == ["echo", "{ranks}", "./p"]
 
 
-def test_a_terminated_command_ends_with_its_parent(tmp_path: Path):
-    script = (
-        "import subprocess, sys, time\n"
-        "from autotune.toolchain import launcher\n"
-        "child = subprocess.Popen(launcher.terminated_with_parent(['sleep', '60']))\n"
-        "time.sleep(0.5)\n"
-        "print(child.pid, flush=True)\n"
-        "time.sleep(60)\n"
-    )
-    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout
-    pid = int(parent.stdout.readline())
-    assert Path(f"/proc/{pid}/comm").read_text().strip() == "sleep"
-    parent.kill()
-    parent.wait()
-    parent.stdout.close()
-    for _ in range(100):
-        if gone(pid):
-            break
-        subprocess.run(["sleep", "0.05"], check=True)
-    assert gone(pid)
-    with pytest.raises(MissingTool, match="no-such-starter"):
-        launcher.terminated_with_parent(["no-such-starter"])
-
-
-def gone(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return True
-    return stat.rpartition(")")[2].split()[0] in "ZX"
-
-
 def test_what_a_killed_process_left_is_removed_and_nothing_that_is_in_use(tmp_path, monkeypatch):
     monkeypatch.setattr(mpi.os, "access", lambda *_: False)
     monkeypatch.setattr(mpi.tempfile, "tempdir", str(tmp_path))

@@ -41,7 +41,7 @@ def libraries(candidate: Candidate) -> BuildLibraries:
 
 
 def command(template: str, candidate: Candidate, threads: int, words: Sequence[str]) -> list[str]:
-    """The command line that starts all ranks of a candidate; they end with this process.
+    """The command line that starts all ranks of a candidate.
 
     ``template``: the user's launcher template; empty for the installed mpiexec.
     """
@@ -50,9 +50,7 @@ def command(template: str, candidate: Candidate, threads: int, words: Sequence[s
             mpi.find(), candidate.ranks, candidate.nodes, threads, _SETTINGS
         )
     numbers = {"nodes": candidate.nodes, "ranks": candidate.ranks, "threads": threads}
-    return launcher.terminated_with_parent(
-        launcher.expand(template, words, "mpi_launcher", numbers)
-    )
+    return launcher.expand(template, words, "mpi_launcher", numbers)
 
 
 def environment(

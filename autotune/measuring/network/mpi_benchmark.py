@@ -235,9 +235,7 @@ class _Session:
         self._number, self._position, self._last = number, 0, ("", -1)
         with mpi.scratch(self.mpi, self.plan.nodes) as folders:
             outcome = child_process.run(
-                launcher.terminated_with_parent(
-                    launcher.expand(self.template, command, "--launcher")
-                ),
+                launcher.expand(self.template, command, "--launcher"),
                 timeout=seconds + _START,
                 environment={**self._environment(), **folders},
                 listener=child_process.LineListener(self._hear),

@@ -254,7 +254,7 @@ class ProgramMeasurer:
         )
         with _folder(program.folder) as folder:
             outcome = child_process.run(
-                launcher.killed_with_parent(launcher.expand(self.launcher, ready.command)),
+                launcher.expand(self.launcher, ready.command),
                 timeout=self.limits.run if verifying else self.time_limit(expected),
                 environment=ready.environment(settings),
                 limits=limits,

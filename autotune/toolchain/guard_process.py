@@ -1,0 +1,176 @@
+"""Starts one child at a time for a parent process, and ends what is left of it with the parent.
+
+Run by path, as a child process: ``python guard_process.py DESCRIPTOR`` serves the requests that
+arrive at a socket. A request is the length of a JSON object in eight bytes, then the object; an
+answer likewise.
+
+    {"start": [...], "environment": {...}, "folder": PATH}, with three descriptors
+        -> {"pid": N} or {"errno": N}
+    {"reap": N} -> {"status": N, "cpu": SECONDS, "involuntary": N, "peak": BYTES}
+
+Descendants whose parents have ended become children of this process, which is a subreaper
+(prctl(2)): none can leave its tree. When the parent ends, in whatever way, the tree is ended.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_PARENT_LOOK = 1.0
+"""Seconds between two looks for the parent, whose socket a fork of it may hold open."""
+_GRACE = 0.5
+_LAST_WAIT = 10.0
+_ENDED = (b"Z", b"X")
+_LIBRARY = ctypes.CDLL(None)
+
+
+def main() -> None:
+    """Serve the parent until it ends, then end all that was started."""
+    _LIBRARY.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            # a handler, unlike SIG_IGN, is not inherited by programs
+            signal.signal(number, lambda *_: None)
+    try:
+        with socket.socket(fileno=int(sys.argv[1])) as connection:
+            _serve(connection, os.getppid())
+    finally:
+        _end_all()
+
+
+def _serve(connection: socket.socket, parent: int) -> None:
+    started: list[subprocess.Popen[bytes]] = []  # keeps them from being reaped too soon
+    while True:
+        while not select.select([connection], [], [], _PARENT_LOOK)[0]:
+            if os.getppid() != parent:
+                return
+        head, descriptors, _, _ = socket.recv_fds(connection, 8, 3)
+        if not head:
+            return
+        request = json.loads(_exactly(connection, int.from_bytes(head, "little")))
+        if "start" in request:
+            answer = _start(request, descriptors, started)
+        else:
+            answer = _reap(int(request["reap"]))
+            started.clear()
+        data = json.dumps(answer).encode()
+        connection.sendall(len(data).to_bytes(8, "little") + data)
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        piece = connection.recv(min(size - len(data), 1 << 16))
+        if not piece:
+            raise SystemExit("the parent ended meanwhile")
+        data += piece
+    return data
+
+
+def _start(
+    request: dict[str, object], descriptors: list[int], started: list[subprocess.Popen[bytes]]
+) -> dict[str, object]:
+    try:
+        child = subprocess.Popen(
+            request["start"],  # type: ignore[call-overload]
+            stdin=descriptors[0],
+            stdout=descriptors[1],
+            stderr=descriptors[2],
+            env=request["environment"],
+            cwd=request["folder"],
+            start_new_session=True,
+            preexec_fn=_end_with_guard,  # this process has one thread
+        )
+    except OSError as error:
+        return {"errno": error.errno}
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    started.append(child)
+    return {"pid": child.pid}
+
+
+def _end_with_guard() -> None:
+    _LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _reap(pid: int) -> dict[str, object]:
+    """Wait for the child and for all orphans that have ended."""
+    _, status, usage = os.wait4(pid, 0)
+    _reap_orphans()
+    return {
+        "status": os.waitstatus_to_exitcode(status),
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "involuntary": usage.ru_nivcsw,
+        "peak": usage.ru_maxrss * 1024,
+    }
+
+
+def _reap_orphans() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _end_all() -> None:
+    """End all descendants: with SIGTERM, then with SIGKILL until none is left."""
+    begun = time.monotonic()
+    told: set[int] = set()
+    while time.monotonic() < begun + _LAST_WAIT:
+        _reap_orphans()
+        left = running_descendants(os.getpid())
+        if not left:
+            return
+        gentle = time.monotonic() < begun + _GRACE
+        for pid in left - told if gentle else left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGTERM if gentle else signal.SIGKILL)
+        told |= left
+        time.sleep(0.01)
+
+
+def running_descendants(ancestor: int) -> set[int]:
+    """The process numbers of all descendants of a process that have not ended.
+
+    Processes that have ended but are not reaped yet may have descendants, but are no members.
+    """
+    children: dict[int, list[tuple[int, bool]]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 - read often while a child ends
+        if name.isdigit() and (fields := _stat(int(name))):
+            children.setdefault(int(fields[1]), []).append((int(name), fields[0] in _ENDED))
+    members: set[int] = set()
+    parents = [ancestor]
+    while parents:
+        for pid, ended in children.get(parents.pop(), ()):
+            parents.append(pid)
+            if not ended:
+                members.add(pid)
+    return members
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process has ended, reaped or not."""
+    fields = _stat(pid)
+    return not fields or fields[0] in _ENDED
+
+
+def _stat(pid: int) -> list[bytes]:
+    """The state of a process, its parent, and the rest of its line in /proc; empty without one."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - read hundreds of times
+            return file.read().rpartition(b")")[2].split(None, 2)
+    except OSError:
+        return []
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Guards start children and end all that is left of them, whoever is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autotune.toolchain import child_process, guard
+from autotune.toolchain.guard_process import has_ended
+
+SOON = 20.0
+"""Seconds that no test comes near, unless something hangs."""
+FAMILY = """
+    sleep 300 & echo $! >> {pids}
+    setsid sleep 300 & echo $! >> {pids}
+    env -i sh -c 'setsid sleep 300 & echo $! >> {pids}'
+    (trap '' TERM; setsid sleep 300 & echo $! >> {pids})
+    echo $$ >> {pids}
+    {then}
+"""
+"""A child, one in a session of its own, two orphans, one of them deaf to SIGTERM; the shell."""
+
+
+def eventually(ready: Callable[[], bool]) -> bool:
+    """Whether something holds within the time that no test comes near."""
+    end = time.monotonic() + SOON
+    while not ready():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def numbers(pids: Path) -> list[int]:
+    return [int(word) for word in pids.read_text().split()] if pids.exists() else []
+
+
+def running(pids: Path) -> list[int]:
+    return [pid for pid in numbers(pids) if not has_ended(pid)]
+
+
+def open_ends() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def idle() -> list[guard.Guard]:
+    return guard._idle.get(os.getpid(), [])
+
+
+def test_a_daemon_without_environment_and_session_is_a_stray(tmp_path: Path):
+    pids = tmp_path / "pids"
+    daemon = f"(env -i setsid sleep 300 < /dev/null > /dev/null 2>&1 & echo $! > {pids})"
+    outcome = child_process.run(["sh", "-c", daemon], timeout=SOON)
+    assert outcome.ok
+    assert (outcome.strays, outcome.left) == (1, ())
+    assert running(pids) == []
+
+
+def test_nothing_outlives_a_killed_parent(tmp_path: Path):
+    pids = tmp_path / "pids"
+    code = (
+        "import sys; from autotune.toolchain import child_process\n"
+        "child_process.run(['sh', '-c', sys.argv[1]], timeout=300)"
+    )
+    script = FAMILY.format(pids=pids, then="sleep 300")
+    parent = subprocess.Popen([sys.executable, "-c", code, script])
+    assert eventually(lambda: len(numbers(pids)) == 5)
+    assert len(running(pids)) == 5
+    parent.kill()
+    parent.wait()
+    assert eventually(lambda: not running(pids)), running(pids)
+
+
+def test_a_guard_ends_although_a_fork_of_its_parent_holds_its_socket(tmp_path: Path):
+    pids = tmp_path / "pids"
+    code = (
+        "import os, sys, threading, time; from autotune.toolchain import child_process\n"
+        "run = lambda: child_process.run(['sh', '-c', sys.argv[1]], timeout=300)\n"
+        "threading.Thread(target=run, daemon=True).start()\n"
+        "while not os.path.exists(sys.argv[2]): time.sleep(0.01)\n"
+        "if os.fork(): os._exit(0)\n"
+        "time.sleep(10)"
+    )
+    script = f"echo $$ > {pids}.new; mv {pids}.new {pids}; sleep 300"
+    subprocess.run([sys.executable, "-c", code, script, str(pids)], check=True)
+    assert eventually(lambda: not running(pids))
+
+
+def test_a_guard_that_is_killed_ends_its_child_and_the_next_child_has_another(tmp_path: Path):
+    pids = tmp_path / "pids"
+    script = f"echo $$ > {pids}; kill -9 $PPID; sleep 300"
+    outcome = child_process.run(["sh", "-c", script], timeout=SOON)
+    assert (outcome.code, outcome.signal) == (None, "SIGKILL")
+    assert not outcome.ok
+    assert eventually(lambda: not running(pids))
+    assert child_process.run(["echo", "more"], timeout=SOON).out == "more\n"
+
+
+def test_a_guard_serves_one_child_after_the_other():
+    first = child_process.run(["sh", "-c", "echo $PPID"], timeout=SOON).out
+    assert child_process.run(["sh", "-c", "echo $PPID"], timeout=SOON).out == first
+    assert all(made.alive for made in idle())
+
+
+def test_a_child_has_the_signals_of_a_fresh_program():
+    outcome = child_process.run(["grep", "-E", "Sig(Ign|Blk)", "/proc/self/status"], timeout=SOON)
+    ignored = {name: int(mask, 16) for name, mask in map(str.split, outcome.out.splitlines())}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        assert not ignored["SigIgn:"] & 1 << (number - 1), number
+    assert ignored["SigBlk:"] == 0
+
+
+def test_a_command_that_cannot_be_started_leaves_the_guard_and_no_open_ends():
+    with guard.child_guard() as own:
+        before = open_ends()
+        with pytest.raises(FileNotFoundError):
+            own.start(["no-such-program"], {}, None, piped_input=True)
+        with pytest.raises(NotADirectoryError):
+            own.start(["true"], dict(os.environ), Path("/dev/null"), piped_input=False)
+        assert open_ends() == before
+        assert own.alive
+
+
+def test_a_large_environment_and_odd_characters_arrive():
+    value = "\udcff\n\u20ac" + "x" * 100_000
+    environment = {**os.environ, **{f"V{k}": value for k in range(4)}}
+    code = "import os; print(sum(len(os.environb[b'V%d' % k]) for k in range(4)))"
+    command = [sys.executable, "-S", "-c", code]
+    outcome = child_process.run(command, timeout=SOON, environment=environment)
+    assert int(outcome.out) == 4 * len(os.fsencode(value))

@@ -326,7 +326,7 @@ def work(name="inner", iterations=1e6, run=None, bytes_=8.0, distance=math.inf, 
 def test_loops_become_passes_of_a_flow_each_in_its_own_region():
     made = flows([[work("a"), work("b")], [work("c")]], [0.0, 3.0], 2, 64)
     assert made.sweep.tolist() == [0, 1, 0]
-    assert made.region_flow.tolist() == [0, 0, 1]
+    assert made.executions.region_flow.tolist() == [0, 0, 1]
     assert made.passes.tolist() == [0, 2, 3]
     assert made.barriers.tolist() == [0.0, 3.0]
     assert made.team.tolist() == [2.0, 2.0]
@@ -340,9 +340,9 @@ def test_loops_become_passes_of_a_flow_each_in_its_own_region():
 )
 def test_a_stream_that_is_written_leaves_again(access, stores, written):
     made = flows([[work(access=access, distance=100.0)]], [0.0], 1, 64)
-    assert made.stores.tolist() == [stores]
+    assert made.history.stores.tolist() == [stores]
     assert np.isnan(made.outward).all() == (not written)
-    assert (made.distance == 100.0).all()
+    assert (made.history.distance == 100.0).all()
 
 
 def test_a_loop_that_is_entered_again_jumps_after_each_run():

@@ -13,8 +13,6 @@ import contextlib
 import fcntl
 import hashlib
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +23,7 @@ from autotune.errors import WorkFailed
 from autotune.toolchain import child_process
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
+from autotune.toolchain.scratch_folder import remove_abandoned, scratch_folder
 
 Kind = Literal["program", "command"]
 """``program``: made of units by a compiler; ``command``: made by commands of the user."""
@@ -216,13 +215,10 @@ def _made(kind: str, key: str) -> Iterator[Path | None]:
         if _trusted(entry):  # made by another process meanwhile
             yield None
             return
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=entry.parent))
-        try:
+        remove_abandoned(paths.cache_dir() / "build", "*/*/.new-*")
+        with scratch_folder(entry.parent, ".new-") as scratch:
             yield scratch / key
             _publish(scratch / key, entry)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _publish(file: Path, entry: Path) -> None:

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -169,15 +169,23 @@ def check_schema(engine: sa.Engine, shown: str) -> None:
             shown, f"belongs to {meta.get('application', 'an unknown program')}"
         )
     if meta.get("schema") != str(store_tables.SCHEMA):
-        raise StoreError(
-            Fault(
-                where=shown,
-                found=f"has schema {meta.get('schema', 'unknown')}",
-                expected=f"schema {store_tables.SCHEMA}",
-                hint=f"it was begun by autotune {meta.get('version', 'of unknown version')}: read"
-                " it with that version, or name another with --store FILE",
-            )
+        raise _other_schema(shown, meta)
+
+
+def _other_schema(shown: str, meta: Mapping[str, str]) -> StoreError:
+    schema, version = meta.get("schema", "unknown"), meta.get("version", "of unknown version")
+    if schema.isdecimal() and int(schema) > store_tables.SCHEMA:
+        way = f"a later autotune than this one, {VERSION}, began it: read it with that one"
+    else:
+        way = f"it was begun by autotune {version}: read it with that version"
+    return StoreError(
+        Fault(
+            where=shown,
+            found=f"has schema {schema}",
+            expected=f"schema {store_tables.SCHEMA}",
+            hint=f"{way}, or name another with --store FILE",
         )
+    )
 
 
 def _check_pages(engine: sa.Engine, path: Path) -> None:

@@ -1,7 +1,6 @@
 """Measures candidates on this host: builds, verifies and launches them as child processes."""
 
 import math
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from autotune.toolchain import build_cache, child_process, launcher
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.toolchain.compiler import Compiler
+from autotune.toolchain.scratch_folder import remove_abandoned, scratch_folder
 from autotune.units import Seconds
 
 Reference = Callable[[AnyProblem, int], NDArray[np.float64]]
@@ -305,12 +305,12 @@ class HostMeasurer:
     ) -> NDArray[np.float64] | verify.Verification:
         # beside the builds, not in /tmp: a launcher may run the program on another node
         scratch = paths.cache_dir() / "verify"
-        scratch.mkdir(parents=True, exist_ok=True)
+        remove_abandoned(scratch, "*")
         with (
-            tempfile.TemporaryDirectory(dir=scratch) as folder,
+            scratch_folder(scratch) as folder,
             rank_programs.scratch(candidate) as folders,
         ):
-            out = Path(folder) / "state.bin"
+            out = folder / "state.bin"
             arguments = protocol.verify_arguments(candidate, self.measuring.verify_steps, out)
             environment = self._environment(candidate, candidate.threads, timed=False)
             outcome = child_process.run(

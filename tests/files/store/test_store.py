@@ -13,6 +13,7 @@ from autotune.domain.results import Prepared
 from autotune.errors import StoreError
 from autotune.files import codec
 from autotune.files.store import Store, StoredChoice, store_place
+from autotune.version import VERSION
 
 
 @pytest.fixture
@@ -229,7 +230,8 @@ def test_a_store_of_another_schema(path, store):
     with pytest.raises(StoreError) as caught:
         Store.open(path)
     assert "schema 99; expected schema 4" in message(caught)
-    assert "autotune 7.8.9" in message(caught)
+    assert f"a later autotune than this one, {VERSION}, began it" in message(caught)
+    assert "name another with --store FILE" in message(caught)
 
 
 def test_damaged_pages(path, store):

@@ -351,7 +351,8 @@ def test_a_store_without_its_table_of_facts_is_refused(engine):
     [
         ("application", "other", "belongs to other; expected an autotune results store, schema"),
         ("schema", "3", "has schema 3; expected schema"),
-        ("schema", "99", "it was begun by autotune"),
+        ("schema", "2", "it was begun by autotune"),
+        ("schema", "99", "a later autotune than this one"),
     ],
 )
 def test_a_store_of_another_program_or_schema_is_refused(engine, key, value, words):

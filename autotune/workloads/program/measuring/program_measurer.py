@@ -5,7 +5,6 @@ its limits, prints a time, and its check value agrees with the reference run.
 """
 
 import contextlib
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.conditions.resource_use import ResourceUse
 from autotune.toolchain import child_process, launcher
 from autotune.toolchain.child_process import ProcessOutcome
+from autotune.toolchain.scratch_folder import remove_abandoned, scratch_folder
 from autotune.units import Seconds
 from autotune.workloads.program.measuring import printed_output
 from autotune.workloads.program.measuring.command_line import (
@@ -339,6 +339,6 @@ def _folder(named: str) -> Iterator[Path]:
         return
     # beside the builds, not in /tmp: a launcher may run the program on another node
     scratch = paths.cache_dir() / "run"
-    scratch.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    remove_abandoned(scratch, "*")
+    with scratch_folder(scratch) as folder:
+        yield folder

@@ -1,0 +1,56 @@
+"""Folders for one piece of work, which a later process removes where their owner was killed.
+
+The name of a folder holds its owner: process number, time of its start, and node, because a cache
+may lie on a file system that several nodes share.
+"""
+
+import contextlib
+import functools
+import os
+import platform
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+_OWNED = re.compile(r"(?P<process>\d+)-(?P<start>\d+)-(?P<node>\w+)-\w{8}")
+
+
+@contextlib.contextmanager
+def scratch_folder(parent: Path, prefix: str = "") -> Iterator[Path]:
+    """A new folder in ``parent`` that is removed at the end of the block.
+
+    ``prefix``: the beginning of its name.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    owner = f"{prefix}{os.getpid()}-{_start(os.getpid())}-{_node()}-"
+    with tempfile.TemporaryDirectory("", owner, parent, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@functools.cache
+def remove_abandoned(root: Path, pattern: str) -> None:
+    """Remove the scratch folders below ``root`` whose owners have ended; once per process.
+
+    ``pattern``: as ``Path.glob`` takes it. A folder of another node, or of an unknown owner, stays.
+    """
+    for folder in root.glob(pattern):
+        owner = _OWNED.search(folder.name)
+        if owner is None or owner["node"] != _node():
+            continue
+        if _start(int(owner["process"])) != owner["start"]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _node() -> str:
+    return re.sub(r"\W|_", "", platform.node()) or "node"
+
+
+def _start(process: int) -> str:
+    """When a process started, in clock ticks since the start of the system; empty without one."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_bytes()
+    except OSError:
+        return ""
+    return stat.rpartition(b")")[2].split()[19].decode()

@@ -63,6 +63,9 @@ def _exit_code() -> int:
         hint = "AUTOTUNE_CACHE and AUTOTUNE_DATA name the folders that autotune writes to"
         print(f"error: {where}{error.strerror or error} ({hint})", file=sys.stderr)
         return 2
+    except MemoryError:
+        print("failed: there is not enough memory for this: is a size too large?", file=sys.stderr)
+        return 1
     except AutotuneError as error:
         print(f"failed: {error}", file=sys.stderr)
         return error.exit_code

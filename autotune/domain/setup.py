@@ -132,6 +132,12 @@ class Searching:
             raise ValueError(f"time is the first objective, not {self.objectives[0]}")
 
 
+MOST_ROUNDS = 10_000
+"""A launch takes milliseconds at least."""
+LEAST_MEMORY = 1 << 20
+"""Bytes: no process starts in less."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measuring:
     """How candidates are timed."""
@@ -154,6 +160,8 @@ class Measuring:
         for name in ("rounds", "samples", "attempts", "verify_steps"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.rounds > MOST_ROUNDS:
+            raise ValueError(f"rounds must be at most {MOST_ROUNDS}, not {self.rounds}")
         if not 0 < self.min_sample <= 60:
             raise ValueError(f"min_sample must be in (0, 60 s], not {self.min_sample} s")
         if not 0 <= self.busy <= 1:
@@ -179,8 +187,8 @@ class Limits:
         for name in ("compile", "run", "factor", "output", "file"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
-        if self.memory is not None and self.memory <= 0:
-            raise ValueError(f"memory must be positive, not {self.memory}")
+        if self.memory is not None and self.memory < LEAST_MEMORY:
+            raise ValueError(f"memory must be at least {LEAST_MEMORY} B, not {self.memory:.6g}")
 
 
 class StudySubject(Protocol):

@@ -11,6 +11,7 @@ from autotune.files.config.yaml_document import Document, Keys, shown
 from autotune.units import show
 
 _CLOCKS = (1e8, 1e10)
+_MOST_CORES = 1 << 16
 _SLOWEST = 1.0
 """Seconds: more than any latency of a network or barrier of a node."""
 _SLACK = 1.001
@@ -57,6 +58,10 @@ def contradictions(machine: Machine) -> Iterator[Contradiction]:
 
 
 def _cores(machine: Machine) -> Iterator[Contradiction]:
+    if machine.cores > _MOST_CORES:
+        yield Contradiction(
+            ("cores",), f"{machine.cores} cores", f"at most {_MOST_CORES} of a node"
+        )
     if machine.cores % machine.sockets:
         yield Contradiction(
             ("sockets",),

@@ -26,8 +26,19 @@ def read_machine(session: Session, path: Path) -> Machine | None:
     """The machine in a file, with every figure that a prediction needs; None with faults noted
     otherwise.
     """
+    return _complete(session, path, possible=False)
+
+
+def read_possible_machine(session: Session, path: Path) -> Machine | None:
+    """The same, where every figure must also be possible, alone and beside the others."""
+    return _complete(session, path, possible=True)
+
+
+def _complete(session: Session, path: Path, *, possible: bool) -> Machine | None:
     faults_before = len(session.faults)
     document, machine = _read(session, path)
+    if possible and machine is not None:
+        check_physics(session, path, document, machine)
     if document is not None:
         _check_figures(session, document)
     return machine if len(session.faults) == faults_before else None

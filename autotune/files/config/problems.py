@@ -24,6 +24,9 @@ from autotune.files.config.session import Session
 from autotune.files.config.stencils import read_stencil
 from autotune.files.config.yaml_document import Document, Keys
 
+_LARGEST = 2**31 - 1
+"""Of a size, and of the extent of a grid in one dimension: larger ones overflow in products."""
+
 
 def _read_problem(reader: FactReader, value: object, keys: Keys) -> object:
     """The draft of a problem; its keys decide which kind of problem it is."""
@@ -78,6 +81,9 @@ class _Place:
 
 def _ivp_problem(place: _Place, stated: Problem) -> Problem | None:
     ivp, method = stated.ivp, stated.method
+    if stated.size > _LARGEST:
+        place.add(("size",), f"size: {stated.size:.3g}", f"at most {_LARGEST}")
+        return None
     if ivp is not None and stated.size < ivp.minimum:
         found = f"size: {stated.size} is below the smallest size of {ivp.name}"
         place.add(("size",), found, f"at least {ivp.minimum}")
@@ -128,6 +134,9 @@ def _extents(place: _Place, stated: StencilProblem, stencil: Stencil) -> tuple[i
         return None
     if grid is None:
         extent = size or 0
+        if extent > _LARGEST:
+            place.add(("size",), f"size: {extent:.3g}", f"at most {_LARGEST}")
+            return None
         if extent < stencil.minimum:
             place.add(("size",), f"size: {_few(extent, stencil)}", f"at least {stencil.minimum}")
             return None
@@ -137,6 +146,8 @@ def _extents(place: _Place, stated: StencilProblem, stencil: Stencil) -> tuple[i
             found = f"grid: {stencil.name} has no dimension {name!r}"
             where = place.document.key((*place.keys, "grid", name))
             place.session.add(where, found, one_of(names), nearest(name, names))
+        elif extent > _LARGEST:
+            place.add(("grid", name), f"{name}: {extent:.3g}", f"at most {_LARGEST}")
         elif extent < stencil.minimum:
             found = f"{name}: {_few(extent, stencil)}"
             place.add(("grid", name), found, f"at least {stencil.minimum}")

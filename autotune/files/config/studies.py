@@ -16,7 +16,7 @@ from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.variant import NO_COMPILER, Placement
 from autotune.files.config.facts import FORMS, altered, draft, named_file, settle
-from autotune.files.config.machines import read_machine
+from autotune.files.config.machines import read_possible_machine
 from autotune.files.config.problems import complete_problem
 from autotune.files.config.programs import read_program
 from autotune.files.config.references import check_reference, read_reference
@@ -34,7 +34,7 @@ _STATED_BY = {
 """Family to the key of its problems, and to what a study of them names."""
 
 
-FORMS[Machine | None] = named_file("machines", read_machine, also=("host",))
+FORMS[Machine | None] = named_file("machines", read_possible_machine, also=("host",))
 FORMS[Reference | None] = named_file("benchmarks/published", read_reference)
 
 

@@ -72,7 +72,7 @@ def shown(path: Path) -> str:
     """A path as users see it: relative to the current folder where it lies inside this folder."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
-    except (ValueError, OSError):
+    except (ValueError, OSError, RuntimeError):  # the last for links that form a loop
         return str(path)
 
 
@@ -262,6 +262,8 @@ class _Composer:
             return None
         self._check_plain(event)
         if isinstance(event, yaml.ScalarEvent):
+            if "\0" in event.value:
+                self._refuse(event, "a NUL character", "text without, as no program can take one")
             return scalar(event.value) if not event.style and event.implicit[0] else event.value
         if len(keys) >= _DEEPEST:
             self._refuse(event, f"nested more than {_DEEPEST} levels deep")

@@ -1,6 +1,7 @@
 """Reads the text of a file of another program: plain or gzipped, up to a largest size."""
 
 import gzip
+import os
 import zlib
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -29,11 +30,13 @@ def bare_name(path: Path, endings: tuple[str, ...]) -> str:
 def text(path: Path, faults: Faults, formats: str, largest: int = LARGEST) -> str:
     """The text of a file in UTF-8, unpacked where it is gzipped.
 
-    Raises InputError where it cannot be read, is no text, or is larger than ``largest`` bytes;
-    ``formats`` describes what was expected. At most ``largest`` bytes are held in memory, even of a
-    device or a pipe that never ends.
+    Raises InputError where it cannot be read, is a named pipe, is no text, or is larger than
+    ``largest`` bytes; ``formats`` describes what was expected. At most ``largest`` bytes are held
+    in memory, even of a device or a shell's pipe that never ends.
     """
     try:
+        if path.is_fifo() and Path(os.path.realpath(path)).exists():  # no pipe of a shell's <(...)
+            raise faults.fail("", "a named pipe, which need not have a writer", formats)
         with path.open("rb") as file:
             packed = file.peek(len(_GZIP)).startswith(_GZIP)
             source = cast(BinaryIO, gzip.GzipFile(fileobj=file) if packed else file)

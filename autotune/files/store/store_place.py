@@ -213,6 +213,8 @@ def check_file(path: Path) -> None:
     its header.
     """
     try:
+        if not path.is_file() and not path.is_dir() and path.exists():  # to open a pipe would wait
+            raise unusable(path, "is no file but a pipe or device")
         with path.open("rb") as file:
             header = file.read(100)
             size = os.fstat(file.fileno()).st_size

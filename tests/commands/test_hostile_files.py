@@ -1,0 +1,172 @@
+"""Files, links and figures that nobody can use: a clear error, no traceback, no wait."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autotune import commands
+from autotune.commands.app import app
+from autotune.errors import InputError
+
+CONFIG = """\
+schema: autotune.config/1
+title: heat
+machine: {machine}
+skeleton: pirk
+space: pirk-orders
+problems: [{{ivp: heat2d, method: radau-iia-5, correctors: 4, size: {size}}}]
+builds: [{{compiler: gcc, flags: [-O2]}}]
+threads: [1]
+"""
+STENCIL = """\
+schema: autotune.config/1
+title: star
+machine: generic-x86-64
+skeleton: jacobi
+space: stencil-small
+problems: [{{stencil: star3d-7pt, {extents}}}]
+builds: [{{compiler: gcc, flags: [-O2]}}]
+threads: [1]
+"""
+TOWER = "(" * 40 + "9" + "**9)" * 40
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def said(*words: str) -> str:
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, InputError), repr(done.exception)
+    return str(done.exception)
+
+
+def config(machine: str = "generic-x86-64", size: int = 40, more: str = "") -> str:
+    text = CONFIG.format(machine=machine, size=size) + more
+    Path("study.yaml").write_text(text, encoding="utf-8")
+    return "study.yaml"
+
+
+@pytest.mark.parametrize("words", [("rank",), ("tune",), ("machine", "check"), ("learn", "show")])
+def test_a_link_to_itself(words: tuple[str, ...]) -> None:
+    Path("loop.yaml").symlink_to("loop.yaml")
+    assert "loop.yaml" in said(*words, "loop.yaml")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("learn", "show", "pipe"),
+        ("tune", "--replay", "pipe"),
+        ("import", "pipe", "study.yaml"),
+        ("learn", "fit", "pipe"),
+        ("compare", "--store", "pipe"),
+        ("tune", "study.yaml", "--store", "pipe"),
+        ("rank", "pipe.yaml"),
+    ],
+    ids=" ".join,
+)
+def test_a_named_pipe_without_a_writer(words: tuple[str, ...]) -> None:
+    config()
+    os.mkfifo("pipe")
+    os.mkfifo("pipe.yaml")
+    assert "pipe" in said(*words)
+
+
+def test_the_pipe_of_a_shell_is_read() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"n,time_s\n1,1\n2,2\n")
+    os.close(writer)
+    done = CliRunner().invoke(app, ["learn", "show", f"/dev/fd/{reader}"])
+    os.close(reader)
+    assert done.exit_code == 0, done.exception
+
+
+@pytest.mark.parametrize("store", ["/dev/zero", "/dev/null", "~no-such-user/x"])
+def test_a_store_that_is_no_file(store: str) -> None:
+    assert store in said("compare", "--store", store)
+
+
+@pytest.mark.parametrize("size", [2**31, 2**64, 10**30])
+def test_a_size_beyond_every_memory(size: int) -> None:
+    assert re.search(r"study.yaml:6:\d+: size", said("rank", config(size=size)))
+    for extents in (f"size: {size}", f"grid: {{i: 100, j: {size}, k: 100}}"):
+        Path("star.yaml").write_text(STENCIL.format(extents=extents), encoding="utf-8")
+        assert re.search(r"star.yaml:6:\d+: .*at most 2147483647", said("rank", "star.yaml"))
+
+
+def test_too_little_memory_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def exhausted(**_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(commands, "app", exhausted)
+    with pytest.raises(SystemExit) as end:
+        commands.main()
+    assert end.value.code == 1
+    assert "not enough memory" in capsys.readouterr().err
+
+
+def test_merge_keys_and_repeated_keys(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "study.yaml:9:1: unknown key '<<'" in said("rank", config(more="<<: {title: x}\n"))
+    config(more="".join("title: x\n" for _ in range(200)))
+    monkeypatch.setattr("sys.argv", ["autotune", "rank", "study.yaml"])
+    with pytest.raises(SystemExit) as end:
+        commands.main()
+    assert end.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) < 60
+
+
+@pytest.mark.parametrize("key", ["dimension", "A"])
+def test_a_tower_of_powers(key: str) -> None:
+    root = Path(__file__).parents[2] / "kernels"
+    kind, name = ("ivp", "heat2d") if key == "dimension" else ("method", "radau-iia-5")
+    text = (root / kind / f"{name}.yaml").read_text(encoding="utf-8")
+    value = TOWER if key == "dimension" else f'[["{TOWER}", 0, 0], [0, 0, 0], [0, 0, 0]]'
+    changed = re.sub(rf"^{key}:.*?(?=^\w)", f"{key}: {value}\n", text, flags=re.M | re.S)
+    assert changed != text
+    Path("tower.yaml").write_text(changed, encoding="utf-8")
+    study = Path(config()).read_text(encoding="utf-8")
+    Path("study.yaml").write_text(study.replace(name, "tower.yaml"), encoding="utf-8")
+    assert re.search(rf"tower.yaml:\d+:\d+: {key}", said("rank", "study.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("clock", "2.3 Hz"), ("clock", "1e30 GHz"), ("cores", "1000000000")],
+)
+def test_rank_refuses_what_machine_check_refuses(key: str, value: str) -> None:
+    shipped = Path(__file__).parents[2] / "machines" / "generic-x86-64.yaml"
+    text = shipped.read_text(encoding="utf-8")
+    changed, count = re.subn(rf"^{key}:.*(?:\n  .*)*", f"{key}: {value}", text, flags=re.M)
+    assert count == 1
+    Path("mine.yaml").write_text(changed, encoding="utf-8")
+    checked = said("machine", "check", "mine.yaml")
+    assert re.search(r"mine.yaml:\d+:\d+", checked)
+    assert checked.splitlines()[0] in said("rank", config("mine.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("limits: {memory: 1 B}\n", "at least 1048576 B"),
+        ("measuring: {rounds: 1000000000}\n", "at most 10000"),
+    ],
+)
+def test_limits_with_which_nothing_can_run(more: str, expected: str) -> None:
+    text = said("rank", config(more=more))
+    assert expected in text
+    assert "study.yaml:9:" in text
+
+
+def test_a_nul_character_in_a_value() -> None:
+    text = said("rank", config(more='environment: {A: "x\\0y"}\n'))
+    assert "study.yaml:9:18: a NUL character" in text

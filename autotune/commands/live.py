@@ -205,8 +205,10 @@ def cells(standing: Standing, *, wide: bool = True) -> list[str]:
 
 
 def remaining_budget(standing: Standing) -> str:
-    """The remaining budgets as text: ``8 to try, 95 s``; empty without a budget."""
-    parts = []
+    """The remaining budgets as text: ``8 to try, 95 s``; empty without a budget, and at the end."""
+    parts: list[str] = []
+    if standing.finished:
+        return ""
     if standing.evaluations_left is not None:
         parts.append(f"{standing.evaluations_left} to try")
     if standing.seconds_left is not None:
@@ -235,7 +237,8 @@ def summary(event: Event) -> str:
         )
     tried = standing.measured + standing.failed
     failed = f", {standing.failed} failed" if standing.failed else ""
-    parts.append(f"{tried} of {standing.candidates} tried{failed}")
+    elsewhere = f", {standing.known} more in other runs" if standing.known else ""
+    parts.append(f"{tried} of {standing.candidates} tried{failed}{elsewhere}")
     if standing.rejected:
         parts.append(f"{standing.rejected} of {standing.samples} samples rejected")
     if remaining_budget(standing):

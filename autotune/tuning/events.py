@@ -45,7 +45,7 @@ class Standing:
     """Candidates with a time of this run."""
     failed: int
     known: int
-    """Candidates whose results were in the store already."""
+    """Candidates that only other runs measured, before this one or meanwhile."""
     open: int
     """Candidates that are being built or timed now."""
     samples: int

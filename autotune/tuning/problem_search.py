@@ -343,7 +343,7 @@ class ProblemSearch:
             step=self.step,
             measured=len(timed),
             failed=sum(group.bad(identity) for identity in group.prepared),
-            known=len(self.known),
+            known=len({identity for _, identity in group.earlier} - group.prepared.keys()),
             open=len(self.waiting),
             samples=len(taken),
             rejected=sum(not sample.accepted for sample in taken),

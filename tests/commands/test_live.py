@@ -184,3 +184,14 @@ def test_ctrl_c_on_a_terminal_leaves_it_as_it_was(config: Path, tmp_path: Path) 
     assert "--resume" in seen.text
     assert "best so far" not in seen.text
     assert "Traceback" not in seen.text
+
+
+def test_a_finished_problem_counts_the_candidates_of_other_runs_and_has_no_budget_left() -> None:
+    at = standing(
+        candidates=11, measured=9, failed=0, known=2, finished="every candidate was measured"
+    )
+    text = live.summary(event("finished", at, why=at.finished))
+    assert "9 of 11 tried, 2 more in other runs" in text
+    assert "left" not in text
+    assert "left: 8 to try" in live.summary(event(of=standing()))
+    assert "other runs" not in live.summary(event(of=standing(known=0)))

@@ -9,14 +9,16 @@ EXAMPLE = "Example: autotune doctor"
 
 
 def doctor(json: Json = False) -> None:
-    """Show what is installed and what is missing, with the exact command that installs it."""
+    """Show what is installed, what is missing with the command that installs it, and the load."""
     from autotune.commands.doctor import text
     from autotune.commands.machine.document import DoctorDocument
+    from autotune.measuring.conditions import host_load
     from autotune.measuring.host.doctor import examine
 
-    findings = examine()
+    load = host_load.observe()
+    findings = examine(load)
     if json:
-        document(DoctorDocument(findings=tuple(findings)))
+        document(DoctorDocument(findings=tuple(findings), load=load))
     else:
         typer.echo(text.doctor(findings))
     if any(finding.state == "missing" for finding in findings):

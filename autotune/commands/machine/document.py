@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autotune.domain.machine import Machine
+from autotune.measuring.conditions.host_load import HostLoad
 from autotune.measuring.host.detect import DetectionReason
 from autotune.measuring.host.doctor import Prerequisite
 
@@ -45,7 +46,8 @@ class MachineDetectDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorDocument:
-    """``autotune doctor --json``: what is installed and what is missing."""
+    """``autotune doctor --json``: what is installed, what is missing, how busy the host is."""
 
     schema: Literal["autotune.doctor/1"] = "autotune.doctor/1"
     findings: tuple[Prerequisite, ...]
+    load: HostLoad

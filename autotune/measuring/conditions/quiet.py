@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.domain.variant import Placement
+from autotune.measuring.conditions.cpu_contention import PROC, PressureWatch, cpu_counters
 from autotune.toolchain import child_process
 from autotune.toolchain.child_process import Priority
 
@@ -57,15 +58,32 @@ def attainable_priority() -> Priority:
 
 
 class QuietWatch:
-    """Load and stolen CPU time since the watch was started or last read."""
+    """Load, pressure and stolen CPU time since the watch was started or last read."""
 
-    def __init__(self) -> None:
-        self._stolen = _stolen()
+    def __init__(self, proc: Path = PROC) -> None:
+        self._proc = proc
+        self._stolen = cpu_counters(proc).stolen
+        self._pressure = PressureWatch(proc)
 
     def conditions(self) -> dict[str, float | int | str]:
-        """Load average of the last minute, and CPU seconds stolen by the hypervisor."""
-        before, self._stolen = self._stolen, _stolen()
-        return {"load": os.getloadavg()[0], "stolen_s": round(self._stolen - before, 4)}
+        """Load average of the last minute, and CPU seconds stolen by the hypervisor.
+
+        Where the kernel records them also ``pressure``, the share of the time since the last
+        reading in which some process of the host waited for a CPU, and ``running``, the threads
+        that run or wait for a CPU now.
+        """
+        counters = cpu_counters(self._proc)
+        before, self._stolen = self._stolen, counters.stolen
+        conditions: dict[str, float | int | str] = {
+            "load": os.getloadavg()[0],
+            "stolen_s": round(self._stolen - before, 4),
+        }
+        pressure = self._pressure.share()
+        if pressure is not None:
+            conditions["pressure"] = round(pressure, 4)
+        if counters.running is not None:
+            conditions["running"] = counters.running
+        return conditions
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +149,3 @@ def _descendants(usage: dict[int, _Usage]) -> set[int]:
     while more := {pid for pid, entry in usage.items() if entry.parent in family} - family:
         family |= more
     return family
-
-
-def _stolen() -> float:
-    """CPU seconds stolen by the hypervisor since boot, all CPUs together (proc(5), /proc/stat)."""
-    try:
-        first = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()
-        return int(first[8]) / _TICK
-    except (OSError, IndexError, ValueError):
-        return 0.0

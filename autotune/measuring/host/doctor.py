@@ -15,6 +15,7 @@ from typing import Literal
 from autotune import paths
 from autotune.errors import InputError
 from autotune.measuring.conditions import energy
+from autotune.measuring.conditions.host_load import HostLoad
 from autotune.measuring.host.detect import detect
 from autotune.measuring.host.stored_calibrations import stored
 
@@ -38,10 +39,10 @@ _EXTRAS = (("optuna-dashboard", "looking at a study in the browser (tune --mirro
 """Optional packages."""
 
 
-def examine() -> list[Prerequisite]:
-    """Everything that autotune needs, followed by everything optional."""
+def examine(load: HostLoad) -> list[Prerequisite]:
+    """Everything that autotune needs, followed by everything optional; ``load``: of this host."""
     return [
-        *_python(), *_packages(), *_programs(), *_counters(), *_calibration(), *_load(),
+        *_python(), *_packages(), *_programs(), *_counters(), *_calibration(), _busy(load),
         *_folders(),
     ]  # fmt: skip
 
@@ -144,11 +145,8 @@ def _calibration() -> Iterator[Prerequisite]:
         yield Prerequisite("calibration", "ok", f"taken {calibration.taken}", purpose)
 
 
-def _load() -> Iterator[Prerequisite]:
-    purpose = "times that repeat: measure when nothing else runs"
-    cores = len(os.sched_getaffinity(0))
-    busy = os.getloadavg()[0]
-    yield Prerequisite("load", "ok", f"{busy:.1f} processes wait or run, {cores} cores", purpose)
+def _busy(load: HostLoad) -> Prerequisite:
+    return Prerequisite("load", "ok", str(load), load.meaning)
 
 
 def _folders() -> Iterator[Prerequisite]:

@@ -49,12 +49,15 @@ def test_without_a_command_nothing_is_proposed() -> None:
 def test_the_exit_code_says_whether_something_is_missing(
     monkeypatch: pytest.MonkeyPatch, state: State, code: int
 ) -> None:
-    monkeypatch.setattr(host, "examine", lambda: [GCC, of(state)])
+    monkeypatch.setattr(host, "examine", lambda load: [GCC, of(state)])
     done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == code
     assert ("everything that is needed is there" in done.stdout) == (code == 0)
     document = CliRunner().invoke(app, ["doctor", "--json"])
     assert document.exit_code == code
-    findings = json.loads(document.stdout)["findings"]
+    told = json.loads(document.stdout)
+    findings = told["findings"]
+    assert told["load"].keys() == {"cores", "others", "load", "pressure"}
+    assert told["load"]["others"].keys() == {"cpus", "names"}
     assert [finding["state"] for finding in findings] == ["ok", state]
     assert EXAMPLE in CliRunner().invoke(app, ["doctor", "--help"]).output

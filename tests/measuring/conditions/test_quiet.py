@@ -1,10 +1,12 @@
 """How threads are bound and waited for, and what other processes do meanwhile."""
 
 import os
+from pathlib import Path
 
 import pytest
 
-from autotune.measuring.conditions import quiet
+from autotune.measuring.conditions import cpu_contention, quiet
+from autotune.measuring.conditions.cpu_contention import CpuCounters
 from autotune.measuring.conditions.quiet import (
     OtherProcesses,
     QuietWatch,
@@ -61,13 +63,45 @@ def test_other_processes_are_noted_where_they_take_a_twentieth_of_a_cpu(
     assert OtherProcesses(cpus=used, names=names).note == note
 
 
-def test_stolen_time_is_that_since_the_last_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    counters = iter([10.0, 10.5, 10.5, 12.25])
-    monkeypatch.setattr(quiet, "_stolen", lambda: next(counters))
+def test_stolen_time_is_that_since_the_last_look(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counters = iter(CpuCounters(stolen) for stolen in (10.0, 10.5, 10.5, 12.25))
+    monkeypatch.setattr(quiet, "cpu_counters", lambda proc: next(counters))
     monkeypatch.setattr(os, "getloadavg", lambda: (0.75, 9.0, 9.0))
-    watch = QuietWatch()
+    watch = QuietWatch(tmp_path)
     assert [watch.conditions() for _ in range(3)] == [
         {"load": 0.75, "stolen_s": 0.5},
         {"load": 0.75, "stolen_s": 0.0},
         {"load": 0.75, "stolen_s": 1.75},
     ]
+
+
+def test_pressure_and_running_threads_are_recorded_where_the_kernel_has_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """From 10 s to 14 s something waited for 1 s; then for 3 s of 2 s, which is cut to all."""
+    moments = iter([10.0, 14.0, 16.0])
+    monkeypatch.setattr(cpu_contention.time, "monotonic", lambda: next(moments))
+    pressure = tmp_path / "pressure" / "cpu"
+    pressure.parent.mkdir()
+    (tmp_path / "stat").write_text("cpu  1 2 3 4 5 6 7 0 9 0\nctxt 7\nprocs_running 5\n")
+
+    def waited(total: int) -> None:
+        line = f"some avg10=1.00 avg60=1.00 avg300=1.00 total={total}"
+        pressure.write_text(f"{line}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n")
+
+    waited(7_000_000)
+    watch = QuietWatch(tmp_path)
+    waited(8_000_000)
+    conditions = watch.conditions()
+    assert (conditions["pressure"], conditions["running"]) == (0.25, 5)
+    waited(11_000_000)
+    assert watch.conditions()["pressure"] == 1.0
+
+
+def test_this_host_has_a_load_and_what_its_kernel_records() -> None:
+    conditions = QuietWatch().conditions()
+    assert {"load", "stolen_s", "running"} <= conditions.keys()
+    assert int(conditions["running"]) >= 1
+    assert 0 <= float(conditions.get("pressure", 0)) <= 1

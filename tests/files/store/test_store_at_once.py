@@ -40,9 +40,9 @@ AT_ONCE = textwrap.dedent(
             store.add_candidates("study", [candidate])
             print(store.new_study("name", config="c", setup_text=str(place)), flush=True)
             run = store.begin_run("study", facts)
-            write = store.sample_writer(run, candidate.identity)
             for number in range(int(sys.argv[4])):
-                write(fake.sample(1e-3 * (place + 1) + 1e-6 * number))
+                sample = fake.sample(1e-3 * (place + 1) + 1e-6 * number)
+                store.add_sample(run, candidate.identity, number, sample)
             store.end_run(run)
         os._exit(0)
     sys.exit(sum(os.waitpid(child, 0)[1] != 0 for child in children))

@@ -29,12 +29,11 @@ def test_nothing_is_written_to_a_lost_file(tmp_path: Path, harm, found: str):
     path = tmp_path / "results.sqlite"
     with Store.open(path) as store:
         run = begun(store)
-        write = store.sample_writer(run, fake.candidate().identity)
-        write(fake.sample())
+        store.add_sample(run, fake.candidate().identity, 0, fake.sample())
         harm(path)
         for _ in range(2):
             with pytest.raises(LostStore, match=found) as error:
-                write(fake.sample(2e-3))
+                store.add_sample(run, fake.candidate().identity, 1, fake.sample(2e-3))
         assert error.value.exit_code == 1
         assert "--resume" in str(error.value)
         (measurement,) = store.load_study("study").runs[0].measurements

@@ -13,7 +13,7 @@ ONE = np.zeros(3, dtype=np.intp)
 
 def test_without_predictions_there_is_no_level_and_all_are_alike() -> None:
     found = basis(np.full(3, NAN), np.full(3, 0.2), ONE)
-    assert (found.modelled, found.typical, found.lent) == (False, None, None)
+    assert (found.modelled, found.typical, found.prior_offset) == (False, None, None)
     assert found.level.tolist() == [0.0, 0.0, 0.0]
     assert found.trend.tolist() == [0.0, 0.0, 0.0]
     assert found.scale.tolist() == [1.0, 1.0, 1.0]
@@ -78,11 +78,11 @@ def test_an_error_that_is_stated_without_a_prediction_says_nothing() -> None:
 def test_seven_tenths_of_a_prior_are_believed_before_anything_was_measured() -> None:
     prior = np.array([1.0, 4.0, NAN])
     found = basis(np.array([1.0, 2.0, 3.0]), np.full(3, NAN), ONE, prior)
-    assert found.lent is not None
-    assert found.lent.tolist() == [-1.0, 1.0, 0.0]
+    assert found.prior_offset is not None
+    assert found.prior_offset.tolist() == [-1.0, 1.0, 0.0]
     assert found.level == pytest.approx([1.0 - 0.7, 2.0 + 0.7, 3.0])
     alone = basis(np.full(3, NAN), np.full(3, NAN), ONE, prior)
-    assert alone.lent is not None
-    assert alone.lent.tolist() == [-1.5, 1.5, 0.0]
+    assert alone.prior_offset is not None
+    assert alone.prior_offset.tolist() == [-1.5, 1.5, 0.0]
     assert alone.level == pytest.approx([-1.05, 1.05, 0.0])
     assert not alone.modelled

@@ -81,7 +81,7 @@ def test_a_compiler_that_is_a_path_or_another_program(
         ["-Wa,-al=x"], ["-mllvm", "-load=x"], ["-mllvm=-load=x"], ["-I@secret"], ["-D", "@secret"],
         ["-D", "-wrapper"], ["/etc/passwd"], ["-MF", "x"], ["-MD"], ["-save-temps=x"], ["-x", "c"],
         ["-fprofile-use=x"], ["--config", "x"], ["--gcc-toolchain=x"], ["-ftime-trace=x"], ["-"],
-        ["-aux-info", "x"], ["-dumpdir", "x"], ["-T", "x"], ["-fuse-ld=x"], ["-O2\\0"],
+        ["-aux-info", "x"], ["-dumpdir", "x"], ["-T", "x"], ["-fuse-ld=x"],
     ],
     ids=" ".join,
 )  # fmt: skip
@@ -102,6 +102,7 @@ def test_usual_flags_are_of_known_kinds() -> None:
         --param=max-unroll-times=4 -mcpu=power4 -mtune=znver3 -fno-alias -w
         -fvect-cost-model=cheap"""
     assert known_flags.unknown_flags(shlex.split(usual)) == ()
+    assert known_flags.unknown_flags(["-O2\0", "-DX=\0"]) == ("-O2\0", "-DX=\0")
     for name in ("gcc", "gcc-12", "clang-19", "x86_64-linux-gnu-gcc-13.2", "g++", "icx", "nvc"):
         assert known_flags.is_known_compiler(name)
 

@@ -23,7 +23,7 @@ import time
 from collections.abc import Sequence
 
 from autotune.commands.compare.text import milliseconds
-from autotune.domain.setup import Engine
+from autotune.domain.family import Engine
 from autotune.results.evaluate.published_comparison import (
     TOPS,
     ColumnScore,

@@ -10,7 +10,7 @@ Formulas name arguments, parameters, ``threads`` and figures of the machine (``F
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from autotune.domain.annotations import (
     Bounds,
@@ -110,6 +110,15 @@ class KerncraftModel:
         _check_accuracy(self.accuracy)
 
 
+class KernelMisfit(NamedTuple):
+    """A setting of a kernel that does not go with the others."""
+
+    keys: tuple[str, ...]
+    """The keys of the kernel that lead to it; empty for the kernel as a whole."""
+    found: str
+    expected: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelModel:
     """A stencil or an IVP of the kernel files, implemented as a variant of a space."""
@@ -145,6 +154,27 @@ class KernelModel:
         if self.ivp is not None and self.method is None:
             raise ValueError("an IVP needs a method")
         _check_accuracy(self.accuracy)
+
+    @property
+    def family(self) -> Literal["ivp", "stencil"]:
+        """The family of the problems that the kernel files describe."""
+        return "stencil" if self.ivp is None else "ivp"
+
+    def misfit(self) -> KernelMisfit | None:
+        """The first of the settings that do not go together; None if all do."""
+        if (self.stencil is None) == (self.ivp is None):
+            return KernelMisfit((), "a kernel is one of stencil and ivp", "either of them")
+        if self.ivp is None:
+            if self.method or self.correctors:
+                found = "a stencil has no method and no correctors"
+                return KernelMisfit((), found, "an ivp, or none of these")
+            return None
+        if self.method is None:
+            found = "the key 'method' is missing"
+            return KernelMisfit((), found, "the method that solves the IVP")
+        if len(self.size) > 1:
+            return KernelMisfit(("size",), f"{len(self.size)} sizes of an IVP", "one: N")
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

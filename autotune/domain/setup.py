@@ -14,6 +14,7 @@ from autotune.domain.annotations import (
     InNotation,
     Text,
 )
+from autotune.domain.family import Engine, go_together
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, ProgramProblem
 from autotune.domain.reference import Reference
@@ -44,15 +45,6 @@ class Layout:
             raise ValueError("a layout needs at least one node, one rank per node, one thread")
 
 
-FAMILIES = {"ivp": "an IVP", "stencil": "a stencil", "program": "a program"}
-"""The families of problems in words."""
-Engine = Literal["reuse", "kerncraft", "planes", "program"]
-ENGINES: Mapping[str, tuple[Engine, ...]] = {
-    "ivp": ("reuse", "kerncraft"),
-    "stencil": ("reuse", "planes"),
-    "program": ("program",),
-}
-"""The engines that predict the problems of a family, the usual one first."""
 Saturation = Literal["paper", "kerncraft"]
 """Eq. 9 of Scherg et al. 2019 with sigma = T_ECM/T_Mem, or kerncraft 0.8.18's recursion."""
 
@@ -324,7 +316,7 @@ class Setup:
             self._check_problem(problem)
 
     def _check_problem(self, problem: AnyProblem) -> None:
-        if problem.family != self.family:
+        if not go_together(problem, self.subject):
             raise ValueError(
                 f"{problem.label} is of family {problem.family},"
                 f" {self.subject.name} is for problems of family {self.family}"

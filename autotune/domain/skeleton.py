@@ -1,9 +1,9 @@
 """Skeletons: the kernel calls, loops, communication and synchronisation of one time step."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from autotune.domain.annotations import Bounds, Derived, OneOf, Text
 from autotune.domain.kernel import Application, Kernel
@@ -54,6 +54,15 @@ class LoopStep:
     body: Annotated[tuple["Step", ...], Bounds(least=1)]
 
 
+class MixedExtents(NamedTuple):
+    """A place in a skeleton where a grid and the extents of IVPs are mixed."""
+
+    keys: tuple[str, ...]
+    """The keys of its file that lead there."""
+    found: str
+    expected: str
+
+
 Step = CallStep | CommStep | SyncStep | SwapStep | LoopStep
 
 
@@ -80,13 +89,9 @@ class Skeleton:
     def __post_init__(self) -> None:
         essence = repr((self.dimensions, self.arrays, self.kernels, self.steps))
         object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
-        extents = {*self.dimensions.values(), *(e for of in self.arrays.values() for e in of)}
-        if GRID in extents and extents != {GRID}:
-            raise ValueError("a grid does not go with the extents s and n of IVPs")
+        for mixed in self.mixed_extents():
+            raise ValueError(f"{'.'.join(mixed.keys)}: {mixed.found}; {mixed.expected} is needed")
         for kernel in self.kernels.values():
-            if kernel.on_grid != (GRID in extents):
-                what = "a stencil" if GRID in extents else "no stencil"
-                raise ValueError(f"kernel {kernel.name}: must apply {what} in this skeleton")
             for loop in kernel.loops:
                 if loop not in self.dimensions:
                     raise ValueError(f"kernel {kernel.name}: unknown dimension {loop!r}")
@@ -108,6 +113,32 @@ class Skeleton:
                 f"kernel {kernel.name}: reads and writes {applied.argument}: points would be read"
                 " that were written in the same sweep"
             )
+
+    def mixed_extents(self) -> Iterator[MixedExtents]:
+        """Every place where grids are used without stencils, or the extents s and n with them."""
+        if not self._has_grid():
+            for name, kernel in self.kernels.items():
+                if kernel.on_grid:
+                    found = "a stencil is applied, but no dimension is the grid"
+                    keys = ("kernels", name, "stencil")
+                    yield MixedExtents(keys, found, "a dimension of extent grid")
+            return
+        for name, extent in self.dimensions.items():
+            if extent != GRID:
+                found = f"{name}: {extent} beside a grid"
+                yield MixedExtents(("dimensions", name), found, "grid everywhere")
+        for name, extents in self.arrays.items():
+            if extents != (GRID,):
+                found = f"{name}: [{', '.join(extents)}] beside a grid"
+                yield MixedExtents(("arrays", name), found, "[grid] everywhere")
+        for name, kernel in self.kernels.items():
+            if not kernel.on_grid:
+                yield MixedExtents(
+                    ("kernels", name), f"{name} applies no stencil", "the key stencil"
+                )
+
+    def _has_grid(self) -> bool:
+        return any(GRID in extents for extents in (self.dimensions.values(), *self.arrays.values()))
 
     @property
     def family(self) -> Literal["ivp", "stencil"]:

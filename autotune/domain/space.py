@@ -6,6 +6,7 @@ from itertools import product
 from typing import Annotated
 
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, OneOf, Text
+from autotune.domain.kernel import Kernel
 from autotune.domain.variant import (
     Block,
     Fuse,
@@ -32,6 +33,13 @@ TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
     "unroll": Unroll,
 }
 """The kinds of transformation by the name that a space calls them."""
+OF_GRIDS = ("block", "unroll")
+"""The kinds that apply to kernels that apply a stencil, and to no others."""
+
+
+def kinds_for(kernel: Kernel) -> tuple[str, ...]:
+    """The kinds of transformation of one kernel that apply to this one."""
+    return tuple(k for k in TRANSFORMATIONS if k != "pad" and (k in OF_GRIDS) == kernel.on_grid)
 
 
 def same(a: Value, b: Value) -> bool:

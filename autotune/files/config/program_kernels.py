@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autotune import paths
+from autotune.domain.family import family_of, go_together
 from autotune.domain.program_model import KernelModel
-from autotune.domain.setup import FAMILIES
 from autotune.errors import unknown_name
 from autotune.files.config.facts import altered
 from autotune.files.config.ivps import read_ivp
@@ -50,14 +50,9 @@ class _Reader:
 
     def check_keys(self, kernel: KernelModel) -> None:
         """Check that the keys of the model go together."""
-        if (kernel.stencil is None) == (kernel.ivp is None):
-            self.add((), "a kernel is one of stencil and ivp", "either of them")
-        elif kernel.ivp is None and (kernel.method or kernel.correctors):
-            self.add((), "a stencil has no method and no correctors", "an ivp, or none of these")
-        elif kernel.ivp is not None and kernel.method is None:
-            self.add((), "the key 'method' is missing", "the method that solves the IVP")
-        elif kernel.ivp is not None and len(kernel.size) > 1:
-            self.add(("size",), f"{len(kernel.size)} sizes of an IVP", "one: N")
+        misfit = kernel.misfit()
+        if misfit is not None:
+            self.add(misfit.keys, misfit.found, misfit.expected)
 
     def path(self, key: str, name: str, collection: paths.Collection) -> Path | None:
         where = self.document.place(("model", "kernel", key))
@@ -101,10 +96,9 @@ class _Reader:
             return "", ""
         place = self.session.resolve(space.skeleton, "variants/skeleton", path.parent)
         skeleton = self.session.once(place, read_skeleton) if place else None
-        family = "stencil" if kernel.ivp is None else "ivp"
-        if skeleton is not None and skeleton.family != family:
-            found = f"the space {space.name} is for {FAMILIES[skeleton.family]}"
-            self.add(("space",), found, f"a space for {FAMILIES[family]}")
+        if skeleton is not None and not go_together(skeleton, kernel):
+            found = f"the space {space.name} is for {family_of(skeleton).words}"
+            self.add(("space",), found, f"a space for {family_of(kernel).words}")
         for name in kernel.parameters:
             if name not in space.parameters:
                 where = self.document.key(("model", "kernel", "parameters", name))

@@ -92,13 +92,13 @@ class Session:
         )
         if value == schema:
             return True
-        family = schema.partition("/")[0]
+        kind = schema.partition("/")[0]
         if "schema" not in document.root:
             hint = f"write `schema: {schema}` as first line"
             self.add(where, "the key 'schema' is missing", f"schema: {schema}", hint)
-        elif isinstance(value, str) and value.partition("/")[0] == family:
+        elif isinstance(value, str) and value.partition("/")[0] == kind:
             version = value.partition("/")[2]
-            self.add(where, f"version {version!r} of {family} is not known", schema)
+            self.add(where, f"version {version!r} of {kind} is not known", schema)
         else:
             hint = _BELONGS.get(str(value).partition("/")[0], "")
             self.add(where, f"the schema is {yaml_document.describe(value)}", schema, hint)

@@ -98,40 +98,14 @@ def read_skeleton(session: Session, path: Path) -> Skeleton | None:
     if document is None or stated is None:
         return None
     check = _Check(session, document, stated)
-    _check_extents(check)
+    for mixed in stated.mixed_extents():
+        check.add(mixed.keys, mixed.found, mixed.expected)
     for name, kernel in stated.kernels.items():
         _check_kernel(check, name, kernel)
     _check_steps(check, stated.steps, ("steps",))
     if len(session.faults) > faults_before:
         return None
     return settle(session, document, stated, at=("kernels",))
-
-
-def _check_extents(check: "_Check") -> None:
-    """Check that grids are used with stencils only, and the extents s and n with IVPs only."""
-    if GRID not in (*check.skeleton.dimensions.values(), *_extents(check.skeleton.arrays)):
-        for name, kernel in check.skeleton.kernels.items():
-            if kernel.on_grid:
-                check.add(
-                    ("kernels", name, "stencil"),
-                    "a stencil is applied, but no dimension is the grid",
-                    "a dimension of extent grid",
-                )
-        return
-    for name, extent in check.skeleton.dimensions.items():
-        if extent != GRID:
-            check.add(("dimensions", name), f"{name}: {extent} beside a grid", "grid everywhere")
-    for name, extents in check.skeleton.arrays.items():
-        if extents != (GRID,):
-            found = f"{name}: [{', '.join(extents)}] beside a grid"
-            check.add(("arrays", name), found, "[grid] everywhere")
-    for name, kernel in check.skeleton.kernels.items():
-        if not kernel.on_grid:
-            check.add(("kernels", name), f"{name} applies no stencil", "the key stencil")
-
-
-def _extents(arrays: Mapping[str, tuple[str, ...]]) -> list[str]:
-    return [extent for extents in arrays.values() for extent in extents]
 
 
 class _Check:

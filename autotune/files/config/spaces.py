@@ -5,7 +5,16 @@ from dataclasses import fields
 from pathlib import Path
 
 from autotune.domain.skeleton import Skeleton
-from autotune.domain.space import TRANSFORMATIONS, Choice, Rule, Space, When, within
+from autotune.domain.space import (
+    OF_GRIDS,
+    TRANSFORMATIONS,
+    Choice,
+    Rule,
+    Space,
+    When,
+    kinds_for,
+    within,
+)
 from autotune.domain.variant import Interchange, Value
 from autotune.errors import nearest, one_of, unknown_name
 from autotune.files.config.facts import (
@@ -25,7 +34,6 @@ from autotune.files.config.yaml_document import Document, Keys, describe
 
 SCHEMA = "autotune.space/1"
 
-_OF_GRIDS = ("block", "unroll")
 """The kinds of transformation of kernels that apply stencils."""
 
 
@@ -206,10 +214,10 @@ def _check_names(
             continue
         if value not in names:
             session.faults.append(unknown_name(document.place(keys), kind, value, names))
-        elif kind == "kernel" and skeleton.kernels[value].on_grid != (rule.kind in _OF_GRIDS):
-            what = "applies a stencil" if rule.kind not in _OF_GRIDS else "applies no stencil"
-            fitting = [k for k in TRANSFORMATIONS if k != "pad"
-                       and (k in _OF_GRIDS) == skeleton.kernels[value].on_grid]  # fmt: skip
+            continue
+        fitting = kinds_for(skeleton.kernels[value]) if kind == "kernel" else (rule.kind,)
+        if rule.kind not in fitting:
+            what = "applies no stencil" if rule.kind in OF_GRIDS else "applies a stencil"
             found = f"{rule.kind}: {value} {what}"
             session.add(document.place(keys), found, one_of([*fitting, "pad"]))
     if rule.kind != "interchange":

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Literal, cast
 
 from autotune import paths
+from autotune.domain.family import family_of, go_together
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, Problem, StencilProblem
 from autotune.domain.program import Program
 from autotune.domain.reference import Reference
-from autotune.domain.setup import ENGINES, FAMILIES, Generated, Layout, Setup, StudySubject
+from autotune.domain.setup import Generated, Layout, Setup, StudySubject
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.variant import NO_COMPILER, Placement
@@ -26,12 +27,6 @@ from autotune.files.config.spaces import read_space
 from autotune.files.config.yaml_document import Document, Keys, shown
 
 SCHEMA = "autotune.config/1"
-_STATED_BY = {
-    "ivp": ("ivp", "a space for ivps"),
-    "stencil": ("stencil", "a space for stencils"),
-    "program": ("arguments", "the key program"),
-}
-"""Family to the key of its problems, and to what a study of them names."""
 
 
 FORMS[Machine | None] = named_file("machines", read_possible_machine, also=("host",))
@@ -66,7 +61,7 @@ def read_study(session: Session, path: Path) -> Setup | None:
     if program is not None:
         reader.check_program(program)
     elif subject is not None:
-        reader.check_families(subject.family, f"the skeleton {subject.name}")
+        reader.check_families(subject, f"the skeleton {subject.name}")
     reader.check_environment()
     sections = {
         name: settle(session, document, getattr(stated, name), (name,))
@@ -103,7 +98,7 @@ def _follow_subject(session: Session, document: Document) -> None:
 def _completed(document: Document, stated: Setup, reader: "_Reader") -> Setup:
     """The draft of a study, completed from its problems and its program."""
     subject = stated.subject
-    engine = ENGINES[subject.family][0]
+    engine = family_of(subject).engines[0]
     return altered(
         stated,
         source=shown(document.path),
@@ -225,25 +220,25 @@ class _Reader:
                     first = self.document.place((key, same))
                     self.add((key, i), f"{key}: the same again", f"each once (first at {first})")
 
-    def check_families(self, wanted: str, subject: str) -> None:
-        """Check that the subject fits problems of this family."""
+    def check_families(self, subject: StudySubject, shown_subject: str) -> None:
+        """Check that the subject can compute every problem."""
         for i, problem in enumerate(self.stated.problems):
-            family = problem.family
-            if family != wanted:
-                found = f"{FAMILIES[family]} with {subject}"
-                key, other = _STATED_BY[family]
-                self.add(("problems", i, key), found, f"{FAMILIES[wanted]}, or {other}")
+            if not go_together(problem, subject):
+                family = family_of(problem)
+                found = f"{family.words} with {shown_subject}"
+                expected = f"{family_of(subject).words}, or {family.needs}"
+                self.add(("problems", i, family.problem_key), found, expected)
 
     def check_program(self, program: Program) -> None:
         """Check that the study of an external program has no keys that only apply to generated
         code.
         """
-        self.check_families("program", f"the program {program.name}")
+        self.check_families(program, f"the program {program.name}")
         if not program.compiled and "builds" in self.document.root:
             found = f"builds: {program.name} names neither {{compiler}} nor {{flags}}"
             self.add(("builds",), found, "no builds, or these places in its build")
         engine = self.document.root.get("engine")
-        if engine not in (None, *ENGINES["program"]):
+        if engine not in (None, *family_of(program).engines):
             found = f"engine {engine} predicts generated code"
             self.add(("engine",), found, "no engine: a program is predicted by its own model")
         if self.document.root.get("reference") is not None:

@@ -29,10 +29,6 @@ from autotune.units import Seconds
 
 Reference = Callable[[AnyProblem, int], NDArray[np.float64]]
 
-WHOLE: Mapping[str, int] = {"ivp": 1 << 23, "stencil": 1 << 24}
-"""Largest number of components (grid points) at which the whole state at the timed size is compared
-with the reference; a sweep over a grid costs the reference less than a time step. Larger problems
-compare checksums."""
 PHASES = "-DAUTOTUNE_PHASES"
 _DIE_WITH_PARENT = {"AUTOTUNE_PDEATHSIG": "1"}
 _PACED = {"AUTOTUNE_PACED": "1"}
@@ -271,7 +267,7 @@ class HostMeasurer:
         small = verify.verification_problem(candidate)
         at_small = replace(candidate, problem=small)
         verdict = self._compare(executable, at_small, sorted({1, candidate.threads}))
-        if verdict.status != "ok" or candidate.problem.n > WHOLE[candidate.problem.family]:
+        if verdict.status != "ok" or candidate.problem.n > verify.most_compared(candidate.problem):
             return verdict
         timed = self._compare(executable, candidate, [candidate.threads])
         worst = max(verdict.error or 0.0, timed.error or 0.0)

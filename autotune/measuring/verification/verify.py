@@ -6,7 +6,7 @@ tiles per thread, no multiple of a cache line.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,10 @@ class Verification:
 class CheckedProblem(Protocol):
     """The interface by which a problem of any kind is verified."""
 
+    @property
+    def most_compared(self) -> int:
+        """The largest number of components at which the whole state is compared."""
+
     def awkward(self, candidate: Candidate) -> AnyProblem:
         """The problem at the smallest size at which the candidate's code runs through all its
         cases.
@@ -55,6 +59,7 @@ class CheckedProblem(Protocol):
 class CheckedIvp:
     """Verifies programs for an initial value problem (IVP)."""
 
+    most_compared: ClassVar[int] = 1 << 23
     problem: Problem
 
     def awkward(self, candidate: Candidate) -> AnyProblem:
@@ -76,6 +81,8 @@ class CheckedIvp:
 class CheckedGrid:
     """Verifies programs for a stencil on a grid."""
 
+    most_compared: ClassVar[int] = 1 << 24
+    """A sweep over a grid costs the reference less than a time step of an IVP."""
     problem: StencilProblem
 
     def awkward(self, candidate: Candidate) -> AnyProblem:
@@ -101,6 +108,13 @@ def checked(problem: AnyProblem) -> CheckedProblem:
     if isinstance(problem, StencilProblem):
         return CheckedGrid(problem)
     return CheckedIvp(problem)
+
+
+def most_compared(problem: AnyProblem) -> int:
+    """The largest number of components at which the whole state at the timed size is compared with
+    the reference; of larger problems the checksums are compared.
+    """
+    return checked(problem).most_compared
 
 
 def verification_problem(candidate: Candidate) -> AnyProblem:

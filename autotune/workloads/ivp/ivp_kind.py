@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from autotune.codegen import communication
 from autotune.codegen.tree import regions
 from autotune.codegen.tree.loop_tree import StepProgram
+from autotune.domain.family import IVP
 from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.variant import Candidate, ExecutionLayout
 
@@ -12,8 +13,8 @@ from autotune.domain.variant import Candidate, ExecutionLayout
 class IvpKind:
     """The kind of IVPs that are solved by PIRK methods."""
 
-    title = "an IVP"
-    engines: tuple[str, ...] = ("reuse", "kerncraft")
+    title = IVP.words
+    engines: tuple[str, ...] = IVP.engines
 
     def limited(self, problem: AnyProblem) -> bool:
         """Whether the access distance is small compared with n (Scherg et al. 2019, section

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from autotune.domain.family import PROGRAM
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, ProgramProblem
 from autotune.domain.program import Program, filled
@@ -23,7 +24,6 @@ from autotune.toolchain.compiler import Compiler
 from autotune.workloads.base import EnumeratedSpace
 from autotune.workloads.layouts import execution_layouts, largest
 from autotune.workloads.program import model_route, program_space, program_words
-from autotune.workloads.program.engine.program_engine import ProgramEngine
 from autotune.workloads.program.measuring.command_line import (
     ProgramBuilder,
     openmp,
@@ -55,12 +55,12 @@ class ProgramWorkload:
     @property
     def title(self) -> str:
         """The kind of its problems in words."""
-        return "a program"
+        return PROGRAM.words
 
     @property
     def engines(self) -> tuple[str, ...]:
         """The engine that predicts by the model of the program."""
-        return (ProgramEngine.name,)
+        return PROGRAM.engines
 
     @property
     def predicted(self) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from autotune.codegen.tree.loop_tree import StepProgram
+from autotune.domain.family import STENCIL
 from autotune.domain.problem import AnyProblem, StencilProblem
 from autotune.domain.variant import Block, Candidate, ExecutionLayout, Unroll
 
@@ -10,8 +11,8 @@ from autotune.domain.variant import Block, Candidate, ExecutionLayout, Unroll
 class StencilKind:
     """The kind of stencils that are swept over a grid."""
 
-    title = "a stencil"
-    engines: tuple[str, ...] = ("reuse", "planes")
+    title = STENCIL.words
+    engines: tuple[str, ...] = STENCIL.engines
 
     def limited(self, problem: AnyProblem) -> bool:  # noqa: ARG002
         """True: a stencil reads only neighbours."""

@@ -1,119 +1,111 @@
 """Reads a recorded space from CSV: a header, a row per candidate, parameters first, the time in the
 last column.
 
-A column named ``status`` holds the outcome of a candidate, and a column named ``predicted_s`` the
-prediction of a model. A candidate that failed may leave its time empty. One-hot encoded parameters
-are decoded. In a table that ``autotune export`` wrote, columns ``parameter:NAME`` are the
-parameters, other columns describe how a candidate was built and run, and candidates without a
-status were not measured.
+``files/parsing/column_roles.py`` says what each column is. A candidate that failed may leave its
+time empty. One-hot encoded parameters are decoded. In a table that ``autotune export`` wrote,
+columns ``parameter:NAME`` are the parameters, other columns describe how a candidate was built and
+run, and candidates without a status were not measured. Rows that cannot be used are faults.
 """
 
 import dataclasses
+from collections.abc import Sequence
 
 from autotune.domain.results import STATUSES, Status
 from autotune.errors import nearest
-from autotune.files.parsing.faults import Faults
-from autotune.files.parsing.separated_values import (
-    UNITS,
-    as_wide_as,
-    cell,
-    quantity,
-    read_lines,
-    repeated,
+from autotune.files.parsing.column_roles import (
+    EXPORTED,
+    PREDICTED,
+    STATUS,
+    ColumnRoles,
+    MeasuredCells,
+    cells_of,
+    roles_of,
+    unit_of,
 )
+from autotune.files.parsing.delimited import DelimitedLines, content, split
+from autotune.files.parsing.faults import Faults
 from autotune.files.recorded.one_hot import decode
 from autotune.files.recorded.recorded_space import Row, left_out, positive
 
-PREDICTED, STATUS = "predicted_s", "status"
-OWN = "parameter:"
-"""What the names of parameters begin with in a table that ``autotune export`` wrote."""
 _RUN = (
     "problem", "threads", "ranks", "nodes", "communication", "placement", "compiler", "flags",
 )  # fmt: skip
-"""Its other columns that tell one candidate from another."""
+"""The other columns of a table of ``autotune export`` that tell one candidate from another."""
 
 
-def rows(text: str, faults: Faults) -> tuple[list[Row], str]:
-    """The rows of a table, and the unit of their times: ``s``, or empty where none is stated.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateRows:
+    """The rows of a table. ``unit``: ``s``, or empty where the table states none."""
 
-    The name of the last column may state the unit (``time_ms``, ``time [s]``). Faults found are
-    added to ``faults``.
+    rows: list[Row]
+    unit: str
+    treated: tuple[str, ...] = ()
+    """Notes on columns that were left out."""
+
+
+def candidate_rows(text: str, faults: Faults) -> CandidateRows:
+    """The rows of a table; faults found are added to ``faults``.
+
+    The name of the column of times may state the unit (``time_ms``, ``time [s]``).
     """
-    lines = read_lines(
-        text.lstrip("\ufeff"),
-        ",",
-        faults,
-        empty_rows=True,
-        expected="values separated by commas",
+    table = split(text, faults, {})
+    exported = any(name.startswith(EXPORTED) for name in table.header)
+    roles = _exported_roles(table.header) if exported else roles_of(table, faults)
+    title = roles.responses[0]
+    if exported and roles.status:
+        place = table.header.index(roles.status)
+        table.rows = [(line, row) for line, row in table.rows if row[place]]
+    kept = [
+        row
+        for cells in cells_of(table, roles, title)
+        if (row := _row(cells, roles, table, faults)) is not None
+    ]
+    return CandidateRows(
+        rows=_decoded(kept),
+        unit="s" if unit_of(title)[1] else "",
+        treated=(*table.treated, *roles.treated),
     )
-    header = [name.strip() for name in lines[0][1]]
-    _check_header(header, faults)
-    unit = _unit(header[-1])
-    factor = UNITS[unit] if unit else 1.0
-    of_ours = any(name.startswith(OWN) for name in header)
-    kept: list[Row] = []
-    for number, line in as_wide_as(header, lines[1:], faults):
-        cells = dict(zip(header, line, strict=True))
-        if of_ours and not cells.get(STATUS):
-            continue
-        row = _row(number, _own_columns(cells, header[-1]) if of_ours else cells, factor, faults)
-        if row is not None:
-            kept.append(row)
-    return _decoded(kept), "s" if unit else ""
 
 
-def _check_header(header: list[str], faults: Faults) -> None:
-    if len(header) < 2:
-        raise faults.fail("1", "one column", "parameters, and the time in the last column")
-    if any(not name or cell(name) != name for name in header):
-        raise faults.fail("1", "no header", "the names of the columns in the first line")
-    again = repeated(header)
-    if again:
-        raise faults.fail("1", f"two columns named {', '.join(again)}", "each name once")
-
-
-def _unit(title: str) -> str:
-    """The unit of time at the end of a column title; empty where there is none.
-
-    >>> _unit("time_ms"), _unit("Time [s]"), _unit("performance")
-    ('ms', 's', '')
+def _exported_roles(header: Sequence[str]) -> ColumnRoles:
+    """The roles of the columns that ``autotune export`` wrote: parameters, how the candidate was
+    run, and the outcome.
     """
-    return quantity(title)[1] or (title.lower() if title.lower() in UNITS else "")
+    parameters = {n.removeprefix(EXPORTED): n for n in header if n.startswith(EXPORTED)}
+    runs = {n if n not in parameters else f"{n} of run": n for n in _RUN if n in header}
+    return ColumnRoles(
+        parameters=parameters | runs,
+        responses=(header[-1],),
+        predicted=PREDICTED[0] if PREDICTED[0] in header else None,
+        status=STATUS if STATUS in header else None,
+    )
 
 
-def _own_columns(cells: dict[str, str], title: str) -> dict[str, str]:
-    """The cells that matter of a row written by autotune: parameters, how the candidate was run,
-    and the outcome.
-    """
-    kept = {n.removeprefix(OWN): text for n, text in cells.items() if n.startswith(OWN)}
-    kept |= {n if n not in kept else f"{n} of run": cells[n] for n in _RUN if n in cells}
-    kept |= {name: cells[name] for name in (STATUS, PREDICTED) if name in cells}
-    return {**kept, title: cells[title]}
-
-
-def _row(number: int, line: dict[str, str], factor: float, faults: Faults) -> Row | None:
-    title = list(line)[-1]
-    text = line.pop(title).strip()
-    given = line.pop(STATUS, "ok").strip() or "ok"
-    guess = line.pop(PREDICTED, "").strip()
-    status: Status | None = next((named for named in STATUSES if named == given), None)
-    place = f"{number}"
+def _row(
+    cells: MeasuredCells, roles: ColumnRoles, table: DelimitedLines, faults: Faults
+) -> Row | None:
+    place = f"{cells.line}"
+    status: Status | None = next((named for named in STATUSES if named == cells.status), None)
     if status is None:
-        return left_out(faults, f"{place}:{STATUS}", f"{given!r}", f"one of {', '.join(STATUSES)}",
-            nearest(given, STATUSES),
+        return left_out(faults, f"{place}:{STATUS}", f"{cells.status!r}",
+            f"one of {', '.join(STATUSES)}", nearest(cells.status, STATUSES),
         )  # fmt: skip
-    seconds, predicted = positive(cell(text)), positive(cell(guess))
+    seconds, predicted = positive(cells.time), positive(cells.predicted)
     if status == "ok" and seconds is None:
         hint = f"leave failures out, or say so in a column {STATUS}"
-        return left_out(faults, f"{place}:{title}", f"{text!r}", "a positive number", hint)
-    if guess and predicted is None:
+        where = f"{place}:{roles.responses[0]}"
+        return left_out(faults, where, f"{cells.time_text!r}", "a positive number", hint)
+    if cells.predicted_text and predicted is None:
         return left_out(
-            faults, f"{place}:{PREDICTED}", f"{guess!r}", "a positive number or nothing"
+            faults,
+            f"{place}:{roles.predicted}",
+            f"{cells.predicted_text!r}",
+            "a positive number or nothing",
         )
     return Row(
         place=place,
-        settings={name: cell(value) for name, value in line.items()},
-        seconds=None if seconds is None or status != "ok" else seconds * factor,
+        settings={n: content(text, table.decimal_comma) for n, text in cells.settings.items()},
+        seconds=seconds if status == "ok" else None,
         status=status,
         predicted=predicted,
     )

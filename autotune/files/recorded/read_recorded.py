@@ -38,8 +38,8 @@ def read(path: Path, *, several: bool = False) -> RecordedSpace:
         rows, unit, kind = _structured(parsed, faults)
         device = _device(parsed)
     else:
-        rows, unit = csv_table.rows(text, faults)
-        kind = "CSV"
+        table = csv_table.candidate_rows(text, faults)
+        rows, unit, kind = table.rows, table.unit, "; ".join(("CSV", *table.treated))
     faults.settle()
     of_ours = _OWN.search(text, 0, _HEAD) is not None
     _check(rows, faults, one_problem=of_ours and not several)

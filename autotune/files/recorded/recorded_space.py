@@ -26,7 +26,7 @@ class RecordedSpace:
 
     name: str
     source: str
-    """The file, and the format that it was found to be in."""
+    """The file, the format that it was found to be in, and notes on columns that were left out."""
     unit: str
     """``s``; empty where the file states none: then only ratios of the times mean anything."""
     parameters: Mapping[str, tuple[Setting, ...]]

@@ -7,6 +7,7 @@ from pathlib import Path
 from autotune.domain.tables.table import STATISTICS, MeasurementTable, Statistic, Tables
 from autotune.errors import Fault, InputError, nearest, unknown_name
 from autotune.files.parsing import strict_json, text_content
+from autotune.files.parsing.column_roles import is_exported
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import repeated
 from autotune.files.recorded import read_recorded as recorded
@@ -102,7 +103,7 @@ def _series(
     """The requested series; all series where none is requested."""
     text, faults = source.text, source.faults
     domains = {p.name: p for p in options.parameters} if options else {}
-    if source.kind == "csv" and not csv_columns.is_own(text):
+    if source.kind == "csv" and not is_exported(text):
         return csv_columns.series(text, faults, response, wanted, domains)
     named = [*wanted.without, *([wanted.analytical] if wanted.analytical else [])]
     if named:

@@ -15,6 +15,8 @@ from autotune.domain.tables.parameter import Parameter, Value, is_number
 from autotune.domain.tables.table import Floats, MeasurementTable, ParameterRows
 from autotune.errors import nearest
 from autotune.files.parsing import text_content
+from autotune.files.parsing.column_roles import PREDICTED
+from autotune.files.parsing.delimited import number_of, setting
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import (
     UNITS,
@@ -24,8 +26,6 @@ from autotune.files.parsing.separated_values import (
     repeated,
     separator_of,
 )
-from autotune.files.tables.csv_columns import PREDICTED
-from autotune.files.tables.delimited import number_of, setting
 from autotune.files.tables.read_table import LARGEST
 from autotune.learning.formulas.base import Formula
 from autotune.learning.models.base import Bools

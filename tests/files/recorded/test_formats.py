@@ -23,6 +23,12 @@ def read(rows, content):
     return read_rows, unit, [str(fault).removeprefix("f:") for fault in faults.found]
 
 
+def csv_rows(content, faults):
+    """The rows of a table in CSV and their unit."""
+    table = csv_table.candidate_rows(content, faults)
+    return table.rows, table.unit
+
+
 def refusal(rows, content):
     with pytest.raises(InputError) as raised:
         rows(content, Faults("f"))
@@ -45,13 +51,13 @@ def row(place, settings, seconds, status="ok", **more):
     ],
 )  # fmt: skip
 def test_the_last_column_states_the_unit_of_the_times(title, unit, seconds):
-    rows, found, faults = read(csv_table.rows, f"tile,{title}\n8,2\n")
+    rows, found, faults = read(csv_rows, f"tile,{title}\n8,2\n")
     assert (rows, found, faults) == ([row("2", {"tile": 8}, pytest.approx(seconds))], unit, [])
 
 
 def test_a_failed_row_needs_no_time_and_gets_none():
     text = "tile,status,time_s\n8,ok,2\n16,build-failed,\n32,crashed,5\n64,,1\n"
-    rows, _, faults = read(csv_table.rows, text)
+    rows, _, faults = read(csv_rows, text)
     assert faults == []
     assert [(r.status, r.seconds) for r in rows] == [
         ("ok", 2.0), ("build-failed", None), ("crashed", None), ("ok", 1.0),
@@ -60,7 +66,7 @@ def test_a_failed_row_needs_no_time_and_gets_none():
 
 def test_a_prediction_is_in_seconds_whatever_the_unit_of_the_times():
     text = "tile,predicted_s,time_ms\n8,0.5,2\n16,,4\n"
-    rows, _, _ = read(csv_table.rows, text)
+    rows, _, _ = read(csv_rows, text)
     assert [r.predicted for r in rows] == [0.5, None]
     assert [r.seconds for r in rows] == [2e-3, 4e-3]
 
@@ -79,11 +85,11 @@ def test_a_prediction_is_in_seconds_whatever_the_unit_of_the_times():
         ("tile,predicted_s,time_s\n8,x,1\n",
          "2:predicted_s: 'x'; expected a positive number or nothing"),
         ("tile,time_s\n8\n", "2: 1 values; expected 2, as the header (cut off?)"),
-        ("tile,time_s\n8,1,2\n", "2: 3 values; expected 2, as the header (cut off?)"),
+        ("tile,time_s\n8,1,2\n16,1\n", "2: 3 values; expected 2, as the header (cut off?)"),
     ],
 )  # fmt: skip
 def test_a_wrong_row_is_left_out_with_a_fault(text, fault):
-    rows, _, faults = read(csv_table.rows, text + "16,ok,1\n" * ("status" in text))
+    rows, _, faults = read(csv_rows, text + "16,ok,1\n" * ("status" in text))
     assert faults[0] == fault
     assert all(r.settings["tile"] == 16 for r in rows)
 
@@ -91,15 +97,15 @@ def test_a_wrong_row_is_left_out_with_a_fault(text, fault):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("time_s\n1\n", "f:1: one column; expected parameters, and the time in the last column"),
+        ("time_s\n1\n", "f:1: columns: time_s; expected parameters, and what was measured in"),
         ("8,1\n16,2\n", "f:1: no header; expected the names of the columns in the first line"),
-        ("tile,,time\n8,1,2\n", "f:1: no header; expected the names of the columns in the first"),
+        ("tile,,\n8,1,2\n", "f:1: columns: tile; expected parameters, and what was measured in"),
         ("a,a,b,b,t\n", "f:1: two columns named a, b; expected each name once"),
-        ('a,"b\n', "f:1: not CSV: unexpected end of data; expected values separated by commas"),
+        ('a,"b\n', "f:1: not CSV: unexpected end of data; expected values between commas"),
     ],
 )
 def test_a_wrong_header_ends_the_reading(text, fault):
-    assert refusal(csv_table.rows, text).startswith(fault)
+    assert refusal(csv_rows, text).startswith(fault)
 
 
 def test_a_table_of_ours_names_its_parameters_and_its_runs():
@@ -109,7 +115,7 @@ def test_a_table_of_ours_names_its_parameters_and_its_runs():
         "heat,2,16,y,2,,\n"
         "heat,3,32,z,4,contended,\n"
     )
-    rows, _, faults = read(csv_table.rows, text)
+    rows, _, faults = read(csv_rows, text)
     assert faults == []
     assert [r.settings for r in rows] == [
         {"tile": 8, "threads": "x", "problem": "heat", "threads of run": 2},
@@ -119,7 +125,7 @@ def test_a_table_of_ours_names_its_parameters_and_its_runs():
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name():
-    rows, _, _ = read(csv_table.rows, "\ufefftile,time\n8,1\n")
+    rows, _, _ = read(csv_rows, "\ufefftile,time\n8,1\n")
     assert rows[0].settings == {"tile": 8}
 
 

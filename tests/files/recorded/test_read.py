@@ -159,7 +159,7 @@ def setting(**values: object) -> Callable[[dict[str, object]], object]:
     ("content", "words"),
     [
         ("", ["empty"]),
-        ("\x00\x01", ["one column"]),
+        ("\x00\x01", ["columns: \\x00\\x01"]),
         ("[1, 2]", ["a list at its top"]),
         ("8,1\n16,2\n", [":1: no header"]),
         ("{}", ["JSON with the keys nothing", "`results`"]),

@@ -7,10 +7,10 @@ import unicodedata
 
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
+from autotune.files.parsing.column_roles import taken_for
+from autotune.files.parsing.delimited import reads_back
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import separator_of
-from autotune.files.tables.csv_columns import taken_for
-from autotune.files.tables.delimited import reads_back
 from autotune.files.tables.format_of_text import detect
 
 

@@ -1,10 +1,15 @@
-"""Splits lines of CSV into cells, interprets cells, and records what was left out."""
+"""Splits a table of measurements in CSV into named columns, and interprets its cells.
+
+Commas, semicolons or tabs separate; where they are not commas, a comma may be the decimal point.
+Columns without a name, such as an index of the rows, are left out, with a note.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.domain.tables.parameter import Parameter
+from autotune.domain.tables.record import Cell
 from autotune.errors import unknown_name
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import (
@@ -16,7 +21,6 @@ from autotune.files.parsing.separated_values import (
     separator_of,
     to_number,
 )
-from autotune.files.tables.cleaning import Cell
 
 _MISSING = ("", "nan", "null")
 _DECIMAL = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
@@ -34,9 +38,11 @@ class DelimitedLines:
 
 
 def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> DelimitedLines:
-    """The header and the rows of a text; InputError that names every line of another length.
+    """The header and the rows of a text; a fault is added for each line of another length, which is
+    left out.
 
     ``domains``: the options of a variability model; with them, lines may list the chosen options.
+    InputError for a text that is no CSV with a header.
     """
     text = text.lstrip("\ufeff")
     first = text.lstrip("\r\n").split("\n", 1)[0]
@@ -52,19 +58,27 @@ def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> Delimi
     table = DelimitedLines([name.strip() for name in lines[0][1]], lines[1:], separator != ",", [])
     _unnamed_index(table)
     _check_header(table.header, faults)
-    _check_widths(table, faults)
+    table.rows = as_wide_as(table.header, table.rows, faults)
     return table
+
+
+def content(text: str, decimal_comma: bool) -> str | int | float | bool:
+    """The value of a cell, with the decimal point of its file; its text where it is no number.
+
+    >>> content("0,5", True), content("0,5", False), content("nan", False)
+    (0.5, '0,5', 'nan')
+    """
+    text = text.strip()
+    decimal = decimal_comma and _DECIMAL.fullmatch(text) is not None
+    return cell(text.replace(",", ".") if decimal else text)
 
 
 def setting(text: str, decimal_comma: bool) -> Cell:
     """The value of a cell; None for an empty cell and for numbers that are not finite."""
-    text = text.strip()
-    if text.lower() in _MISSING:
+    if text.strip().lower() in _MISSING:
         return None
-    if decimal_comma and _DECIMAL.fullmatch(text):
-        text = text.replace(",", ".")
-    number = cell(text)
-    return None if isinstance(number, str) and to_number(number) is not None else number
+    value = content(text, decimal_comma)
+    return None if isinstance(value, str) and to_number(value) is not None else value
 
 
 def reads_back(text: str) -> bool:
@@ -109,7 +123,7 @@ def _listed(
 
 
 def _unnamed_index(table: DelimitedLines) -> None:
-    """Remove a first column without a name that numbers the rows."""
+    """Remove columns without a name; the first such column usually numbers the rows."""
     width = len(table.header)
     if table.rows and all(len(row) == width + 1 for _, row in table.rows):
         table.header.insert(0, "")
@@ -130,10 +144,3 @@ def _check_header(header: Sequence[str], faults: Faults) -> None:
     again = repeated(header)
     if again:
         raise faults.fail("1", f"two columns named {', '.join(again)}", "each name once")
-
-
-def _check_widths(table: DelimitedLines, faults: Faults) -> None:
-    as_wide_as(table.header, table.rows, faults)
-    faults.settle()
-    if not table.rows:
-        raise faults.fail("", "no rows", "at least one measurement")

@@ -89,7 +89,7 @@ def test_a_failed_candidate_is_a_result() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["first", "least", "lent", "start", "neighbour_every", "patience", "most"]
+    "name", ["first", "least", "with_prior", "start", "neighbour_every", "patience", "most"]
 )
 def test_counts_of_a_policy_are_at_least_one(name: str) -> None:
     assert getattr(Policy(**{name: 1}), name) == 1  # type: ignore[arg-type]

@@ -99,16 +99,28 @@ def test_another_machine_file_or_worker_is_another_question():
 
 
 def test_another_compiler_is_another_question(tmp_path, monkeypatch):
-    compiler = tmp_path / "bin" / "mycc"
+    compiler = tmp_path / "bin" / "icx"
     compiler.parent.mkdir()
     monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
-    machine = "clock: 1 GHz\ncompiler: !!omap\n  - mycc: -O3\n  - none-such: -O3\nisa: x86\n"
+    machine = "clock: 1 GHz\ncompiler: !!omap\n  - icx: -O3\n  - none-such: -O3\nisa: x86\n"
     for version, starts in (("1.0", 1), ("1.0", 0), ("2.0", 1)):
-        compiler.write_text(f"#!/bin/sh\necho mycc {version}\n")
+        compiler.write_text(f"#!/bin/sh\necho icx {version}\n")
         compiler.chmod(0o755)
         with KerncraftAnalyser(machine, command=FAKE) as analyser:
             analyser.analyse(["a"])
             assert analyser.starts == starts
+
+
+def test_a_program_that_is_no_compiler_is_not_run(tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "mycc"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    machine = "clock: 1 GHz\ncompiler: !!omap\n  - mycc: -O3\nisa: x86\n"
+    with KerncraftAnalyser(machine, command=FAKE) as analyser:
+        assert isinstance(analyser.analyse(["a"])[0], EcmModel)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_nothing_is_left_of_workers(tmp_path, monkeypatch):

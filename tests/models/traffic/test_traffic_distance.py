@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autotune.codegen.tree.loop_tree import (
@@ -225,7 +226,39 @@ def programs(draw: st.DrawFn) -> StepProgram:
     return program(*nodes)
 
 
+def _cut_short(made: StepProgram, n: int) -> float:
+    """Bytes by which tiles in the upper half are shorter than the model takes them, on average.
+
+    The model begins with a whole tile at the half; a tile that crosses it leaves a piece there, and
+    the last one ends with the block.
+    """
+    half = n // 2
+    differences = [0.0]
+    for node in made.body.nodes:
+        if isinstance(node, Tiles):
+            edges = sorted({half, n, *(k for k in range(0, n, node.size) if k > half)})
+            mean = sum((end - begin) ** 2 for begin, end in pairwise(edges)) / half
+            differences.append(min(node.size, half) - mean)
+    return 8 * max(differences)
+
+
+CROSSED = program(
+    Tiles(
+        256,
+        NodeBlock((
+            sweep(("F", Num(0))),
+            sweep(("F", Num(0)), ("F", Num(1), (0,)), ("Y", Num(0), (0,)), lower="n/2"),
+        )),
+    ),
+    Sync(),
+    sweep(("F", Num(0))),
+    Sync(),
+)  # fmt: skip
+"""A tile of two thirds of the block, which crosses its half."""
+
+
 @settings(max_examples=50, deadline=None)
+@example(made=CROSSED, lines=48, threads=1)
 @given(made=programs(), lines=st.sampled_from([32, 48]), threads=st.sampled_from([1, 2]))
 def test_distances_agree_with_a_brute_force_stack(
     made: StepProgram, lines: int, threads: int
@@ -240,7 +273,8 @@ def test_distances_agree_with_a_brute_force_stack(
     counted, found = leading(made, n, threads)
     halves = any("n/2" in name.name for name in _sweeps(made.body))
     tiled = any(isinstance(node, Tiles) for node in made.body.nodes)
-    tolerance = ROWS * 2 * LINE + (ROWS * n * 8 / 16 if tiled and halves else 0)
+    cut = max(n * 8 / 16, _cut_short(made, n)) if tiled and halves else 0.0
+    tolerance = ROWS * 2 * LINE + ROWS * cut
     assert found == pytest.approx(counted, abs=tolerance)
 
 

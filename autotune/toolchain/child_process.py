@@ -275,6 +275,8 @@ def _start(
     paced = listener is not None and listener.paced
     try:
         return guard.start(command, environment, folder, piped_input=paced)
+    except GuardLost as error:
+        raise ChildProcessError(errno.ECHILD, "the guard of child processes was ended") from error
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR):
             raise

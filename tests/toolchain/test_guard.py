@@ -93,7 +93,7 @@ def test_a_guard_ends_although_a_fork_of_its_parent_holds_its_socket(tmp_path: P
 
 def test_a_guard_that_is_killed_ends_its_child_and_the_next_child_has_another(tmp_path: Path):
     pids = tmp_path / "pids"
-    script = f"echo $$ > {pids}; kill -9 $PPID; sleep 300"
+    script = f"echo $$ > {pids}; sleep 0.5; kill -9 $PPID; exec sleep 300"
     outcome = child_process.run(["sh", "-c", script], timeout=SOON)
     assert (outcome.code, outcome.signal) == (None, "SIGKILL")
     assert not outcome.ok

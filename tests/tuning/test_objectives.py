@@ -12,7 +12,7 @@ import pytest
 from autotune.commands import live
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
-from autotune.commands.tune.initial_candidates import StudyOptions
+from autotune.commands.tune.study_options import StudyOptions
 from autotune.commands.tune.study_run import TunedStudy
 from autotune.errors import InputError
 from autotune.measuring.conditions import energy
@@ -124,7 +124,7 @@ def test_the_dashboard_of_optuna_shows_the_trials(tmp_path, monkeypatch):
     from optuna.storages.journal import JournalFileBackend
 
     journal = tmp_path / "live.journal"
-    result = tuned(tmp_path, monkeypatch, "[time, memory]", mirror=str(journal))
+    result = tuned(tmp_path, monkeypatch, "[time, memory]", mirror=journal)
     (problem,) = result.evaluation.problems
     later = tmp_path / "later.journal"
     assert optuna_journal.write(result.evaluation, later, ("time", "memory")) == 4

@@ -16,10 +16,11 @@ from autotune.commands.options import (
     refuse_together,
 )
 from autotune.commands.output import TerminalProgress, document, note
-from autotune.commands.replay.command import SamplerName, replay_command
+from autotune.commands.replay.command import replay_command
+from autotune.commands.tune.study_options import StudyOptions
 
 if TYPE_CHECKING:
-    from autotune.commands.tune.flow import StudyOptions, TunedStudy
+    from autotune.commands.tune.flow import TunedStudy
     from autotune.workloads.base import Workload
 
 EXAMPLE = (
@@ -37,16 +38,7 @@ class TuneOptions:
         Path | None,
         typer.Argument(help="A config file, such as configs/quickstart.yaml; not for --replay."),
     ] = None
-    budget_seconds: Annotated[
-        float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
-    ] = None
-    budget_evaluations: Annotated[
-        int | None, typer.Option(help="Measure at most this many candidates a problem.", min=1)
-    ] = None
-    exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Measure all.")] = False
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the study: keep what is finished.")
-    ] = False
+    study: StudyOptions
     report: Annotated[
         Path | None, typer.Option("--report", help="Also write the HTML page here.")
     ] = None
@@ -65,24 +57,6 @@ class TuneOptions:
             " or CSV with the time in the last column.",
         ),
     ] = None
-    sampler: Annotated[
-        SamplerName | None,
-        typer.Option(
-            help="Who searches. Default: model for a replay, else the sampler of the config."
-        ),
-    ] = None
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STUDY[@STORE]",
-            help="A study, such as one of another machine or size: what a model learned of it"
-            " expects orders the candidates, as far as it proves itself here.",
-        ),
-    ] = None
-    mirror: Annotated[
-        Path | None,
-        typer.Option("--mirror", help="Show the search in this Optuna journal while it goes on."),
-    ] = None
     seed: Annotated[int | None, typer.Option(help="With --replay: 1 if left out.", min=0)] = None
     results: StoreOptions
 
@@ -91,46 +65,32 @@ class TuneOptions:
         """For every option that excludes others, whether it was set."""
         return {
             "CONFIG": self.config is not None,
-            "--budget-seconds": self.budget_seconds is not None,
-            "--budget-evaluations": self.budget_evaluations is not None,
-            "--exhaustive": self.exhaustive,
-            "--resume": self.resume,
+            "--budget-seconds": self.study.budget_seconds is not None,
+            "--budget-evaluations": self.study.budget_evaluations is not None,
+            "--exhaustive": self.study.exhaustive,
+            "--resume": self.study.resume,
             "--report": self.report is not None,
             "--emit-job": self.emit_job is not None,
             "--collect": self.collect is not None,
             "--replay": self.replay is not None,
-            "--sampler": self.sampler is not None,
-            "--prior": self.prior is not None,
-            "--mirror": self.mirror is not None,
+            "--sampler": self.study.sampler is not None,
+            "--prior": self.study.prior is not None,
+            "--mirror": self.study.mirror is not None,
             "--seed": self.seed is not None,
         }
-
-    def study(self) -> "StudyOptions":
-        """The limits of the study and the settings of its search."""
-        from autotune.commands.tune.flow import StudyOptions
-
-        return StudyOptions(
-            budget_seconds=self.budget_seconds,
-            budget_evaluations=self.budget_evaluations,
-            exhaustive=self.exhaustive,
-            resume=self.resume,
-            sampler=self.sampler,
-            prior=self.prior,
-            mirror=str(self.mirror) if self.mirror else None,
-        )
 
 
 @command
 def tune(options: TuneOptions) -> None:
     """Tune a config: rank, build, verify, time and compare the most promising candidates."""
     _check_together(options.given)
-    if options.prior is not None and options.sampler not in (None, "model"):
+    if options.study.prior is not None and options.study.sampler not in (None, "model"):
         raise typer.BadParameter("is for --sampler model", param_hint="--prior")
     if options.replay is not None:
         replay_command(
             options.replay,
-            options.sampler,
-            options.budget_evaluations,
+            options.study.sampler,
+            options.study.budget_evaluations,
             options.seed,
             json=options.results.json,
         )
@@ -164,7 +124,7 @@ def _tuned(workload: "Workload", options: TuneOptions) -> "TunedStudy":
     with contextlib.closing(screen()) as display:
         if options.collect is not None:
             return jobs.collect(workload, options.collect, options.results.store, display)
-        return flow.tune(workload, options.study(), options.results.store, display, display.watch)
+        return flow.tune(workload, options.study, options.results.store, display, display.watch)
 
 
 _EXCLUSIVE: Mapping[str, tuple[str, ...]] = {
@@ -193,7 +153,7 @@ def _emit(config: Path, workload: "Workload", options: TuneOptions, folder: Path
     """Write a job for another machine, and print how to run it and read it back."""
     from autotune.commands.tune import jobs
 
-    job = jobs.emit_job(workload, options.study(), folder, TerminalProgress())
+    job = jobs.emit_job(workload, options.study, folder, TerminalProgress())
     if options.results.json:
         document(job)
     note(

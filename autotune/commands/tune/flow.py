@@ -8,13 +8,13 @@ from pathlib import Path
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import (
-    StudyOptions,
     baseline,
     choose_candidates,
     unfinished_choices,
 )
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
 from autotune.commands.tune.provenance import content, identity_of, versions
+from autotune.commands.tune.study_options import StudyOptions
 from autotune.commands.tune.study_prior import prior_study
 from autotune.commands.tune.study_run import StudyRun, TunedStudy, result_of
 from autotune.domain.ranking import Ranking

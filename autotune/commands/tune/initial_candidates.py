@@ -2,32 +2,15 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from autotune.commands.rank.ranked_space import RankedSpace
+from autotune.commands.tune.study_options import StudyOptions
 from autotune.domain.ranking import Ranking
-from autotune.domain.setup import Sampler, Selection
+from autotune.domain.setup import Selection
 from autotune.domain.variant import Candidate
 from autotune.statistics.estimators import location
 from autotune.tuning import Chosen, EarlierResult, Task
 from autotune.tuning.first_candidates import choose, everything, first_candidates
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyOptions:
-    """The limits of a study and the settings of its search."""
-
-    budget_seconds: float | None = None
-    budget_evaluations: int | None = None
-    """Candidates per problem."""
-    exhaustive: bool = False
-    resume: bool = False
-    sampler: Sampler | None = None
-    """Who searches; None: as the config says."""
-    prior: str | None = None
-    """A study whose model is a prior, ``STUDY`` or ``STUDY@STORE``; None: as the config says."""
-    mirror: str | None = None
-    """A journal file of Optuna that shows the search."""
 
 
 def baseline(ranked: RankedSpace, ranking: Ranking) -> Candidate:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.earlier_results import EarlierResults
-from autotune.commands.tune.initial_candidates import StudyOptions, baseline, evaluations, tasks
+from autotune.commands.tune.initial_candidates import baseline, evaluations, tasks
 from autotune.commands.tune.provenance import content, identity_of, launching, versions
+from autotune.commands.tune.study_options import StudyOptions
 from autotune.commands.tune.study_prior import PriorStudy, StudyPrior, proved
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Prepared, Sample
@@ -144,7 +145,7 @@ class StudyRun:
             first=[baseline(ranked, ranking).identity for ranking in ranked.rankings],
             hints=list(earlier_results.hints.values()),
             prior=before.seconds,
-            mirror_file=MirrorFile(options.mirror, self.study) if options.mirror else None,
+            mirror_file=MirrorFile(str(options.mirror), self.study) if options.mirror else None,
             seed=setup.selection.seed,
         )
         note = {"warm_start": earlier_results.note} if earlier_results.note else {}

@@ -1,5 +1,6 @@
 """``autotune tune``: which options go together, and what a job needs."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 
 from autotune.commands.app import app
 from autotune.commands.tune.command import EXAMPLE, TuneOptions
-from autotune.commands.tune.initial_candidates import StudyOptions
+from autotune.commands.tune.study_options import StudyOptions
 
 
 def test_nothing_is_given_where_nothing_is_said() -> None:
@@ -18,33 +19,48 @@ def test_nothing_is_given_where_nothing_is_said() -> None:
 def test_every_option_that_others_exclude_knows_whether_it_was_given() -> None:
     path = Path("x")
     every = TuneOptions(
-        config=path, budget_seconds=1.0, budget_evaluations=1, exhaustive=True, resume=True,
-        report=path, emit_job=path, collect=path, replay=path, sampler="gp", prior="s",
-        mirror=path, seed=0,
+        config=path, report=path, emit_job=path, collect=path, replay=path, seed=0,
+        study=StudyOptions(
+            budget_seconds=1.0, budget_evaluations=1, exhaustive=True, resume=True, sampler="gp",
+            prior="s", mirror=path,
+        ),
     )  # fmt: skip
     assert all(every.given.values())
     assert TuneOptions(seed=0).given["--seed"]
 
 
-def test_the_limits_of_the_study_are_those_of_the_options() -> None:
-    options = TuneOptions(
-        budget_seconds=60.0,
-        budget_evaluations=5,
-        resume=True,
-        sampler="random",
-        prior="old@store.sqlite",
-        mirror=Path("x.journal"),
-    )
-    assert options.study() == StudyOptions(
-        budget_seconds=60.0,
-        budget_evaluations=5,
-        exhaustive=False,
-        resume=True,
-        sampler="random",
-        prior="old@store.sqlite",
-        mirror="x.journal",
-    )
-    assert TuneOptions().study() == StudyOptions()
+def test_the_limits_of_the_study_are_those_of_the_options(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Every option of the command line reaches the run of the study as it was given."""
+    studies: list[StudyOptions] = []
+
+    def tune(workload: object, options: StudyOptions, *others: object) -> None:
+        studies.append(options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("autotune.commands.tune.flow.tune", tune)
+    config = tmp_path / "grid.yaml"
+    config.write_text(CONFIG, encoding="utf-8")
+    (tmp_path / "blocks.yaml").write_text(SPACE, encoding="utf-8")
+    words = [
+        *("--budget-seconds", "60", "--budget-evaluations", "5", "--resume"),
+        *("--sampler", "model", "--prior", "old@store.sqlite", "--mirror", "x.journal"),
+    ]
+    for more in ([], words):
+        assert CliRunner().invoke(app, ["tune", str(config), *more]).exit_code == 130
+    names = [field.name for field in fields(StudyOptions)]
+    usual, given = ({name: getattr(s, name) for name in names} for s in studies)
+    assert usual == {name: getattr(StudyOptions(), name) for name in names}
+    assert given == {
+        "budget_seconds": 60.0,
+        "budget_evaluations": 5,
+        "exhaustive": False,
+        "resume": True,
+        "sampler": "model",
+        "prior": "old@store.sqlite",
+        "mirror": Path("x.journal"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,29 @@ def front(
         for name, point in values.items()
         if all(objective in point for objective in objectives)
     }
-    kept: dict[str, tuple[float, ...]] = {}
-    for name in sorted(boxes, key=lambda name: (boxes[name], name)):
+    names = list(boxes)
+    first_of: dict[tuple[float, ...], str] = {}
+    for name in sorted(names[i] for i in not_dominated(list(boxes.values()))):
+        first_of.setdefault(boxes[name], name)
+    return tuple(first_of[box] for box in sorted(first_of))
+
+
+def not_dominated(points: Sequence[Sequence[float]]) -> list[int]:
+    """The places of the points that no other point dominates, ascending; equal points all stay.
+
+    A point dominates another if it is at least as small in every objective and smaller in one.
+
+    >>> not_dominated([(1, 9), (2, 3), (3, 4), (2, 3)])
+    [0, 1, 3]
+    """
+    tuples = [tuple(point) for point in points]
+    kept: list[tuple[float, ...]] = []
+    for point in sorted(set(tuples)):
         # in this order nothing later dominates anything earlier
-        if not any(_covers(other, boxes[name]) for other in kept.values()):
-            kept[name] = boxes[name]
-    return tuple(kept)
+        if not any(_covers(other, point) for other in kept):
+            kept.append(point)
+    front_points = set(kept)
+    return [place for place, point in enumerate(tuples) if point in front_points]
 
 
 def _box(point: Sequence[float], fine: float) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.statistics.pareto import front
+from autotune.statistics.pareto import front, not_dominated
 
 VALUES = st.sampled_from([1.0, 2.0, 4.0, 8.0])
 CLOUD = st.dictionaries(
@@ -73,3 +73,13 @@ def test_candidates_that_lack_an_objective_take_no_part() -> None:
 def test_values_that_are_not_positive_numbers_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match=r"^objectives must be positive numbers, not \[1\.0, "):
         front({"a": {"t": 1.0, "m": value}}, ("t", "m"))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8))
+def test_points_that_no_other_beats_in_everything(points: list[tuple[int, int]]) -> None:
+    kept = [
+        place
+        for place, (a, b) in enumerate(points)
+        if not any(c <= a and d <= b and (c, d) != (a, b) for c, d in points)
+    ]
+    assert not_dominated(points) == kept

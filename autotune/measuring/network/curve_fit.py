@@ -207,10 +207,8 @@ def _residual(segments: Sequence[Segment], points: SamplePoints) -> tuple[float,
 def _medians(points: SamplePoints) -> tuple[CurvePoint, ...]:
     """The median time of each size."""
     return tuple(
-        CurvePoint(
-            Bytes(int(x)), Seconds(_rounded(float(np.median(points.y[points.x == x])), "time"))
-        )
-        for x in np.unique(points.x)
+        CurvePoint(Bytes(int(size)), Seconds(_rounded(float(time), "time")))
+        for size, time in zip(*medians(points), strict=True)
     )
 
 

@@ -39,14 +39,3 @@ def expected_scalar(
     for draw in chance.standard_normal((_DRAWS, len(mean))):
         total += np.maximum(best - scalar(mean + sd * draw[:, None], weights), 0.0)
     return total / _DRAWS
-
-
-def not_dominated(values: Floats) -> list[int]:
-    """Which columns of (objectives, m) no other column beats in all objectives."""
-    kept = []
-    for place in range(values.shape[1]):
-        other = values <= values[:, place : place + 1]
-        strictly = (values < values[:, place : place + 1]).any(axis=0)
-        if not (other.all(axis=0) & strictly).any():
-            kept.append(place)
-    return kept

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from autotune.tuning.search.improvement import expected_scalar, not_dominated, scalar
+from autotune.statistics.pareto import not_dominated
+from autotune.tuning.search.improvement import expected_scalar, scalar
 from autotune.tuning.search.points import Floats, Indices
 from autotune.tuning.search.surface import Observation, Posterior, Surface
 
@@ -54,7 +55,7 @@ class Objectives:
             return None
         every = [time, *posteriors]
         front = np.stack([posterior.mean[measured] for posterior in every])
-        kept = front[:, not_dominated(front)]
+        kept = front[:, not_dominated(front.T.tolist())]
         ideal = front.min(axis=1)[:, None]
         span = np.maximum(kept.max(axis=1)[:, None] - ideal, _LEAST_RANGE)
         weights = chance.dirichlet(np.ones(len(every)))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.tuning.search.improvement import expected, expected_scalar, not_dominated, scalar
+from autotune.tuning.search.improvement import expected, expected_scalar, scalar
 
 
 def test_at_the_best_it_is_the_mean_of_half_a_normal() -> None:
@@ -52,13 +52,3 @@ def test_with_spread_it_is_nearly_that_of_one_objective() -> None:
     ]
     truth = expected(1.05 * mean[0], 1.05 * sd[0], 0.0)
     assert np.mean(runs, axis=0) == pytest.approx(truth, rel=0.1)
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8))
-def test_columns_that_no_other_beats_in_everything(columns: list[tuple[int, int]]) -> None:
-    kept = [
-        place
-        for place, (a, b) in enumerate(columns)
-        if not any(c <= a and d <= b and (c, d) != (a, b) for c, d in columns)
-    ]
-    assert not_dominated(np.array(columns, dtype=float).T) == kept

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searcher_conformance import ROWS, seconds, space
 
+from autotune.statistics.pareto import not_dominated
 from autotune.tuning.search.base import SearchResult
 from autotune.tuning.search.failures import Failures
-from autotune.tuning.search.improvement import expected, not_dominated
+from autotune.tuning.search.improvement import expected
 from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.parameter_levels import levels
 from autotune.tuning.search.points import points
@@ -234,7 +235,7 @@ def test_two_objectives_find_their_front() -> None:
         search.tell(
             SearchResult(index=row, seconds=time[row], objectives={"memory": float(memory[row])})
         )
-    on_front = set(not_dominated(np.stack([time, memory])))
+    on_front = set(not_dominated(np.stack([time, memory]).T.tolist()))
     found = len(on_front & set(asked)) / len(on_front)
     assert found > 1.3 * 36 / len(rows)
 

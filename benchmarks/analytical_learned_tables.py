@@ -24,29 +24,29 @@ def lines(done: Done) -> list[str]:
     whole: dict[str, CurveTable] = {}
     for path in dict.fromkeys(task.path for task, _ in done):
         name = tasks.read(path).name
-        for course, trials in _courses(path, done).items():
-            found = _table(path, course, trials)
+        for split_plan, trials in _split_plans(path, done).items():
+            found = _table(path, split_plan, trials)
             if found is None:
                 continue
-            apart = f", {course.leave_out} left out" if course.leave_out else ""
+            apart = f", {split_plan.leave_out} left out" if split_plan.leave_out else ""
             text += ["", f"## {name}{apart}", "", curve(found)]
-            if not course.leave_out:
+            if not split_plan.leave_out:
                 whole[name] = found
     return [*text, *_summary(whole)] if whole else text
 
 
-def _courses(path: str, done: Done) -> dict[SplitPlan, list[Trial]]:
+def _split_plans(path: str, done: Done) -> dict[SplitPlan, list[Trial]]:
     found: dict[SplitPlan, list[Trial]] = {}
     for task, outcome in done:
         if task.path == path and isinstance(task, tasks.Curve) and isinstance(outcome, Trial):
-            found.setdefault(task.course, []).append(outcome)
+            found.setdefault(task.split_plan, []).append(outcome)
     return found
 
 
-def _table(path: str, course: SplitPlan, trials: Sequence[Trial]) -> CurveTable | None:
+def _table(path: str, split_plan: SplitPlan, trials: Sequence[Trial]) -> CurveTable | None:
     """The repeats that are complete; None while there is none."""
-    splits = tasks.splits(path, course)
-    full = len(tasks.MODELS) * len(course.sizes)
+    splits = tasks.splits(path, split_plan)
+    full = len(tasks.MODELS) * len(split_plan.sizes)
     units: dict[tuple[int, str], list[Trial]] = {}
     for trial in trials:
         group = "" if trial.group is None else str(trial.group)
@@ -55,14 +55,16 @@ def _table(path: str, course: SplitPlan, trials: Sequence[Trial]) -> CurveTable 
     if not kept:
         return None
     halves = tasks.halves(path)
-    size = course.sizes[0]
+    size = split_plan.sizes[0]
     floor = [_floor(halves, splits[size, *unit].test) for unit in kept] if halves else []
     made = [trial for found in kept.values() for trial in found]
     repeats = len({repeat for repeat, _ in kept})
     return CurveTable(
         models=tasks.MODELS,
         kinds=tuple(_kind(model) for model in tasks.MODELS),
-        course=SplitPlan(sizes=course.sizes, repeats=repeats, leave_out=course.leave_out),
+        split_plan=SplitPlan(
+            sizes=split_plan.sizes, repeats=repeats, leave_out=split_plan.leave_out
+        ),
         trials=tuple(made),
         tops=tasks.TOPS,
         floor=tuple(score for score in floor if score is not None),
@@ -91,7 +93,7 @@ def _summary(whole: dict[str, CurveTable]) -> list[str]:
         rows = [head]
         for name, found in whole.items():
             floor = found.floor_point("error_rate") if k is None else found.floor_loss(k)
-            last = found.course.sizes[-1]
+            last = found.split_plan.sizes[-1]
             rows.append(
                 (
                     name,
@@ -110,7 +112,7 @@ def _summary(whole: dict[str, CurveTable]) -> list[str]:
 
 
 def _value(found: CurveTable, model: str, size: int, k: int | None) -> str:
-    if size not in found.course.sizes:
+    if size not in found.split_plan.sizes:
         return "-"
     point = found.point(model, size, "error_rate") if k is None else found.top_loss(model, size, k)
     return "-" if point is None else _share(point.median if k is None else point.mean)
@@ -133,7 +135,7 @@ def _from(first: Payoff | None) -> str:
 def _better(whole: dict[str, CurveTable]) -> list[str]:
     """Over all studies: the mean of each model's error and loss by size."""
     text = []
-    sizes = next(iter(whole.values())).course.sizes
+    sizes = next(iter(whole.values())).split_plan.sizes
     for k, title in ((None, "error rate, mean of the studies"), (_TOP, "top-3 loss, the same")):
         rows = [(title, *(f"{size} rows" for size in sizes))]
         for model in tasks.MODELS:

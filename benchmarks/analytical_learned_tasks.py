@@ -48,11 +48,11 @@ SAMPLED = ("influence-raw", "influence", "ridge")
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """One model on one split of a course."""
+    """One model on one split of a plan."""
 
     path: str
     model: str
-    course: SplitPlan
+    split_plan: SplitPlan
     size: int
     repeat: int
     group: str = ""
@@ -60,7 +60,11 @@ class Curve:
     @property
     def told(self) -> str:
         """What it is, within its file."""
-        where = f"{self.course.leave_out}={self.group}" if self.group else str(self.course.sizes)
+        where = (
+            f"{self.split_plan.leave_out}={self.group}"
+            if self.group
+            else str(self.split_plan.sizes)
+        )
         return f"{self.model}|{where}|{self.size}|{self.repeat}"
 
 
@@ -123,10 +127,12 @@ Outcome = Trial | Sample | Failure
 
 def curves(path: Path, sizes: tuple[int, ...], repeat: int, repeats: int) -> Iterator[Curve]:
     """The trials of a repeat of the learning curves of a study."""
-    course = SplitPlan(sizes=sizes, repeats=repeats)
+    split_plan = SplitPlan(sizes=sizes, repeats=repeats)
     for size in sizes:
         for model in MODELS:
-            yield Curve(path=str(path), model=model, course=course, size=size, repeat=repeat)
+            yield Curve(
+                path=str(path), model=model, split_plan=split_plan, size=size, repeat=repeat
+            )
 
 
 def apart(path: Path, sizes: tuple[int, ...], repeat: int) -> Iterator[Curve]:
@@ -135,12 +141,12 @@ def apart(path: Path, sizes: tuple[int, ...], repeat: int) -> Iterator[Curve]:
     name = next((n for n in APART if n in table.inputs.names), "")
     if not name:
         return
-    course = SplitPlan(sizes=sizes, repeats=APART_REPEATS, leave_out=name)
+    split_plan = SplitPlan(sizes=sizes, repeats=APART_REPEATS, leave_out=name)
     for group in table.groups(name) if repeat < APART_REPEATS else ():
         for size in sizes:
             for model in MODELS:
                 yield Curve(
-                    path=str(path), model=model, course=course, size=size, repeat=repeat,
+                    path=str(path), model=model, split_plan=split_plan, size=size, repeat=repeat,
                     group=str(group),
                 )  # fmt: skip
 
@@ -186,9 +192,9 @@ def halves(path: str) -> Halves | None:
 
 
 @functools.cache
-def splits(path: str, course: SplitPlan) -> Mapping[tuple[int, int, str], TrainTestSplit]:
-    """The splits of a course by size, repeat and group."""
-    found = course.splits(read(path))
+def splits(path: str, split_plan: SplitPlan) -> Mapping[tuple[int, int, str], TrainTestSplit]:
+    """The splits of a plan by size, repeat and group."""
+    found = split_plan.splits(read(path))
     return {(s.size, s.repeat, "" if s.group is None else str(s.group)): s for s in found}
 
 
@@ -196,8 +202,8 @@ def perform(task: Task) -> dict[str, object]:
     """One fit as a row of the results."""
     if isinstance(task, Curve):
         (one,) = contenders(read(task.path), [task.model])
-        split = splits(task.path, task.course)[task.size, task.repeat, task.group]
-        return asdict(trial(one, split, task.course.seed, Scoring(tops=TOPS)))
+        split = splits(task.path, task.split_plan)[task.size, task.repeat, task.group]
+        return asdict(trial(one, split, task.split_plan.seed, Scoring(tops=TOPS)))
     try:
         return asdict(_sampled(task))
     except InputError as error:

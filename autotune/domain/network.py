@@ -163,7 +163,7 @@ class Network:
             seen.add(curve.key)
 
     @property
-    def known(self) -> frozenset[tuple[Operation, int, int]]:
+    def keys(self) -> frozenset[tuple[Operation, int, int]]:
         """The keys of all curves: operation, nodes and ranks."""
         return frozenset(curve.key for curve in self.curves)
 

@@ -65,7 +65,7 @@ def least(formula: Formula, values: Mapping[str, Value], bound: float, what: str
     return number
 
 
-_NOTHING, _ONE, _ALL = Condition("0"), Condition("1"), Condition("threads")
+_NOTHING, _UNIT, _ALL = Condition("0"), Condition("1"), Condition("threads")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ class KernelModel:
         default_factory=dict
     )
     """Values of the parameters of the space; the others are those of its baseline."""
-    times: Formula = _ONE
+    times: Formula = _UNIT
     """Time steps (sweeps over the grid) of a run."""
     extra: Formula = _NOTHING
     where: Mapping[str, AnyFormula] = field(default_factory=dict)
@@ -202,7 +202,7 @@ class MarkedLoop:
     name: Text
     iterations: Annotated[Formula, FileKey(about="of all threads, in a run")]
     """Of all threads together, in a run."""
-    entries: Formula = _ONE
+    entries: Formula = _UNIT
     """How often the loop is begun, by all threads together."""
     workers: Formula = _ALL
     """Threads that the iterations keep busy."""

@@ -107,14 +107,14 @@ class Unsure:
     """(n,)"""
     shifts: Floats
     """(n, figures): for one standard deviation of each figure."""
-    own: Floats
+    independent: Floats
     """(n,): standard deviations of each alone."""
 
     def slower(self, index: int, others: npt.NDArray[np.int64]) -> Floats:
         """The probability that each of ``others`` takes longer than the candidate at ``index``."""
         difference = self.times[others] - self.times[index]
         apart = ((self.shifts[others] - self.shifts[index]) ** 2).sum(axis=1)
-        sigma = np.sqrt(apart + self.own[others] ** 2 + self.own[index] ** 2)
+        sigma = np.sqrt(apart + self.independent[others] ** 2 + self.independent[index] ** 2)
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(difference == 0, 0.0, difference / sigma)
         return np.array([0.5 * (1 + math.erf(value / math.sqrt(2))) for value in score.tolist()])
@@ -132,7 +132,7 @@ def unsure(predictions: Sequence[Prediction]) -> Unsure | None:
     return Unsure(
         times=np.log(np.array([float(p.seconds or math.nan) for p in predictions])),
         shifts=shifts.reshape(len(uncertainties), len(names)),
-        own=np.array([uncertainty.own for uncertainty in uncertainties]),
+        independent=np.array([uncertainty.independent for uncertainty in uncertainties]),
     )
 
 

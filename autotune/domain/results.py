@@ -48,13 +48,13 @@ class Uncertainty:
     shared: Mapping[str, float]
     """Figure or known weakness to the relative change of the time when it is one standard
     deviation off, the same way for all candidates."""
-    own: float
+    independent: float
     """What belongs to this candidate alone."""
 
     @property
     def sigma(self) -> float:
         """The combined relative standard deviation of all contributions."""
-        return math.hypot(self.own, *self.shared.values())
+        return math.hypot(self.independent, *self.shared.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

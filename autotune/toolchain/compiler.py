@@ -16,7 +16,7 @@ from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError, MissingTool
 from autotune.toolchain import child_process
 
-KNOWN = ("gcc", "clang", "cc", "icx", "armclang", "nvc")
+USUAL_NAMES = ("gcc", "clang", "cc", "icx", "armclang", "nvc")
 _PACKAGES = {
     "gcc": ("gcc libc6-dev", "gcc glibc-devel"),
     "clang": ("clang libomp-dev", "clang libomp-devel"),
@@ -213,7 +213,7 @@ def _options(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _missing(program: str, search_path: str) -> Fault:
-    installed = [name for name in KNOWN if shutil.which(name, path=search_path)]
+    installed = [name for name in USUAL_NAMES if shutil.which(name, path=search_path)]
     debian, fedora = _PACKAGES.get(Path(program).name.split("-")[0], (program, program))
     hint = f"apt install {debian}, or dnf install {fedora}"
     if installed:

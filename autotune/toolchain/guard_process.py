@@ -124,17 +124,17 @@ def _reap_orphans() -> None:
 def _end_all() -> None:
     """End all descendants: with SIGTERM, then with SIGKILL until none is left."""
     begun = time.monotonic()
-    told: set[int] = set()
+    signalled: set[int] = set()
     while time.monotonic() < begun + _LAST_WAIT:
         _reap_orphans()
         left = running_descendants(os.getpid())
         if not left:
             return
         gentle = time.monotonic() < begun + _GRACE
-        for pid in left - told if gentle else left:
+        for pid in left - signalled if gentle else left:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGTERM if gentle else signal.SIGKILL)
-        told |= left
+        signalled |= left
         time.sleep(0.01)
 
 

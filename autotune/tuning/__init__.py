@@ -12,10 +12,10 @@ from autotune.tuning.base import (
     EarlierResult,
     Journal,
     NoOtherTuner,
-    Plan,
     Proposal,
     Search,
-    Turns,
+    TunerLock,
+    TuningPlan,
 )
 from autotune.tuning.events import Best, Event, Standing, Verdict, Watcher, unwatched
 from autotune.tuning.fixed_list import tune_problem
@@ -32,12 +32,12 @@ __all__ = [
     "Event",
     "Journal",
     "NoOtherTuner",
-    "Plan",
     "Proposal",
     "Search",
     "Standing",
     "Task",
-    "Turns",
+    "TunerLock",
+    "TuningPlan",
     "Verdict",
     "Watcher",
     "agree",

@@ -50,7 +50,7 @@ class Journal(Protocol):
         """Record that a candidate is finished; called again if its status changes later."""
 
 
-class Turns(Protocol):
+class TunerLock(Protocol):
     """Prevents tuners on one host from building or timing while another one times."""
 
     def building(self) -> AbstractContextManager[None]:
@@ -73,7 +73,7 @@ class NoOtherTuner:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class TuningPlan:
     """How candidates are measured, and the limits of time and number."""
 
     measuring: Measuring
@@ -95,7 +95,7 @@ class Bench:
     progress: Progress
     clock: Clock = field(default_factory=Clock)
     watcher: Watcher = unwatched
-    turns: Turns = field(default_factory=NoOtherTuner)
+    lock: TunerLock = field(default_factory=NoOtherTuner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,16 +28,16 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
     """
     began = time.monotonic()
 
-    def one(candidate: Candidate) -> Prepared | None:
+    def begin(candidate: Candidate) -> Prepared | None:
         return bench.measurer.prepare(candidate) if time.monotonic() < deadline else None
 
     done: dict[str, Prepared] = {}
     if not candidates:
         return []
-    with bench.turns.building(), ThreadPoolExecutor(max_workers=quiet.cpus()) as pool:
+    with bench.lock.building(), ThreadPoolExecutor(max_workers=quiet.cpus()) as pool:
         bench.clock.timed("wait", began)
         started = time.monotonic()
-        futures = [pool.submit(one, candidate) for candidate in candidates]
+        futures = [pool.submit(begin, candidate) for candidate in candidates]
         bench.progress("build and verify", 0, len(candidates))
         try:
             for number, future in enumerate(as_completed(futures), start=1):

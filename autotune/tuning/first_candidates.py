@@ -89,22 +89,22 @@ def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) 
     on the seed and on the set of remaining candidates, not on their order.
     """
     total = len(ranking.entries)
-    whys: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     entries = {entry.candidate.identity: entry for entry in ranking.entries}
     predicted = sorted(
         (e for e in ranking.entries if e.rank is not None), key=lambda e: e.rank or 0
     )
     for entry, why in _top(predicted, selection.top):
-        whys[entry.candidate.identity] = [f"predicted place {entry.rank} of {total}{why}"]
+        reasons[entry.candidate.identity] = [f"predicted place {entry.rank} of {total}{why}"]
     if baseline is not None and selection.baseline:
         if baseline not in entries:
             raise ValueError(f"the baseline {baseline} is not among the {total} candidates")
-        whys.setdefault(baseline, []).append("the baseline")
-    rest = sorted(entries.keys() - whys.keys())
+        reasons.setdefault(baseline, []).append("the baseline")
+    rest = sorted(entries.keys() - reasons.keys())
     generator = random.Random(f"{selection.seed} {ranking.problem.label}")
     for identity in generator.sample(rest, min(selection.random, len(rest))):
-        whys[identity] = [f"drawn at random from the other {len(rest)}"]
-    return [_chosen(entries[identity], "; ".join(why)) for identity, why in whys.items()]
+        reasons[identity] = [f"drawn at random from the other {len(rest)}"]
+    return [_chosen(entries[identity], "; ".join(why)) for identity, why in reasons.items()]
 
 
 def everything(ranking: Ranking) -> list[Chosen]:
@@ -159,7 +159,7 @@ def _likely(entries: Sequence[Ranked]) -> list[float]:
         return [0.0] * len(entries)
     chance = np.random.default_rng(20191)
     common = chance.standard_normal((_DRAWS, uncertain.shifts.shape[1])) @ uncertain.shifts.T
-    alone = chance.standard_normal((_DRAWS, len(entries))) * uncertain.own
+    alone = chance.standard_normal((_DRAWS, len(entries))) * uncertain.independent
     fastest = (uncertain.times + common + alone).argmin(axis=1)
     shares: list[float] = (np.bincount(fastest, minlength=len(entries)) / _DRAWS).tolist()
     return shares

@@ -4,12 +4,12 @@ import time
 from collections.abc import Sequence
 
 from autotune.domain.results import Measurement
-from autotune.tuning.base import Bench, Chosen, Plan
+from autotune.tuning.base import Bench, Chosen, TuningPlan
 from autotune.tuning.building import prepare
 from autotune.tuning.rounds import TAIL, MeasuredGroup, shown
 
 
-def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: Plan) -> list[Measurement]:
+def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: TuningPlan) -> list[Measurement]:
     """Build, verify and time the chosen candidates of one problem.
 
     Returns one measurement per candidate, in order; a failure is a result with its status. No build

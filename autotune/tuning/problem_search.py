@@ -11,7 +11,7 @@ from autotune.domain.results import Measurement, Prediction, Stage
 from autotune.domain.variant import Candidate
 from autotune.statistics.drift import DriftFreeTimes
 from autotune.statistics.estimators import TOPS, location
-from autotune.tuning.base import Bench, Chosen, EarlierResult, Plan, Proposal, Search
+from autotune.tuning.base import Bench, Chosen, EarlierResult, Proposal, Search, TuningPlan
 from autotune.tuning.building import prepare
 from autotune.tuning.events import Best, ProblemNotice, Standing
 from autotune.tuning.race import Race, RaceStanding
@@ -50,7 +50,7 @@ class ProblemSearch:
     """The number of the problem in the search over all problems."""
     task: Task
     bench: Bench
-    plan: Plan
+    plan: TuningPlan
     publish: Callable[["ProblemSearch", ProblemNotice, RaceStanding | None], None]
     together: Sequence["ProblemSearch"]
     """The searches of all problems of the run: their finals share the time that is left."""
@@ -81,7 +81,7 @@ class ProblemSearch:
         return self.task.ranking.problem.label
 
     @property
-    def known(self) -> set[str]:
+    def earlier(self) -> set[str]:
         """The identities of candidates that other runs measured."""
         return {identity for _, identity in self.group.earlier}
 
@@ -92,20 +92,20 @@ class ProblemSearch:
         first = []
         for choice in self.task.first:
             identity = choice.candidate.identity
-            if identity in self.known or self.left(1):  # what only compares costs nothing
+            if identity in self.earlier or self.left(1):  # what only compares costs nothing
                 first.append(choice)
                 self.order[identity] = len(self.order) + 1
-        earlier_count = f", {len(self.known)} are known" if self.known else ""
+        earlier_count = f", {len(self.earlier)} are known" if self.earlier else ""
         why = f"{len(first)} are measured first{earlier_count}"
         self.publish(self, ProblemNotice(kind="begun", why=why), None)
         self._measure(first, "first", None, f"measure {self.label}")
-        self.tell(search, sorted(self.known | self.order.keys()))
+        self.tell(search, sorted(self.earlier | self.order.keys()))
 
     def left(self, otherwise: int) -> int:
         """How many candidates may still be measured; ``otherwise`` without a budget."""
         if self.plan.evaluations is None:
             return otherwise
-        spent = self.task.counted + len(self.order.keys() - self.known)
+        spent = self.task.counted + len(self.order.keys() - self.earlier)
         return max(0, self.plan.evaluations - spent)
 
     # --- steps of the search ------------------------------------------------------------
@@ -175,7 +175,7 @@ class ProblemSearch:
         """The fastest candidate with enough launches to be trusted; without one, the fastest of
         all.
         """
-        enough = {i for i in times.times if len(self.group.times(i)) > 1 or i in self.known}
+        enough = {i for i in times.times if len(self.group.times(i)) > 1 or i in self.earlier}
         able = sorted(enough or times.times)
         return min(able, key=lambda i: times.times[i]) if able else None
 
@@ -311,18 +311,18 @@ class ProblemSearch:
         for prepared in prepare(candidates, self.bench, limit):
             identity = prepared.candidate.identity
             self.group.enter(prepared, fastest or self._predictions[identity].seconds)
-            lap = RaceStanding(
+            standing = RaceStanding(
                 identity=identity, verdict="open", contest=None, seconds=None, rounds=0
             )
-            self.publish(self, ProblemNotice(kind="built", candidate=prepared.candidate), lap)
+            self.publish(self, ProblemNotice(kind="built", candidate=prepared.candidate), standing)
 
-    def _report_standing(self, lap: RaceStanding) -> None:
-        if lap.verdict != "open":
-            self.waiting.discard(lap.identity)
-        candidate = self._candidates[lap.identity]
-        predicted = self._predictions[lap.identity].seconds
+    def _report_standing(self, standing: RaceStanding) -> None:
+        if standing.verdict != "open":
+            self.waiting.discard(standing.identity)
+        candidate = self._candidates[standing.identity]
+        predicted = self._predictions[standing.identity].seconds
         notice = ProblemNotice(kind="timed", candidate=candidate, predicted=predicted)
-        self.publish(self, notice, lap)
+        self.publish(self, notice, standing)
 
     def _named(self, identity: str, why: str) -> Chosen:
         return Chosen(self._candidates[identity], self._predictions[identity], why)
@@ -343,7 +343,9 @@ class ProblemSearch:
             step=self.step,
             measured=len(timed),
             failed=sum(group.bad(identity) for identity in group.prepared),
-            known=len({identity for _, identity in group.earlier} - group.prepared.keys()),
+            measured_elsewhere=len(
+                {identity for _, identity in group.earlier} - group.prepared.keys()
+            ),
             open=len(self.waiting),
             samples=len(taken),
             rejected=sum(not sample.accepted for sample in taken),
@@ -363,7 +365,7 @@ class ProblemSearch:
             candidate=self._candidates[identity],
             seconds=times.times[identity],
             predicted=self._predictions[identity].seconds,
-            evaluation=0 if identity in self.known else self.order.get(identity, 0),
+            evaluation=0 if identity in self.earlier else self.order.get(identity, 0),
         )
 
 

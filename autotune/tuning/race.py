@@ -102,41 +102,43 @@ class Race:
         rounds = group.times(identity)
         if group.bad(identity):
             return self._settle(identity, "failed", None, times)
-        fight = None
+        comparison = None
         if rival is not None and rival != identity:
-            fight = contest(rounds, group.times(rival), times.noise)
-        if fight and fight.slower and identity not in self.kept:
-            return self._settle(identity, "slower", fight, times)
+            comparison = contest(rounds, group.times(rival), times.noise)
+        if comparison and comparison.slower and identity not in self.kept:
+            return self._settle(identity, "slower", comparison, times)
         leads = identity == rival
         if len(rounds) >= self.usual and (
-            leads or identity in self.kept or _settled(fight) or len(rounds) >= self.most
+            leads or identity in self.kept or _settled(comparison) or len(rounds) >= self.most
         ):
-            return self._settle(identity, "best" if leads else "close", fight, times)
+            return self._settle(identity, "best" if leads else "close", comparison, times)
         limit = self.usual if leads or identity in self.kept else self.most
         if launches >= limit + TAIL:
-            return self._settle(identity, "close" if rounds else "failed", fight, times)
-        self.tell(self._lap(identity, "open", fight, times))
+            return self._settle(identity, "close" if rounds else "failed", comparison, times)
+        self.tell(self._standing(identity, "open", comparison, times))
         return False
 
     def _settle(
-        self, identity: str, verdict: Verdict, fight: Contest | None, times: DriftFreeTimes
+        self, identity: str, verdict: Verdict, comparison: Contest | None, times: DriftFreeTimes
     ) -> bool:
         self.group.settle(identity)
-        self.tell(self._lap(identity, verdict, fight, times))
+        self.tell(self._standing(identity, verdict, comparison, times))
         return True
 
-    def _lap(
-        self, identity: str, verdict: Verdict, fight: Contest | None, times: DriftFreeTimes
+    def _standing(
+        self, identity: str, verdict: Verdict, comparison: Contest | None, times: DriftFreeTimes
     ) -> RaceStanding:
         return RaceStanding(
             identity=identity,
             verdict=verdict,
-            contest=fight,
+            contest=comparison,
             seconds=times.times.get(identity),
             rounds=len(self.group.times(identity)),
         )
 
 
-def _settled(fight: Contest | None) -> bool:
+def _settled(comparison: Contest | None) -> bool:
     """Whether more rounds would not change the comparison of a candidate with the fastest."""
-    return fight is not None and (fight.faster or fight.slower or fight.width < _TOLD_APART)
+    return comparison is not None and (
+        comparison.faster or comparison.slower or comparison.width < _TOLD_APART
+    )

@@ -14,7 +14,7 @@ from autotune.domain.results import Measurement, Prepared, Sample, Stage, Status
 from autotune.measuring.candidates.base import Launch
 from autotune.progress import Progress
 from autotune.statistics.drift import DriftFreeTimes, levels
-from autotune.tuning.base import Bench, EarlierResult, Plan
+from autotune.tuning.base import Bench, EarlierResult, TuningPlan
 from autotune.tuning.result_checks import Checksum, agree, odd_ones_out
 
 Shown = Callable[[int, str], None]
@@ -36,7 +36,7 @@ class MeasuredGroup:
     """The candidates of one problem in one run; its state changes while they run."""
 
     bench: Bench
-    plan: Plan
+    plan: TuningPlan
     prepared: dict[str, Prepared] = field(default_factory=dict)
     expected: dict[str, float | None] = field(default_factory=dict)
     """Seconds of a time step before it was measured."""
@@ -85,7 +85,7 @@ class MeasuredGroup:
         self._order.shuffle(order)
         limit = self.plan.deadline if deadline is None else deadline
         began = time.monotonic()
-        with self.bench.turns.timing():
+        with self.bench.lock.timing():
             self.bench.clock.timed("wait", began)
             started = time.monotonic()
             for done, identity in enumerate(order):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from autotune.tuning.base import Bench, EarlierResult, Plan, Search
+from autotune.tuning.base import Bench, EarlierResult, Search, TuningPlan
 from autotune.tuning.events import Event, ProblemNotice, unwatched
 from autotune.tuning.problem_search import ProblemSearch, Task
 from autotune.tuning.race import RaceStanding
@@ -27,7 +27,7 @@ def tune_problems(
     tasks: Sequence[Task],
     search: Search,
     bench: Bench,
-    plan: Plan,
+    plan: TuningPlan,
     new_results: Callable[[], Sequence[EarlierResult]] = tuple,
 ) -> list[EndedSearch]:
     """Measure first candidates of each problem, search in alternation, re-measure the finalists.
@@ -89,26 +89,26 @@ class _Watch:
         self._watcher = bench.watcher
 
     def publish(
-        self, problem_search: ProblemSearch, notice: ProblemNotice, lap: RaceStanding | None
+        self, problem_search: ProblemSearch, notice: ProblemNotice, race: RaceStanding | None
     ) -> None:
         """Send an event with the state of all problems to the watcher, if there is one."""
         if self._watcher is unwatched:
             return
         standings = [other.standing() for other in self.searches]
         standing = standings[self.searches.index(problem_search)]
-        contest = lap.contest if lap else None
+        contest = race.contest if race else None
         measurement = None
-        if notice.candidate is not None and lap is not None:
+        if notice.candidate is not None and race is not None:
             measurement = problem_search.group.measurement(notice.candidate.identity)
         self._watcher(
             Event(
                 notice=notice,
                 standing=standing,
                 standings=standings,
-                measured=lap.seconds if lap else None,
+                measured=race.seconds if race else None,
                 ratio=(contest.ratio, contest.low, contest.high) if contest else None,
-                rounds=lap.rounds if lap else 0,
-                verdict=lap.verdict if lap else "open",
+                rounds=race.rounds if race else 0,
+                verdict=race.verdict if race else "open",
                 status=measurement.status if measurement else None,
                 detail=measurement.detail if measurement else "",
             )

@@ -98,7 +98,7 @@ def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
         "rank", "small.yaml", "--why", "ijl", "--against", "jli", "--assembly", "--json"
     ).json()
     documented(told, RankDocument, "rank")
-    why = told["whys"][0]
+    why = told["explanations"][0]
     assert told["why"] == why
     assert why["candidate"].startswith("ijl-pad5@")
     assert why["words"][0].startswith(("ijl-pad5 is", "ijl-pad5 and"))

@@ -23,7 +23,7 @@ from autotune.tuning.events import Best, ProblemNotice
 def standing(problem: str = "heat2d-N256", **fields: object) -> Standing:
     best = Best(candidate=fake.candidate("jli"), seconds=1.1e-3, predicted=1e-3, evaluation=2)
     values: dict[str, object] = {
-        "problem": problem, "candidates": 60, "step": 3, "measured": 12, "failed": 1, "known": 0,
+        "problem": problem, "candidates": 60, "step": 3, "measured": 12, "failed": 1, "measured_elsewhere": 0,
         "open": 1, "samples": 90, "rejected": 4, "best": best, "baseline": 2.2e-3,
         "expected_improvement": 0.031, "evaluations_left": 8, "seconds_left": 95.4, "finished": "",
     }  # fmt: skip

@@ -39,7 +39,7 @@ VALUES = {
     "no prediction": fake.prediction(None),
     "an uncertain prediction": Prediction(
         seconds=1.0, interval=(0.5, 2.0), parts=(), engine="e", reason="r",
-        uncertainty=Uncertainty(shared={"a": 0.1}, own=0.2),
+        uncertainty=Uncertainty(shared={"a": 0.1}, independent=0.2),
     ),
     "a sample": fake.sample(),
     "a measurement": Measurement(candidate="c", run="r", status="ok", samples=(fake.sample(),)),

@@ -16,7 +16,7 @@ MOST_TOP_ENTRIES = 20
 MOST_LOOK_ALIKES = 15
 """May only fall."""
 MOST_README_LINES = 12
-MOST_VAGUE_NAMES = 31
+MOST_VAGUE_NAMES = 2
 """May only fall."""
 
 

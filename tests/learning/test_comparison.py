@@ -41,7 +41,7 @@ def lawful(factor: float = 1.0) -> MeasurementTable:
 
 def compared(table: MeasurementTable, names: list[str], **settings: object) -> ModelComparison:
     request = ComparisonRequest(
-        course=SplitPlan(sizes=(24,), repeats=1), formula=FORMULA, **settings
+        split_plan=SplitPlan(sizes=(24,), repeats=1), formula=FORMULA, **settings
     )  # type: ignore[arg-type]
     return compare(contenders(table, names), request)
 
@@ -63,7 +63,7 @@ def test_the_last_lines_say_what_to_take() -> None:
     assert right[1].startswith("to choose the fastest: analytical (top-3 loss 0.0 %")
     wrong = advice(compared(lawful(3.0), ["analytical", "am-scaled"]).curve)
     assert wrong[0] == "to predict times: am-scaled (error rate 0.0 % after 24 rows)"
-    few = ComparisonRequest(course=SplitPlan(sizes=(32,), repeats=1))
+    few = ComparisonRequest(split_plan=SplitPlan(sizes=(32,), repeats=1))
     found = compare(contenders(lawful(), ["analytical"]), few)
     assert advice(found.curve)[-1].startswith("scored on 4 rows only")
 
@@ -175,7 +175,7 @@ def test_values_are_left_out_in_turn(file: Path) -> None:
     found = json.loads(run(file, *QUICK, "--leave-out", "px", "--json").stdout)
     groups = {point["group"] for point in found["curves"]["points"]}
     assert groups == {None, 1, 2, 4, 8, 16, 32}
-    assert found["curves"]["course"]["sizes"] == [8, 16]
+    assert found["curves"]["split_plan"]["sizes"] == [8, 16]
     documented(found, documents.ModelComparisonDocument, "compare")
     left = [p for p in found["curves"]["points"] if p["group"] is not None]
     assert all(

@@ -62,8 +62,8 @@ def test_nothing_is_scored_on_that_was_learned_from(
     eligible = np.arange(rows) % 3 == 0 if some else None
     if some and rows - math.ceil(eligible.sum() / 2) < largest:
         return
-    course = SplitPlan(sizes=(2, largest), repeats=repeats, seed=seed)
-    splits = course.splits(table, eligible)
+    split_plan = SplitPlan(sizes=(2, largest), repeats=repeats, seed=seed)
+    splits = split_plan.splits(table, eligible)
     assert len(splits) == 2 * repeats
     for small, large in zip(splits[::2], splits[1::2], strict=True):
         assert (small.size, large.size) == (2, largest)
@@ -71,7 +71,7 @@ def test_nothing_is_scored_on_that_was_learned_from(
         assert small.test.tolist() == large.test.tolist()
         assert not set(large.train) & set(large.test)
         assert eligible is None or eligible[large.test].all()
-    again = course.splits(table, eligible)
+    again = split_plan.splits(table, eligible)
     assert [s.train.tolist() for s in again] == [s.train.tolist() for s in splits]
 
 
@@ -162,7 +162,7 @@ def _curve(errors: dict[str, list[list[float]]], groups: tuple[int | None, ...] 
     return CurveTable(
         models=tuple(errors),
         kinds=tuple("analytical" if m.startswith("analytical") else "learned" for m in errors),
-        course=SplitPlan(sizes=(4, 8, 16), repeats=repeats),
+        split_plan=SplitPlan(sizes=(4, 8, 16), repeats=repeats),
         trials=tuple(
             Trial(
                 model=m,
@@ -262,7 +262,7 @@ def test_halves_are_the_first_and_the_last_repetitions() -> None:
     assert found is not None
     assert found.early[:2].tolist() == [1.0, 2.0]
     assert found.late[:2].tolist() == [3.0, 6.0]
-    assert found.known == 2
+    assert found.pairs == 2
     assert halves_of(table) is None
 
 
@@ -294,7 +294,7 @@ def test_a_problem_is_left_out_like_a_value() -> None:
 
 def test_an_interruption_keeps_what_says_something() -> None:
     entered = contenders(planted(), ["analytical", "ridge"])
-    course = SplitPlan(sizes=(8, 16), repeats=4)
+    split_plan = SplitPlan(sizes=(8, 16), repeats=4)
 
     def stopping(at: int) -> Callable[..., None]:
         def progress(stage: str, done: int, total: int, detail: str = "") -> None:
@@ -304,11 +304,11 @@ def test_an_interruption_keeps_what_says_something() -> None:
 
         return progress
 
-    found = learning_curve(entered, course, progress=stopping(6))
+    found = learning_curve(entered, split_plan, progress=stopping(6))
     assert (len(found.trials), found.planned, found.interrupted) == (6, 16, True)
     assert found.point("ridge", 16, "error_rate") is not None
     with pytest.raises(KeyboardInterrupt):
-        learning_curve(entered, course, progress=stopping(3))
+        learning_curve(entered, split_plan, progress=stopping(3))
 
 
 def test_the_time_left_grows_with_the_rows() -> None:
@@ -342,8 +342,8 @@ def test_a_planted_law_is_learned_and_the_analytical_error_stays() -> None:
 
 def test_equal_seeds_give_equal_curves() -> None:
     entered = contenders(planted(), ["ridge"])
-    course = SplitPlan(sizes=(8,), repeats=2, seed=3)
-    assert learning_curve(entered, course).trials == learning_curve(entered, course).trials
+    split_plan = SplitPlan(sizes=(8,), repeats=2, seed=3)
+    assert learning_curve(entered, split_plan).trials == learning_curve(entered, split_plan).trials
 
 
 def test_a_model_that_cannot_be_fitted_says_why() -> None:

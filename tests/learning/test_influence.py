@@ -18,7 +18,7 @@ from autotune.learning.influence.candidate_terms import candidates
 from autotune.learning.influence.forward_selection import select
 from autotune.learning.models.base import LearnedModel
 from autotune.learning.models.conformal import Conformal
-from autotune.learning.models.terms import ONE, columns, indicator, log2, matrix, power, text
+from autotune.learning.models.terms import CONSTANT, columns, indicator, log2, matrix, power, text
 
 
 class TestInfluence(ModelConformance):
@@ -61,7 +61,7 @@ def table(law, noise: float = 0.0, count: int = 80) -> MeasurementTable:
 def test_a_planted_sum_with_an_interaction_is_found_to_its_coefficients() -> None:
     """As the models of section 4.1 of Kaltenecker (2016)."""
     planned = {
-        ONE: 10.0,
+        CONSTANT: 10.0,
         frozenset({power("x")}): 3.0,
         frozenset({power("y")}): 0.4,
         frozenset({power("x"), power("y")}): 0.2,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from autotune.domain.tables.table import MeasurementTable, ParameterRows, categorical, numeric
 from autotune.errors import InputError
-from autotune.learning.models.terms import ONE, log2, power
+from autotune.learning.models.terms import CONSTANT, log2, power
 from autotune.learning.pmnf import EXPONENTS, FittedPmnf, Pmnf, search
 from autotune.learning.pmnf.one_parameter import FALLING
 from autotune.learning.pmnf.several_parameters import forms, line
@@ -102,7 +102,7 @@ def test_two_planted_terms_are_combined(step: int, shape: str) -> None:
     laws = {"product": 10 * a * b, "sum": 10 * a + 20 * b, "product and first": a + a * b}
     found = Pmnf().fit(table(rows.tolist(), 200 + laws[shape]))
     assert found.figures.smape == pytest.approx(0, abs=1e-4)
-    assert found.terms[ONE] == pytest.approx(200, rel=1e-4)
+    assert found.terms[CONSTANT] == pytest.approx(200, rel=1e-4)
     names = {"product": 1, "sum": 2, "product and first": 2}
     assert len(found.terms) == 1 + names[shape]
 
@@ -112,7 +112,7 @@ def test_three_planted_terms_are_combined() -> None:
     x, y, z = rows.T
     found = Pmnf().fit(table(rows.tolist(), 200 + 10 * x * np.log2(y) + 3 * z**1.5))
     assert found.terms == {
-        ONE: pytest.approx(200),
+        CONSTANT: pytest.approx(200),
         frozenset({power("p"), log2("q")}): pytest.approx(10),
         frozenset({power("r", "3/2")}): pytest.approx(3),
     }
@@ -121,9 +121,9 @@ def test_three_planted_terms_are_combined() -> None:
 def test_a_parameter_without_effect_has_no_term() -> None:
     rows = list(itertools.product(POINTS.tolist(), POINTS.tolist()))
     found = Pmnf().fit(table(rows, [10 + 2 * p for p, _ in rows]))
-    assert found.terms == {ONE: pytest.approx(10), frozenset({power("p")}): pytest.approx(2)}
+    assert found.terms == {CONSTANT: pytest.approx(10), frozenset({power("p")}): pytest.approx(2)}
     flat = Pmnf().fit(table(rows, [7.0] * len(rows)))
-    assert flat.terms == {ONE: pytest.approx(7)}
+    assert flat.terms == {CONSTANT: pytest.approx(7)}
     assert flat.predict(asked_two(64, 64)).median == pytest.approx([7])
 
 
@@ -167,7 +167,7 @@ def test_one_parameter_to_the_digits_of_extra_p() -> None:
     constant, slope = found.terms.values()
     assert f"{constant:.12f}"[:11] == "-0.88979340"
     assert f"{slope:.12f}"[:10] == "0.20168243"
-    assert list(found.terms) == [ONE, frozenset({power("x", 2)})]
+    assert list(found.terms) == [CONSTANT, frozenset({power("x", 2)})]
     assert f"{found.figures.rss:.2E}" == "3.43E+01"
     assert f"{found.figures.ar2:.2E}" == "1.00E+00"
 
@@ -175,7 +175,7 @@ def test_one_parameter_to_the_digits_of_extra_p() -> None:
 def test_the_worked_example_to_the_digits_of_extra_p() -> None:
     """The input of Extra-P's quick start, as Extra-P 4.2.5 models it."""
     found = extrap("input.txt")
-    assert list(found.terms) == [ONE, frozenset({power("p", "5/4"), log2("p")})]
+    assert list(found.terms) == [CONSTANT, frozenset({power("p", "5/4"), log2("p")})]
     assert list(found.terms.values()) == pytest.approx(
         [2.8183276094059617, 0.48270031135124886], rel=1e-12
     )
@@ -191,7 +191,7 @@ def test_two_parameters_to_the_digits_of_extra_p() -> None:
     """``tests/test_output.py`` of Extra-P 4."""
     found = extrap("two_parameter_1.txt")
     assert list(found.terms) == [
-        ONE,
+        CONSTANT,
         frozenset({log2("y")}),
         frozenset({power("x", "3/2"), log2("x", 2), log2("y")}),
     ]

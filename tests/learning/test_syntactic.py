@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.learning.comparison.syntactic_score import score
-from autotune.learning.models.terms import ONE, Factor, Product, indicator, log2, power
+from autotune.learning.models.terms import CONSTANT, Factor, Product, indicator, log2, power
 
 X, Y = power("x"), power("y")
 
@@ -54,7 +54,7 @@ def test_constants_count_only_when_asked() -> None:
     """Table 5.6 of Kaltenecker (2016): -4.2 for the printed 1-D model is out of reach without."""
     analytical = {term(log2("px")): 0.01, term(log2("nx")): 0.01, term(power("nx")): 1e-7}
     empirical = {
-        ONE: -6.023,
+        CONSTANT: -6.023,
         term(power("px")): -0.023,
         term(log2("nx")): 0.294,
         term(power("px", 2)): 0.014,
@@ -75,7 +75,7 @@ def test_indicators_of_one_parameter_are_of_one_class() -> None:
 
 
 def test_two_empty_models_are_equal() -> None:
-    assert score({}, {ONE: 3.0}).normalised == 1
+    assert score({}, {CONSTANT: 3.0}).normalised == 1
 
 
 TERMS = st.sampled_from([term(X), term(Y), term(power("x", 2)), term(log2("x"), Y), term(X, Y)])

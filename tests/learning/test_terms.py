@@ -3,7 +3,7 @@ import pytest
 
 from autotune.domain.tables.table import ParameterRows, categorical, numeric
 from autotune.learning.models import terms
-from autotune.learning.models.terms import ONE, Factor, indicator, log2, power, product, text
+from autotune.learning.models.terms import CONSTANT, Factor, indicator, log2, power, product, text
 
 INPUTS = ParameterRows(
     parameters=(numeric("n", [0, 4, 16]), categorical("order", ["jil", "jli"])),
@@ -24,15 +24,19 @@ def test_factors_read_as_arithmetic() -> None:
 
 def test_products_merge_powers() -> None:
     assert product(power("n"), power("n", 2)) == frozenset({power("n", 3)})
-    assert product(power("n"), power("n", -1)) == ONE
+    assert product(power("n"), power("n", -1)) == CONSTANT
     assert product(indicator("o", "a"), indicator("o", "a")) == frozenset({indicator("o", "a")})
     assert product(indicator("o", "a"), indicator("o", "b")) is None
     assert text(product(log2("m"), power("n", 2), power("m"))) == "m * log2(m) * n^2"
-    assert text(ONE) == "1"
+    assert text(CONSTANT) == "1"
 
 
 def test_a_sum_is_evaluated_and_printed() -> None:
-    total = {ONE: 2.0, frozenset({power("n")}): -0.5, frozenset({indicator("order", "jil")}): 1.0}
+    total = {
+        CONSTANT: 2.0,
+        frozenset({power("n")}): -0.5,
+        frozenset({indicator("order", "jil")}): 1.0,
+    }
     assert terms.evaluate(total, terms.columns(INPUTS), 3).tolist() == [3, 0, -5]
     assert terms.formula(total) == "2 - 0.5 * n + 1 * [order = jil]"
     assert terms.formula({}) == "0"

@@ -143,7 +143,8 @@ def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     arguments = node.args
-    return len([*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+    bags = [bag for bag in (arguments.vararg, arguments.kwarg) if bag]
+    return len([*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *bags])
 
 
 DIALECT = frozenset({"asked", "each", "found", "known", "lent", "one", "own", "told"})
@@ -151,28 +152,46 @@ DIALECT = frozenset({"asked", "each", "found", "known", "lent", "one", "own", "t
 
 
 def dialect() -> list[str]:
-    """Places where a value is bound to a name that says nothing about it.
+    """Places where a value, function, class or attribute has a name that says nothing about it.
 
-    ``found`` is the word of errors for a text that says what was found; such texts do not count.
+    Underscores and upper case make no difference: ``_OWN`` counts like ``own``. ``found`` is the
+    word of errors for a text that says what was found; such texts do not count.
     """
     return [
         f"{path.relative_to(ROOT)}:{node.lineno} {name}"
         for path, tree in modules().items()
         for texts in [_texts(tree)]
         for node in ast.walk(tree)
-        if isinstance(node, ast.Name | ast.arg)
-        if (name := _bound(node)) in DIALECT and node not in texts
+        if isinstance(node, _BINDING)
+        if (name := _bound(node)).strip("_").lower() in DIALECT and node not in texts
     ]
 
 
-def _bound(node: ast.Name | ast.arg) -> str:
+_BINDING = (
+    ast.Name | ast.Attribute | ast.arg | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+)
+
+
+def _bound(
+    node: ast.Name
+    | ast.Attribute
+    | ast.arg
+    | ast.FunctionDef
+    | ast.AsyncFunctionDef
+    | ast.ClassDef,
+) -> str:
+    """The name that a node gives to something, empty where it only reads."""
     if isinstance(node, ast.arg):
         return node.arg
-    return node.id if isinstance(node.ctx, ast.Store) else ""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name
+    if not isinstance(node.ctx, ast.Store):
+        return ""
+    return node.attr if isinstance(node, ast.Attribute) else node.id
 
 
 def _texts(tree: ast.Module) -> set[ast.AST]:
-    """Names and parameters that are bound to a text."""
+    """Names, fields and parameters that are bound to a text."""
     texts: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and _is_text(node.value):
@@ -182,6 +201,8 @@ def _texts(tree: ast.Module) -> set[ast.AST]:
                 if isinstance(target, ast.Tuple):
                     pairs = zip(target.elts, node.value.elts, strict=False)
                     texts.update(name for name, value in pairs if _is_text(value))
+        elif isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "str":
+            texts.add(node.target)
         elif (
             isinstance(node, ast.arg) and node.annotation and ast.unparse(node.annotation) == "str"
         ):

@@ -83,7 +83,7 @@ def truth(
         cells=cells,
         mean=known,
         shifts=np.zeros((*believed.shape, 0)),
-        own=np.full(believed.shape, 0.3),
+        independent=np.full(believed.shape, 0.3),
         traits=traits(parameters),
         legal=legal,
         twin=np.where(legal, np.arange(contenders)[:, None], -1),

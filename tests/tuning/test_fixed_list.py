@@ -7,7 +7,7 @@ from fake_host import Host, Notebook, candidate, prediction
 
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Measuring
-from autotune.tuning.base import Bench, Chosen, Plan
+from autotune.tuning.base import Bench, Chosen, TuningPlan
 from autotune.tuning.fixed_list import tune_problem
 
 
@@ -24,7 +24,7 @@ def tuned(
     measurements = tune_problem(
         [Chosen(candidate(n), prediction(0.5 + n), "predicted") for n in numbers],
         Bench(measurer=host, journal=journal, progress=progress),
-        Plan(measuring=measuring, deadline=deadline),
+        TuningPlan(measuring=measuring, deadline=deadline),
     )
     return measurements, journal, stages
 

@@ -9,7 +9,7 @@ from autotune.domain.problem import Problem
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Measuring, Searching
-from autotune.tuning import EarlierResult, EndedSearch, Event, Plan, Task, tune_problems
+from autotune.tuning import EarlierResult, EndedSearch, Event, Task, TuningPlan, tune_problems
 from autotune.tuning.study_search import Hint, StudySearch, study_search
 
 COUNT = 40
@@ -69,7 +69,7 @@ def run(
         )
         for ranked, identity in zip(rankings, base, strict=True)
     ]
-    plan = Plan(measuring=Measuring(rounds=3, samples=2), evaluations=evaluations, batch=1)
+    plan = TuningPlan(measuring=Measuring(rounds=3, samples=2), evaluations=evaluations, batch=1)
     ended = tune_problems(tasks, trials, bench(host, journal, watcher=events.append), plan)
     return Tuned(ended, journal, trials, events)
 

@@ -12,7 +12,7 @@ from autotune.domain.results import Measurement
 from autotune.domain.setup import Measuring
 from autotune.statistics.drift import DriftFreeTimes
 from autotune.statistics.estimators import location
-from autotune.tuning.base import EarlierResult, Plan
+from autotune.tuning.base import EarlierResult, TuningPlan
 from autotune.tuning.problem_search import ProblemNotice, ProblemSearch, Task
 
 PREDICTED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
@@ -45,8 +45,8 @@ class Tried:
             number=0,
             task=task,
             bench=bench(host, self.journal),
-            plan=Plan(measuring=Measuring(rounds=4, samples=3), **settings),
-            publish=lambda search, notice, lap: self.notices.append(notice),
+            plan=TuningPlan(measuring=Measuring(rounds=4, samples=3), **settings),
+            publish=lambda search, notice, race: self.notices.append(notice),
             together=together,
         )
         together.append(self.search)
@@ -221,7 +221,7 @@ def test_time_is_reserved_for_finals_by_what_launches_took() -> None:
     tried = Tried(steady(*SEVEN)).begin()
     tried.search.group.launching = 0.5 * sum(tried.search.group.launches.values())
     assert tried.search.reserve == pytest.approx(4 * (3 + 2) * 0.5)
-    tried.search.plan = Plan(measuring=Measuring(rounds=2, samples=3), deadline=100.0)
+    tried.search.plan = TuningPlan(measuring=Measuring(rounds=2, samples=3), deadline=100.0)
     assert tried.search.reserve == pytest.approx(3 * 5 * 0.5), "three rounds at least"
     assert tried.search.deadline == pytest.approx(100 - 7.5)
 
@@ -257,7 +257,7 @@ def test_what_others_finished_is_learned_but_for_what_this_run_measured() -> Non
     news = tried.search.learn(results(other.journal, 0, 2, 3))
     assert set(news) == {identity(2), identity(3)}
     assert news == sorted(news)
-    assert tried.search.known == {identity(n) for n in (0, 2, 3)}
+    assert tried.search.earlier == {identity(n) for n in (0, 2, 3)}
 
 
 # --- where it stands ----------------------------------------------------------------------------
@@ -267,7 +267,12 @@ def test_a_standing_counts_what_happened() -> None:
     host = steady(*SEVEN, fates={2: "crashed"}, disturbed=lambda launch: launch == 0)
     tried = Tried(host, first=(0, 1, 2), evaluations=5).begin()
     standing = tried.search.standing()
-    assert (standing.candidates, standing.step, standing.known, standing.open) == (7, 0, 0, 0)
+    assert (standing.candidates, standing.step, standing.measured_elsewhere, standing.open) == (
+        7,
+        0,
+        0,
+        0,
+    )
     assert (standing.measured, standing.failed, standing.evaluations_left) == (2, 1, 2)
     assert standing.rejected == (3 if standing.samples else 0)
     assert standing.samples == len(tried.journal.samples)

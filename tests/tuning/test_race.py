@@ -6,7 +6,7 @@ from fake_host import Host, Notebook, bench, candidate
 
 from autotune.domain.setup import Measuring
 from autotune.statistics.drift import Contest
-from autotune.tuning.base import Plan
+from autotune.tuning.base import TuningPlan
 from autotune.tuning.race import Race, RaceStanding
 from autotune.tuning.rounds import MeasuredGroup, Shown
 
@@ -22,7 +22,7 @@ class Course:
         self.host, self.journal = host, Notebook()
         self.standings: list[RaceStanding] = []
         self.shown: list[tuple[int, int]] = []
-        plan = Plan(measuring=Measuring(rounds=rounds, samples=3))
+        plan = TuningPlan(measuring=Measuring(rounds=rounds, samples=3))
         self.group = MeasuredGroup(bench=bench(host, self.journal), plan=plan)
         self.kept = frozenset(map(identity, kept))
         for number in host.times:

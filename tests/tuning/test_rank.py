@@ -99,7 +99,7 @@ def test_a_prediction_outside_its_interval_is_refused() -> None:
 def unsure(seconds: float, own: float = 0.0, **shared: float) -> Prediction:
     return Prediction(
         seconds=seconds, interval=None, parts=(), engine="reuse", reason="",
-        uncertainty=Uncertainty(shared=shared, own=own),
+        uncertainty=Uncertainty(shared=shared, independent=own),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from fake_host import Host, Notebook, bench, candidate
 from autotune.domain.results import Measurement, Sample
 from autotune.domain.setup import Measuring
 from autotune.measuring.candidates.base import Launch
-from autotune.tuning.base import EarlierResult, Plan
+from autotune.tuning.base import EarlierResult, TuningPlan
 from autotune.tuning.rounds import MeasuredGroup, shown
 
 MEASURING = Measuring(rounds=3, samples=2)
@@ -17,7 +17,7 @@ MEASURING = Measuring(rounds=3, samples=2)
 
 def group_of(host: Host, journal: Notebook | None = None, seed: int = 1) -> MeasuredGroup:
     """All candidates of the host, built."""
-    plan = Plan(measuring=MEASURING, seed=seed)
+    plan = TuningPlan(measuring=MEASURING, seed=seed)
     group = MeasuredGroup(bench=bench(host, journal or Notebook()), plan=plan)
     for number in host.times:
         group.enter(host.prepare(candidate(number)), expected=9.0)

@@ -21,7 +21,7 @@ from autotune.domain.setup import Measuring, Searching
 from autotune.domain.variant import Candidate
 from autotune.errors import StoreError
 from autotune.files.store import Store
-from autotune.tuning import EarlierResult, EndedSearch, Plan, Task, tune_problems
+from autotune.tuning import EarlierResult, EndedSearch, Task, TuningPlan, tune_problems
 from autotune.tuning.building import check_space
 from autotune.tuning.study_search import study_search
 
@@ -96,7 +96,7 @@ def tuned(
         settings=Searching(stop_below=0.0),
         first=[candidate(0).identity],
     )
-    plan = Plan(measuring=Measuring(rounds=3, samples=3))
+    plan = TuningPlan(measuring=Measuring(rounds=3, samples=3))
     return tune_problems([task], trials, bench(host, journal), plan, **more)[0]
 
 

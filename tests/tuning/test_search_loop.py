@@ -9,13 +9,13 @@ from fake_host import PROBLEM, Host, InOrder, Notebook, bench, candidate, first_
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Measuring
 from autotune.statistics.estimators import location
-from autotune.tuning import EarlierResult, Event, Plan, Task, tune_problems
+from autotune.tuning import EarlierResult, Event, Task, TuningPlan, tune_problems
 
 MEASURING = Measuring(rounds=4, samples=3)
 
 
-def plan(**fields) -> Plan:
-    return Plan(measuring=MEASURING, **fields)
+def plan(**fields) -> TuningPlan:
+    return TuningPlan(measuring=MEASURING, **fields)
 
 
 def tuned(host, ranked, first, search=None, **fields):

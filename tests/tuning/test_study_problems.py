@@ -6,7 +6,7 @@ from fake_host import PROBLEM, Host, InOrder, Notebook, bench, candidate, first_
 
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Measuring
-from autotune.tuning.base import EarlierResult, Plan
+from autotune.tuning.base import EarlierResult, TuningPlan
 from autotune.tuning.events import Event
 from autotune.tuning.problem_search import Task
 from autotune.tuning.study_problems import EndedSearch, tune_problems
@@ -27,8 +27,8 @@ def tasks(*first: int) -> list[Task]:
     ]
 
 
-def plan(**settings) -> Plan:
-    return Plan(measuring=Measuring(rounds=3, samples=3), **settings)
+def plan(**settings) -> TuningPlan:
+    return TuningPlan(measuring=Measuring(rounds=3, samples=3), **settings)
 
 
 def tuned(

@@ -16,7 +16,7 @@ from autotune.files import config
 from autotune.measuring.candidates.base import Launch
 from autotune.measuring.candidates.replay_measurer import Recording, ReplayMeasurer
 from autotune.toolchain import child_process
-from autotune.tuning import Bench, Chosen, Plan, odd_ones_out, tune_problem
+from autotune.tuning import Bench, Chosen, TuningPlan, odd_ones_out, tune_problem
 
 PROBLEM = Problem(
     ivp=config.ivp("heat2d"), method=config.method("radau-iia-5"), correctors=4, size=32
@@ -61,7 +61,7 @@ def run(
         {c.candidate.identity: r for c, r in zip(group, recordings, strict=True)}
     )
     journal = Journal()
-    plan = Plan(measuring=MEASURING, deadline=deadline)
+    plan = TuningPlan(measuring=MEASURING, deadline=deadline)
     done = tune_problem(
         group, Bench(measurer=measurer, journal=journal, progress=no_progress), plan
     )
@@ -140,7 +140,7 @@ def test_an_interrupt_does_not_wait_for_what_is_being_built() -> None:
     threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT]).start()
     bench = Bench(measurer=measurer, journal=Journal(), progress=no_progress)
     with pytest.raises(KeyboardInterrupt):
-        tune_problem(group, bench, Plan(measuring=MEASURING))
+        tune_problem(group, bench, TuningPlan(measuring=MEASURING))
     assert measurer.ended
     assert set(measurer.ended) == {"SIGKILL"}
     assert len(measurer.ended) < len(group)

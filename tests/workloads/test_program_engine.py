@@ -74,18 +74,18 @@ def test_half_of_the_variance_of_a_stated_model_is_common_to_its_candidates():
     assert made.uncertainty is not None
     sigma = math.log(1.3) / Z80
     assert made.uncertainty.shared == {STATED: pytest.approx(sigma / math.sqrt(2))}
-    assert made.uncertainty.own == pytest.approx(sigma / math.sqrt(2))
+    assert made.uncertainty.independent == pytest.approx(sigma / math.sqrt(2))
     assert made.interval == (pytest.approx(2.0 / 1.3), pytest.approx(2.0 * 1.3))
 
 
 def test_what_no_loop_holds_is_added_as_a_part_and_dilutes_the_doubt():
-    doubt = Uncertainty(shared={"memory": 0.4}, own=0.3)
+    doubt = Uncertainty(shared={"memory": 0.4}, independent=0.3)
     made = finished(prediction(uncertainty=doubt), 0.0, extra=2.0)
     assert made.seconds == 4.0
     assert made.parts[-1] == Part(sweep="extra", kind="sweep", seconds=2.0, kernel="extra")
     assert made.uncertainty is not None
     assert made.uncertainty.shared["memory"] == pytest.approx(0.2)
-    assert made.uncertainty.own == pytest.approx(0.15)
+    assert made.uncertainty.independent == pytest.approx(0.15)
 
 
 def test_an_interval_without_its_causes_is_taken_as_overlap():

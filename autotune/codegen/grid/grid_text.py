@@ -23,12 +23,12 @@ Bounds = Mapping[str | None, tuple[str, str]]
 _STRIDES = ("plane", "line")
 AT = "at"
 """The row of a point: its distance from the row of the interior point 0."""
-_OWN = ("first", "last", "whole", "from", "to")
+_POSITIONS = ("first", "last", "whole", "from", "to")
 
 
 def own_names(dimensions: Iterable[str]) -> frozenset[str]:
     """The names that generated functions on grids use for themselves."""
-    per_dimension = {f"{word}_{d}" for word in _OWN for d in dimensions}
+    per_dimension = {f"{word}_{d}" for word in _POSITIONS for d in dimensions}
     return frozenset({AT, *_STRIDES, *per_dimension})
 
 

@@ -126,15 +126,15 @@ def unroll(nodes: Nodes) -> Nodes:
 def _renamed(nodes: Nodes, suffix: str) -> Nodes:
     scalars = {s.target.array for s in loop_nests.statements(nodes) if not s.target.indices}
 
-    def one(ref: Ref) -> Ref:
+    def with_suffix(ref: Ref) -> Ref:
         return Ref(ref.array + suffix, ()) if not ref.indices and ref.array in scalars else ref
 
     def value(expr: Expr) -> Expr:
-        return rebuild(expr, lambda e: one(e) if isinstance(e, Ref) else e)
+        return rebuild(expr, lambda e: with_suffix(e) if isinstance(e, Ref) else e)
 
     def change(node: Node) -> Nodes:
         if isinstance(node, ReduceStatement | StoreStatement | EvaluateStatement):
-            return (loop_nests.on_expressions(node, value, one),)
+            return (loop_nests.on_expressions(node, value, with_suffix),)
         return (node,)
 
     return loop_nests.rebuild(nodes, change) if scalars else nodes

@@ -102,7 +102,7 @@ def races(
     for _ in range(_STEPS):
         walker.walk(program.body, {})
     walker.barrier()
-    return list(dict.fromkeys(walker.found))
+    return list(dict.fromkeys(walker.faults))
 
 
 class _Walker:
@@ -114,7 +114,7 @@ class _Walker:
         self.accesses: dict[int, tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]] = {}
         self.now = _Interval({}, {})
         self.tiles: list[_Interval] = []
-        self.found: list[DataRace | StaleRow] = []
+        self.faults: list[DataRace | StaleRow] = []
 
     def walk(self, block: NodeBlock, values: dict[str, int]) -> None:
         for node in block.nodes:
@@ -127,7 +127,7 @@ class _Walker:
                 case Tiles(body=body):
                     self.tiles.append(_Interval({}, {}))
                     self.walk(body, values)
-                    self.found += self.tiles.pop().races(tiles=True)
+                    self.faults += self.tiles.pop().races(tiles=True)
                 case Sync():
                     self.barrier()
                 case Swap(first=former, second=latter):
@@ -140,7 +140,7 @@ class _Walker:
                         self._communicate(array)
 
     def barrier(self) -> None:
-        self.found += self.now.races(tiles=False)
+        self.faults += self.now.races(tiles=False)
         self.now = _Interval({}, {})
 
     def _communicate(self, array: str) -> None:
@@ -152,7 +152,7 @@ class _Walker:
             who = "the communication"
             for met in (self.now.read, self.now.written):
                 if cell in met:
-                    self.found.append(DataRace(cell[0], row, who, met[cell]))
+                    self.faults.append(DataRace(cell[0], row, who, met[cell]))
             self.fetched.add(cell)
         self.barrier()
 
@@ -176,7 +176,7 @@ class _Walker:
         for row in around:
             cell = self._cell(row, values)
             if cell not in self.fetched:
-                self.found.append(StaleRow(cell[0], cell[1], kernel))
+                self.faults.append(StaleRow(cell[0], cell[1], kernel))
 
     def _cell(self, row: StoredRow, values: dict[str, int]) -> Cell:
         return self.buffers[row.array], 0 if row.index is None else int(number(row.index, values))

@@ -12,7 +12,7 @@ class SkeletonPrograms:
 
     def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton = skeleton
-        self._known: dict[tuple[object, ...], loop_tree.StepProgram | str] = {}
+        self._programs: dict[tuple[object, ...], loop_tree.StepProgram | str] = {}
 
     def __call__(self, candidate: Candidate) -> loop_tree.StepProgram:
         """The program of a candidate; raises ``IllegalTransformation`` where there is none."""
@@ -25,10 +25,10 @@ class SkeletonPrograms:
         """The program, or the reason why it cannot be made."""
         loops = tuple(t for t in variant.transformations if not isinstance(t, Pad))
         key = (repr(loops), problem.method_key)
-        if key not in self._known:
+        if key not in self._programs:
             try:
-                self._known[key] = variant_program.program(variant, self._skeleton, problem)
+                self._programs[key] = variant_program.program(variant, self._skeleton, problem)
             except IllegalTransformation as refusal:
-                self._known[key] = refusal.reason
-        program = self._known[key]
+                self._programs[key] = refusal.reason
+        program = self._programs[key]
         return program if isinstance(program, str) else variant_program.padded(program, variant)

@@ -204,7 +204,7 @@ def evaluate_models(
     scoring = replace(
         request.scoring, eligible=study.random, problems=study.problems, halves=study.halves
     )
-    curve = learning_curve(competing, request.course, scoring, progress)
+    curve = learning_curve(competing, request.split_plan, scoring, progress)
     return ModelEvaluation(
         study=EvaluatedStudy(
             name=study.study,

@@ -184,7 +184,7 @@ class Draft:
             "machine: host",
             f"program: {_quoted(f'{name}.yaml')}",
             "problems:",
-            f"  - arguments: {_mapped(self._told())}",
+            f"  - arguments: {_mapped(self._size_argument())}",
         ]
         if self.compiler:
             lines += ["builds:"]
@@ -203,7 +203,7 @@ class Draft:
         ]
         return "\n".join(lines) + "\n"
 
-    def _told(self) -> dict[str, Plain]:
+    def _size_argument(self) -> dict[str, Plain]:
         """The size argument, if its value is known; all other arguments keep their defaults."""
         name = self.size
         return {name: self.arguments[name]} if name and name not in self.remarks else {}

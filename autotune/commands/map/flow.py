@@ -28,7 +28,7 @@ from autotune.files.store import MAP, RunFacts, RunRecord, Store
 from autotune.measuring.candidates.base import Measurer
 from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Clock, Progress
-from autotune.tuning import Bench, Chosen, Plan, tune_problem
+from autotune.tuning import Bench, Chosen, TuningPlan, tune_problem
 from autotune.tuning.maps.explore import Aim, Explorer
 from autotune.tuning.maps.finish import Facts, finish
 from autotune.tuning.maps.map_posterior import MapObservations
@@ -194,7 +194,7 @@ class _Work:
             conditions=conditions,
         )
         run = self.store.begin_run(self.study, facts)
-        course = _VisitLoop(
+        visit_loop = _VisitLoop(
             work=self,
             grid=map_grid,
             explorer=explorer,
@@ -205,15 +205,15 @@ class _Work:
         )
         state = "interrupted"
         try:
-            chart = course.run()
+            chart = visit_loop.run()
             state = "done" if time.monotonic() < self.deadline else "budget"
         except KeyboardInterrupt:
-            course.keep("it was interrupted")
+            visit_loop.keep("it was interrupted")
             raise
         finally:
             ranked.clock.timed("wall", started)
             self.store.end_run(run, state=state, timings=ranked.clock.stages)
-        return chart, course.used
+        return chart, visit_loop.used
 
     def _holds(self, run: RunRecord, ranked: RankedSpace) -> bool:
         """Whether a map may use the times of an earlier run.
@@ -293,9 +293,9 @@ class _VisitLoop:
             journal=self.journal,
             progress=_silent,
             clock=self.clock,
-            turns=HostLock(self.work.progress, self.work.deadline),
+            lock=HostLock(self.work.progress, self.work.deadline),
         )
-        plan = Plan(
+        plan = TuningPlan(
             measuring=self.work.setup.measuring,
             deadline=self.work.deadline,
             seed=self.work.setup.selection.seed + number,

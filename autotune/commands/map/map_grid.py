@@ -182,7 +182,7 @@ class MapGrid:
 _Key = tuple[str, Build, Placement]
 _Row = Mapping[int, tuple[Candidate, Prediction]]
 """A contender where it is legal, by cells."""
-_Known = Mapping[_Key, _Row]
+_Predicted = Mapping[_Key, _Row]
 
 
 def grid(kind: MapSubject, threads: Sequence[int], ranked: RankedSpace) -> MapGrid:
@@ -244,7 +244,7 @@ def _candidate(row: _Row, problem: AnyProblem, threads: int, cell: int) -> Candi
     return dataclasses.replace(first, problem=problem, layout=layout)
 
 
-def _nearest(predicted: _Known, cells: int) -> list[_Key]:
+def _nearest(predicted: _Predicted, cells: int) -> list[_Key]:
     """The contenders that may win some cell, in the order of the space.
 
     Without predictions, contenders evenly spaced in that order.
@@ -305,7 +305,7 @@ def _build_name(build: Build, builds: Sequence[Build]) -> str:
 
 
 def _twins(
-    predicted: _Known,
+    predicted: _Predicted,
     keys: Sequence[_Key],
     ranked: RankedSpace,
     number: Mapping[tuple[str, int], int],

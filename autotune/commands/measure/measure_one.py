@@ -14,7 +14,7 @@ from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeco
 from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
 from autotune.statistics import estimators
-from autotune.tuning import Bench, Chosen, Plan, tune_problem
+from autotune.tuning import Bench, Chosen, TuningPlan, tune_problem
 from autotune.workloads.base import Workload, refuse
 
 
@@ -70,9 +70,9 @@ def measure(
     ranked = find(space, name)
     measurer = workload.measurer(space.machine)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
-    plan = Plan(measuring=workload.setup.measuring)
+    plan = TuningPlan(measuring=workload.setup.measuring)
     bench = Bench(
-        measurer=measurer, journal=_EmptyJournal(), progress=progress, turns=HostLock(progress)
+        measurer=measurer, journal=_EmptyJournal(), progress=progress, lock=HostLock(progress)
     )
     measurement = tune_problem(chosen, bench, plan)[0]
     if not isinstance(measurer, HostMeasurer):

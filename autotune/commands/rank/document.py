@@ -151,8 +151,8 @@ class RankDocument:
     blocks: tuple[BlockRow, ...]
     """Layer conditions of the stencils; empty for initial value problems."""
     why: Explanations | None
-    """The first of ``whys``; null unless reasons were asked for."""
-    whys: tuple[Explanations, ...]
+    """The first of ``explanations``; null unless reasons were asked for."""
+    explanations: tuple[Explanations, ...]
     """One per problem and engine."""
 
 
@@ -201,7 +201,7 @@ def rank(
     assembly: bool = False,
 ) -> RankDocument:
     """The document of the rankings by problem, with ``explanations`` if reasons were requested."""
-    whys = tuple(_explained(explanation, assembly=assembly) for explanation in explanations)
+    explained = tuple(_explained(explanation, assembly=assembly) for explanation in explanations)
     return RankDocument(
         study=workload.setup.name,
         machine=machine.name,
@@ -209,8 +209,8 @@ def rank(
             predicted_row(workload, entry) for ranking in rankings for entry in ranking.entries
         ),
         blocks=block_rows(rankings, machine),
-        why=whys[0] if whys else None,
-        whys=whys,
+        why=explained[0] if explained else None,
+        explanations=explained,
     )
 
 

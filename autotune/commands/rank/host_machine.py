@@ -89,7 +89,7 @@ def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
     }
     for ranks, place in sorted(needed.items()):
         operations = tuple(
-            way for way in setup.communications if (way, 1, ranks) not in network.known
+            way for way in setup.communications if (way, 1, ranks) not in network.keys
         )
         if operations:
             mpi.find(place)

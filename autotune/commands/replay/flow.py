@@ -15,7 +15,7 @@ from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import RecordedSpace
 from autotune.files.recorded.replayed import Replay, Step
 from autotune.progress import Progress
-from autotune.tuning import Bench, Chosen, Plan, Task, tune_problems
+from autotune.tuning import Bench, Chosen, Task, TuningPlan, tune_problems
 from autotune.tuning.first_candidates import first_candidates
 from autotune.tuning.search.base import Searcher
 from autotune.tuning.search.points import Points
@@ -82,7 +82,7 @@ def run(
     )
     journal = _Evaluations(recorded, budget, progress)
     bench = Bench(measurer=recorded.measurer(), journal=journal, progress=_unseen)
-    plan = Plan(measuring=_MEASURING, seed=seed, evaluations=budget, batch=1)
+    plan = TuningPlan(measuring=_MEASURING, seed=seed, evaluations=budget, batch=1)
     task = Task(ranking=ranking, first=tuple(first), baseline="")
     study = StudySearch(recorded.candidates, points, search)
     (ended,) = tune_problems([task], study, bench, plan)

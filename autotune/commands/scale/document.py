@@ -84,7 +84,7 @@ class StageReached:
 
     name: str
     """second level, bracket, lower levels, recentre, forecast."""
-    asked: tuple[DesignPoint, ...]
+    points: tuple[DesignPoint, ...]
     """The runs that it asks for."""
     notes: tuple[str, ...]
 
@@ -206,4 +206,4 @@ def _tested(method: str, test: BackTest | str) -> MethodTest:
 
 
 def _stage(stage: Stage) -> StageReached:
-    return StageReached(name=stage.name, asked=stage.asked, notes=stage.notes)
+    return StageReached(name=stage.name, points=stage.points, notes=stage.notes)

@@ -77,7 +77,9 @@ def _scaled(label: str, runs: Runs, request: ScaleRequest) -> RegionAnswer:
     tests = () if stage is not None else checks.back_tests(runs, settings, forecast.level)
     discrepancy = checks.discrepancy(tests, settings.method)
     wide = (
-        model if model is None or discrepancy is None else Widened(model=model, known=discrepancy)
+        model
+        if model is None or discrepancy is None
+        else Widened(model=model, discrepancy=discrepancy)
     )
     inverses = _inverses(wide, to, keep, covariates, forecast.level)
     if stage is None:

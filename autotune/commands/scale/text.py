@@ -176,11 +176,11 @@ def _forecasts(forecast: ForecastAt, answer: RegionAnswer) -> str:
 
 def _back_tests(answer: RegionAnswer) -> str:
     rows: list[Sequence[str]] = [("method", "MdAPE", "MAPE", "least", "most", "drift", "n")]
-    whys: list[str] = []
+    refusals: list[str] = []
     tested: BackTest | None = None
     for method, test in answer.back_tests:
         if isinstance(test, str):
-            whys.append(f"  {method}: not tried: {test}")
+            refusals.append(f"  {method}: not tried: {test}")
             continue
         tested, e = test, test.errors
         rows.append(
@@ -195,13 +195,13 @@ def _back_tests(answer: RegionAnswer) -> str:
             )
         )
     if tested is None:
-        return "\n".join(["no method could be tried on known runs:", *whys])
+        return "\n".join(["no method could be tried on known runs:", *refusals])
     head = (
         f"back-test: runs on P = {tested.processors:g} forecast from those on fewer,"
         " (predicted - observed)/observed"
     )
     return "\n".join(
-        [head, columns(rows, right=(1, 2, 3, 4, 5, 6)), *whys, *_forecast_warning(answer)]
+        [head, columns(rows, right=(1, 2, 3, 4, 5, 6)), *refusals, *_forecast_warning(answer)]
     )
 
 
@@ -266,7 +266,7 @@ def _stage(stage: Stage, answer: RegionAnswer) -> str:
             _number(p.expected, "{:.4g}"),
             p.why,
         )
-        for p in stage.asked
+        for p in stage.points
     ]
     lines = [head, columns(rows, right=(0, 1, 2))]
     return "\n".join([*lines, *(f"note: {note}" for note in stage.notes)])

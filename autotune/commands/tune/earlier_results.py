@@ -67,7 +67,7 @@ class EarlierResults:
         self._with_relatives = True
         return results
 
-    def own(self) -> list[EarlierResult]:
+    def of_the_study(self) -> list[EarlierResult]:
         """The results of all runs of the study itself."""
         runs = [run.id for run in self.results.load_study(self.study).runs]
         return [

@@ -82,7 +82,7 @@ def tune(
         if not options.exhaustive:
             return study_run.search(options, progress)
         earlier = (
-            EarlierResults(results=results, study=name, ranked=ranked).own()
+            EarlierResults(results=results, study=name, ranked=ranked).of_the_study()
             if options.resume
             else []
         )

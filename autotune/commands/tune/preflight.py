@@ -8,7 +8,7 @@ from autotune.errors import Fault, InputError, WorkFailed
 from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.host import calibrate, detect
 from autotune.progress import Progress
-from autotune.results.evaluate.study_evaluation import ASKED
+from autotune.results.evaluate.study_evaluation import SEARCHED
 from autotune.toolchain import launcher, mpi
 
 _HOLDS = 0.2
@@ -64,7 +64,7 @@ def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | 
         "others": quiet.other_processes().note or "idle",
     }
     if ranked.setup.search.objectives != ("time",):
-        conditions[ASKED] = ", ".join(ranked.setup.search.objectives)
+        conditions[SEARCHED] = ", ".join(ranked.setup.search.objectives)
     if ranked.setup.machine is not None:
         here = detect.detect().title
         if ranked.setup.launcher == launcher.PLACE and here != ranked.machine.title:

@@ -28,8 +28,8 @@ from autotune.tuning import (
     Bench,
     Chosen,
     EarlierResult,
-    Plan,
     Task,
+    TuningPlan,
     Watcher,
     tune_problem,
     tune_problems,
@@ -253,12 +253,12 @@ class StudyRun:
             progress=progress,
             clock=self.ranked.clock,
             watcher=self.watcher,
-            turns=HostLock(progress, self.deadline),
+            lock=HostLock(progress, self.deadline),
         )
 
-    def _plan(self, budget: int | None) -> Plan:
+    def _plan(self, budget: int | None) -> TuningPlan:
         setup = self.ranked.setup
-        return Plan(
+        return TuningPlan(
             measuring=setup.measuring,
             deadline=self.deadline,
             seed=setup.selection.seed,

@@ -189,7 +189,7 @@ class _Checker:
         self.session = session
         self.document = document
         self.program = program
-        self.own = [*program.parameters, *program.arguments]
+        self.placeholders = [*program.parameters, *program.arguments]
 
     def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
         self.session.add(self.document.place(keys), found, expected, hint)
@@ -229,13 +229,13 @@ class _Checker:
 
     def _check_place(self, keys: Keys, template: Template, places: Sequence[str]) -> None:
         for name in template.names:
-            if name in places or name in self.own:
+            if name in places or name in self.placeholders:
                 continue
             if name == "threads":
                 found = "{threads} in a build: its threads are those of a run"
                 self.add(keys, found, "{threads} in run or environment")
                 continue
-            allowed = [f"{{{placeholder}}}" for placeholder in (*self.own, *places)]
+            allowed = [f"{{{placeholder}}}" for placeholder in (*self.placeholders, *places)]
             place = self.document.place(keys)
             fault = unknown_name(place, "placeholder", f"{{{name}}}", allowed)
             self.session.faults.append(fault)
@@ -266,7 +266,7 @@ class _Checker:
                     self._key((section, name), found, f"{{{name}}} in one of them")
 
     def _check_constraints(self) -> None:
-        allowed = [*self.own, "threads"]
+        allowed = [*self.placeholders, "threads"]
         for i, constraint in enumerate(self.program.constraints):
             for name in constraint.require.names:
                 if name not in allowed:

@@ -32,23 +32,23 @@ class Faults:
     """Collects the faults of one file."""
 
     file: str
-    found: list[Fault] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
 
     def add(self, place: str, found: str, expected: str = "", hint: str = "") -> None:
         """Add a fault at a place inside the file; an empty place means the file as a whole."""
         where = f"{self.file}:{place}" if place else self.file
         fault = Fault(where=where, found=printable(found), expected=expected, hint=hint)
-        self.found.append(fault)
+        self.faults.append(fault)
 
     def settle(self) -> None:
         """Raise InputError if any fault was added."""
-        if not self.found:
+        if not self.faults:
             return
-        more = len(self.found) - _SHOWN
+        more = len(self.faults) - _SHOWN
         rest = [Fault(where=self.file, found=f"{more} more faults")] if more > 0 else []
-        raise InputError(*self.found[:_SHOWN], *rest)
+        raise InputError(*self.faults[:_SHOWN], *rest)
 
     def fail(self, place: str, found: str, expected: str = "", hint: str = "") -> InputError:
         """The InputError to raise for a fault that ends the reading at once."""
         self.add(place, found, expected, hint)
-        return InputError(self.found[-1])
+        return InputError(self.faults[-1])

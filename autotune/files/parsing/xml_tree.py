@@ -55,8 +55,8 @@ def parse(text: str, faults: Faults, take: Mapping[str, Taker] | None = None) ->
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-    parser.StartElementHandler = lambda tag, found: builder.start(
-        tag, found, parser.CurrentLineNumber
+    parser.StartElementHandler = lambda tag, attributes: builder.start(
+        tag, attributes, parser.CurrentLineNumber
     )
     parser.EndElementHandler = lambda _tag: builder.end()
     parser.CharacterDataHandler = builder.data

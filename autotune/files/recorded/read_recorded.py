@@ -12,7 +12,7 @@ from autotune.files.recorded.recorded_space import RecordedSpace, Row, assemble
 _ENDINGS = (".gz", ".json", ".csv", ".txt")
 PROBLEM = "problem"
 """The parameter that says what is computed, in files that autotune writes."""
-_OWN = re.compile(r'"autotuner": *"autotune-ecm"|parameter:')
+_AUTOTUNE = re.compile(r'"autotuner": *"autotune-ecm"|parameter:')
 _HEAD = 4096
 """So near to the start a file of ours says so."""
 
@@ -41,7 +41,7 @@ def read(path: Path, *, several: bool = False) -> RecordedSpace:
         table = csv_table.candidate_rows(text, faults)
         rows, unit, kind = table.rows, table.unit, "; ".join(("CSV", *table.treated))
     faults.settle()
-    of_ours = _OWN.search(text, 0, _HEAD) is not None
+    of_ours = _AUTOTUNE.search(text, 0, _HEAD) is not None
     _check(rows, faults, one_problem=of_ours and not several)
     name = content.bare_name(path, _ENDINGS)
     return assemble(rows, name=name, source=f"{path} ({kind})", unit=unit, device=device)

@@ -231,7 +231,7 @@ def _tree(options: list[_Option], language: Language, faults: Faults) -> list[Pa
         any_chosen = " or ".join(f"{language.name(name)} == 1" for name in members)
         sure = above in always or above not in names
         texts[any_chosen if sure else f"{language.name(above)} == 0 or {any_chosen}"] = None
-    return [] if faults.found else [language.constraint(text) for text in texts]
+    return [] if faults.faults else [language.constraint(text) for text in texts]
 
 
 def _alternatives(options: list[_Option]) -> dict[tuple[str, ...], str]:

@@ -71,7 +71,7 @@ class Scoring:
 
 def learning_curve(
     contenders: Sequence[ComparedModel],
-    course: SplitPlan,
+    split_plan: SplitPlan,
     scoring: Scoring | None = None,
     progress: Progress | None = None,
 ) -> CurveTable:
@@ -89,20 +89,20 @@ def learning_curve(
     table = contenders[0].table
     if any(contender.table.inputs.rows != table.inputs.rows for contender in contenders):
         raise ValueError("contenders need tables of the same rows")
-    splits = course.splits(table, scoring.eligible, scoring.problems)
+    splits = split_plan.splits(table, scoring.eligible, scoring.problems)
     if not splits:
         found = "no row that may be scored on"
         raise InputError(Fault(where=table.name, found=found))
     work = [(split, contender) for split in splits for contender in contenders]
     with threadpool_limits(limits=1):
-        trials = _fitted_trials(work, course, scoring, progress)
+        trials = _fitted_trials(work, split_plan, scoring, progress)
     done = {(t.repeat, t.group) for t in trials}
     tests = {(s.repeat, s.group): s for s in splits if (s.repeat, s.group) in done}
     floor = [_floor(scoring, split) for split in tests.values()]
     return CurveTable(
         models=tuple(contender.name for contender in contenders),
         kinds=tuple(contender.kind for contender in contenders),
-        course=course,
+        split_plan=split_plan,
         trials=trials,
         tops=scoring.tops,
         level=scoring.level,
@@ -113,7 +113,7 @@ def learning_curve(
 
 def _fitted_trials(
     work: Sequence[tuple[TrainTestSplit, ComparedModel]],
-    course: SplitPlan,
+    split_plan: SplitPlan,
     scoring: Scoring,
     progress: Progress | None,
 ) -> tuple[Trial, ...]:
@@ -124,7 +124,7 @@ def _fitted_trials(
     """
     trials: list[Trial] = []
     pace = Pace()
-    needed = {(contender.name, size) for _, contender in work for size in course.sizes}
+    needed = {(contender.name, size) for _, contender in work for size in split_plan.sizes}
     try:
         for number, (split, contender) in enumerate(work):
             if progress is not None:
@@ -132,7 +132,7 @@ def _fitted_trials(
                 detail = ", ".join(filter(None, (f"{contender.name}, {split.size} rows", left)))
                 progress(STAGE, number, len(work), detail)
             began = time.perf_counter()
-            trials.append(trial(contender, split, course.seed, scoring))
+            trials.append(trial(contender, split, split_plan.seed, scoring))
             pace.add(contender.name, split.size, time.perf_counter() - began)
     except KeyboardInterrupt:
         if needed - {(t.model, t.size) for t in trials}:

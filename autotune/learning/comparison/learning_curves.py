@@ -88,7 +88,7 @@ class CurveTable:
 
     models: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    course: SplitPlan
+    split_plan: SplitPlan
     trials: tuple[Trial, ...]
     tops: tuple[int, ...] = TOPS
     level: float = LEVEL

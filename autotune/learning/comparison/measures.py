@@ -90,7 +90,7 @@ def minkowski(
     >>> minkowski([0.0, 0.0], [3.0, 4.0], 2), minkowski([0.0, 0.0], [3.0, 4.0], 2, "kaltenecker")
     (5.0, 12.5)
     """
-    _known(convention)
+    _checked(convention)
     if not p >= 1:
         raise ValueError(f"Minkowski's distance has an order of at least 1, not {p}")
     a, b = _pair(first, second)
@@ -166,7 +166,7 @@ def semantics(
         n=len(p),
         unit=unit,
         reference=name,
-        convention=_known(convention),
+        convention=_checked(convention),
         error_rate=error_rate(p, r),
         mdape=mdape(p, r),
         cosine=cosine(p, r),
@@ -179,7 +179,7 @@ def semantics(
     )
 
 
-def _known(convention: Convention) -> Convention:
+def _checked(convention: Convention) -> Convention:
     if convention not in CONVENTIONS:
         raise ValueError(f"a convention is one of {', '.join(CONVENTIONS)}, not {convention!r}")
     return convention

@@ -52,7 +52,7 @@ class ComparisonRequest:
     ``constant``: whether constant terms count in that comparison.
     """
 
-    course: SplitPlan
+    split_plan: SplitPlan
     scoring: Scoring = field(default_factory=Scoring)
     convention: Convention = "textbook"
     formula: Formula | None = None
@@ -178,12 +178,12 @@ def compare(
     scoring = request.scoring
     if scoring.halves is None:
         scoring = replace(scoring, halves=halves_of(table))
-    curve = learning_curve(entered, request.course, scoring, progress)
-    size = request.course.sizes[-1]
-    splits = request.course.splits(table, scoring.eligible, scoring.problems)
+    curve = learning_curve(entered, request.split_plan, scoring, progress)
+    size = request.split_plan.sizes[-1]
+    splits = request.split_plan.splits(table, scoring.eligible, scoring.problems)
     split = next(s for s in splits if s.size == size)
     notes: list[str] = []
-    fits = _fits(entered, split, request.course.seed, notes)
+    fits = _fits(entered, split, request.split_plan.seed, notes)
     matches = [
         match
         for name, fitted in fits.items()

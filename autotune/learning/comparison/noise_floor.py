@@ -29,7 +29,7 @@ class Halves:
             raise ValueError("every row has a time in each half, or nan")
 
     @property
-    def known(self) -> int:
+    def pairs(self) -> int:
         """The number of rows that have a time in both halves."""
         return int((np.isfinite(self.early) & np.isfinite(self.late)).sum())
 
@@ -46,7 +46,7 @@ def halves_of(table: MeasurementTable) -> Halves | None:
     """
     pairs = [_halved(repetitions, table) for repetitions in table.repetitions]
     halves = Halves(early=np.array([a for a, _ in pairs]), late=np.array([b for _, b in pairs]))
-    return halves if halves.known else None
+    return halves if halves.pairs else None
 
 
 def _halved(repetitions: Sequence[float], table: MeasurementTable) -> tuple[float, float]:

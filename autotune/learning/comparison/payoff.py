@@ -86,19 +86,19 @@ def payoff(curves: CurveTable, model: str, against: str, k: int | None = None) -
     """The payoff of a model against another model, in the error rate or, with ``k``, in the top-k
     loss.
     """
-    gains = [_gain(curves, model, against, size, k) for size in curves.course.sizes]
+    gains = [_gain(curves, model, against, size, k) for size in curves.split_plan.sizes]
     return Payoff(
         model=model,
         against=against,
         k=k,
-        sizes=curves.course.sizes,
+        sizes=curves.split_plan.sizes,
         gains=tuple(gain for gain in gains if gain is not None),
     )
 
 
 def best_analytical(curves: CurveTable, k: int | None = None) -> str | None:
     """The analytical model with the least error or loss at the largest size; None without one."""
-    size = curves.course.sizes[-1]
+    size = curves.split_plan.sizes[-1]
     values = {}
     for name in curves.of_kind("analytical"):
         point = (
@@ -121,7 +121,7 @@ def earliest(curves: CurveTable, kind: Kind, k: int | None = None) -> Payoff | N
     if rival is None:
         return None
     tried = [payoff(curves, model, rival, k) for model in curves.of_kind(kind)]
-    never = 2 * curves.course.sizes[-1]
+    never = 2 * curves.split_plan.sizes[-1]
     return min(
         (candidate for candidate in tried if candidate.gains),
         key=lambda candidate: (
@@ -166,7 +166,7 @@ def _interval(
 ) -> tuple[float | None, float | None]:
     if len(differences) < FEWEST:
         return None, None
-    generator = np.random.default_rng([curves.course.seed, len(differences)])
+    generator = np.random.default_rng([curves.split_plan.seed, len(differences)])
     drawn = differences[generator.integers(len(differences), size=(RESAMPLES, len(differences)))]
     centres = np.median(drawn, axis=1) if k is None else np.mean(drawn, axis=1)
     tail = (1 - curves.level) / 2

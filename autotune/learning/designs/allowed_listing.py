@@ -10,7 +10,7 @@ from autotune.progress import Progress
 
 LISTED = 500_000
 """Combinations that are looked at, one by one."""
-TOLD = 10_000
+PROGRESS_EVERY = 10_000
 """Combinations between two words of progress."""
 _VISITED = 100_000
 """Steps of a listing that may stop before it has seen all combinations."""
@@ -69,7 +69,7 @@ def _walked(
                 visited += 1
                 if visited > limit:
                     return None
-                if progress is not None and visited % TOLD == 0:
+                if progress is not None and visited % PROGRESS_EVERY == 0:
                     progress("list the allowed combinations", visited, limit)
                 more = {**values, parameter.name: value}
                 if all(fulfils(rule, more) for rule in due[depth]):

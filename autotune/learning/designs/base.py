@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from autotune.domain.tables.parameter import Parameter, Value
 from autotune.domain.tables.table import ParameterRows
 from autotune.errors import Fault, InputError, nearest, one_of
-from autotune.learning.designs.allowed_listing import TOLD
+from autotune.learning.designs.allowed_listing import PROGRESS_EVERY
 from autotune.learning.designs.design_domain import Domain
 from autotune.learning.designs.repair import Repair
 from autotune.learning.designs.row_rules import Row
@@ -107,7 +107,7 @@ def finish(domain: Domain, made: UnrepairedDesign, treatment: Treatment | None =
     moved = dropped = 0
     repair = Repair(domain)
     for number, point in enumerate(made.points):
-        if domain.progress is not None and number % TOLD == TOLD - 1:
+        if domain.progress is not None and number % PROGRESS_EVERY == PROGRESS_EVERY - 1:
             domain.progress(f"{made.kind} design", number, len(made.points))
         row: Row | None = point
         if not domain.allows(point):
@@ -131,7 +131,7 @@ def finish(domain: Domain, made: UnrepairedDesign, treatment: Treatment | None =
         parameters=domain.parameters,
         rows=tuple(kept),
         replicates=tuple(kept.values()),
-        notes=(*made.notes, *_told(len(made.points), moved, dropped, repeated)),
+        notes=(*made.notes, *_notes(len(made.points), moved, dropped, repeated)),
         settings=made.settings if treatment is None else {**made.settings, "illegal": treatment},
         moved=made.moved + moved,
         dropped=dropped,
@@ -139,7 +139,7 @@ def finish(domain: Domain, made: UnrepairedDesign, treatment: Treatment | None =
     )
 
 
-def _told(points: int, moved: int, dropped: int, repeated: int) -> list[str]:
+def _notes(points: int, moved: int, dropped: int, repeated: int) -> list[str]:
     notes = []
     if moved or dropped:
         done = [f"{moved} moved to the nearest allowed row"] * bool(moved)

@@ -139,11 +139,11 @@ def _best(
         start = np.sort(rng.permutation(len(matrix))[:count])
         random_ones.append(efficiency(matrix[start]))
 
-        def told(step: int, number: int = number) -> None:
+        def report(step: int, number: int = number) -> None:
             if progress is not None and step % FRESH == FRESH - 1:
                 progress("D-optimal design", number, starts, f"{step} exchanges")
 
-        design = exchanged(matrix, start, told)
+        design = exchanged(matrix, start, report)
         if not best or efficiency(matrix[design]) > efficiency(matrix[best]) * (1 + GAIN):
             best = design
     return best, float(np.mean(random_ones))

@@ -18,17 +18,17 @@ class Members:
 
     names: tuple[str, ...]
     rows: tuple[Row, ...]
-    _known: frozenset[Row] = field(init=False, repr=False)
+    _members: frozenset[Row] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_known", frozenset(self.rows))
+        object.__setattr__(self, "_members", frozenset(self.rows))
 
     def holds(self, values: Mapping[str, Value]) -> bool:
         """Whether these values form one of the listed rows."""
-        return tuple(values[name] for name in self.names) in self._known
+        return tuple(values[name] for name in self.names) in self._members
 
     def __str__(self) -> str:
-        return f"one of {len(self._known)} given rows"
+        return f"one of {len(self._members)} given rows"
 
 
 def fulfils(rule: RowRule, values: Mapping[str, Value]) -> bool:

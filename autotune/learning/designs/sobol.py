@@ -25,7 +25,7 @@ from autotune.progress import Progress
 
 _FARTHEST = 1 << 16
 """Points of the sequence that are looked at."""
-_TOLD = 500
+_PROGRESS_EVERY = 500
 """Points between two words of progress: to move one may take milliseconds."""
 _PATIENCE = 1000
 """Forbidden points, and 16 for each row, after which they are moved."""
@@ -90,7 +90,7 @@ def _taken(domain: Domain, rows: int, seed: int, treatment: Treatment | None) ->
     wanted = rows if allowed is None else min(rows, allowed)
     patience = {"repair": 0, "drop": _FARTHEST, None: _PATIENCE + 16 * rows}[treatment]
     for number, point in enumerate(_sequence(domain, rows, seed)):
-        if domain.progress is not None and number % _TOLD == _TOLD - 1:
+        if domain.progress is not None and number % _PROGRESS_EVERY == _PROGRESS_EVERY - 1:
             domain.progress("sobol design", len(taken.rows), wanted, f"{number + 1} points")
         row: Row | None = point
         if not domain.allows(point):

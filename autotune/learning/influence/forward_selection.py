@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from autotune.learning.models.base import Bools, Floats
-from autotune.learning.models.terms import ONE, Product, parameters
+from autotune.learning.models.terms import CONSTANT, Product, parameters
 from autotune.statistics.least_squares import least_squares
 
 Criterion = Literal["leave-one-out", "training"]
@@ -100,14 +100,14 @@ class _State:
         self.leverage: Floats = np.full(count, 1 / count)
         self.terms: list[Product] = []
         self.beside: Floats = np.empty((count, 0))  # candidates without their part in the model
-        self.known: set[Product] = {ONE}
+        self.offered: set[Product] = {CONSTANT}
 
     def offer(self, terms: Sequence[Product]) -> None:
         """Add candidate terms; those that were added before are skipped."""
-        fresh = [term for term in dict.fromkeys(terms) if term not in self.known]
+        fresh = [term for term in dict.fromkeys(terms) if term not in self.offered]
         if not fresh:
             return
-        self.known.update(fresh)
+        self.offered.update(fresh)
         raw = self.columns(fresh)
         usable = np.asarray(np.isfinite(raw).all(axis=0), dtype=np.bool_)
         raw, fresh = (
@@ -204,13 +204,13 @@ def select(
         state.offer(grown(term))
     unsettled = bool(state.terms) and last >= rule.threshold
     resting = len(errors) > 0 and bool(np.isinf(errors).all())  # each candidate on a single row
-    terms = (ONE, *(step.term for step in rounds))
+    terms = (CONSTANT, *(step.term for step in rounds))
     return ForwardSelection(
         terms=terms,
         coefficients=least_squares(columns(terms), target),
         start=start,
         rounds=tuple(rounds),
-        tried=len(state.known) - 1,
+        tried=len(state.offered) - 1,
         exhausted=unsettled and (resting or len(rounds) >= count - 2),
     )
 

@@ -85,12 +85,12 @@ class Fold:
     trained on.
     """
 
-    own: Bools
-    """(n,) which rows are left out."""
+    held_out: Bools
+    """(n,) which rows are held out."""
     others: MeasurementTable
-    asked: ParameterRows
+    inputs: ParameterRows
     outside: Bools
-    """(rows left out,) which of them lie outside the box of the others."""
+    """(rows held out,) which of them lie outside the box of the others."""
 
 
 def cut(table: MeasurementTable, seed: int) -> tuple[Fold, ...]:
@@ -105,7 +105,7 @@ def cut(table: MeasurementTable, seed: int) -> tuple[Fold, ...]:
 def _fold(table: MeasurementTable, held_out: Bools) -> Fold:
     others, held_inputs = table.take(~held_out), table.inputs.take(held_out)
     outside = Encoder.fit(others.inputs).outside(held_inputs)
-    return Fold(own=held_out, others=others, asked=held_inputs, outside=outside)
+    return Fold(held_out=held_out, others=others, inputs=held_inputs, outside=outside)
 
 
 def hold_out(
@@ -118,9 +118,9 @@ def hold_out(
     median = np.full(count, np.nan)
     outside = np.ones(count, dtype=bool)
     for fold in cuts:
-        outside[fold.own] = fold.outside
+        outside[fold.held_out] = fold.outside
         try:
-            median[fold.own] = resume(regressor, fold.others, seed, whole).predict(fold.asked)
+            median[fold.held_out] = resume(regressor, fold.others, seed, whole).predict(fold.inputs)
         except InputError:  # the others are too few, or all alike: nothing is said
             continue
     return HeldOut(median=median, outside=outside)

@@ -51,7 +51,7 @@ class FittedSum:
         ``inputs``: the rows for each part where analytical predictions differ between parts, else
         the same rows for all.
         """
-        inputs_of = self._asked(inputs)
+        inputs_of = self._inputs_of_parts(inputs)
         forecasts = {
             name: part.predict(inputs_of[name], level) for name, part in self.parts.items()
         }
@@ -69,7 +69,7 @@ class FittedSum:
         reached = np.where(unknown & outside, np.inf, reached)
         return forecast(total, reached, outside, tuple(notes))
 
-    def _asked(
+    def _inputs_of_parts(
         self, inputs: ParameterRows | Mapping[str, ParameterRows]
     ) -> Mapping[str, ParameterRows]:
         if isinstance(inputs, ParameterRows):

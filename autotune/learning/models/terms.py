@@ -83,7 +83,7 @@ class Factor(NamedTuple):
 
 Product = frozenset[Factor]
 Sum = Mapping[Product, float]
-ONE: Product = frozenset()
+CONSTANT: Product = frozenset()
 """The empty product: the constant."""
 
 
@@ -169,7 +169,7 @@ def show(number: float, digits: int = _DIGITS) -> str:
 def formula(terms: Sum, digits: int = _DIGITS) -> str:
     """A sum as one line of arithmetic, its terms in the order of the mapping.
 
-    >>> formula({ONE: 2.0, product(power("n", 2)): -0.5})
+    >>> formula({CONSTANT: 2.0, product(power("n", 2)): -0.5})
     '2 - 0.5 * n^2'
     """
     line = ""

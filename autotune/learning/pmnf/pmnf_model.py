@@ -15,7 +15,7 @@ from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import Fault, InputError
 from autotune.learning.models.base import Explanation, Floats, Forecast, ModelTerm
 from autotune.learning.models.encode import Encoder
-from autotune.learning.models.terms import ONE, Product, Sum, formula, show, text
+from autotune.learning.models.terms import CONSTANT, Product, Sum, formula, show, text
 from autotune.learning.pmnf.goodness_of_fit import GoodnessOfFit
 from autotune.learning.pmnf.one_parameter import EXPONENTS, Exponents, Single, search
 from autotune.learning.pmnf.rival_models import Rivals, rivals
@@ -51,7 +51,10 @@ class FittedPmnf:
     @property
     def terms(self) -> Sum:
         """The coefficient of each term, the constant first."""
-        products = [ONE, *(_product(form, self.chosen, self.names) for form in self.chosen.form)]
+        products = [
+            CONSTANT,
+            *(_product(form, self.chosen, self.names) for form in self.chosen.form),
+        ]
         return dict(zip(products, self.chosen.coefficients, strict=True))
 
     @property

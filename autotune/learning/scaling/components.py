@@ -154,7 +154,7 @@ def fitted(
             chosen = chosen.take(kept)
             notes.append(f"{int(gone.sum())} runs deleted: Cook's D above 2p/n of a component")
     discrepancy = float(np.median(1 - sum(chosen.parts.values()) / chosen.time))
-    notes.append(_told(discrepancy, rest))
+    notes.append(_sum_note(discrepancy, rest))
     return ComponentShares(
         name=name,
         variables=runs.variables,
@@ -225,7 +225,7 @@ def _covariance(fits: Sequence[Regression], weights: Floats | None) -> Floats:
     return covariance
 
 
-def _told(discrepancy: float, rest: Rest) -> str:
+def _sum_note(discrepancy: float, rest: Rest) -> str:
     side = "less" if discrepancy >= 0 else "more"
     treated = "a regression of its own" if rest == "ratio" else "left as it is"
     return f"the components sum to {abs(discrepancy):.1%} {side} than the time (median): {treated}"

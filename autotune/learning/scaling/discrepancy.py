@@ -71,7 +71,7 @@ class Widened:
     """A scaling model whose intervals are widened by the discrepancy of a back-test."""
 
     model: ScalingModel
-    known: Discrepancy
+    discrepancy: Discrepancy
 
     @property
     def name(self) -> str:
@@ -111,7 +111,7 @@ class Widened:
     def band(self, points: ScalingPoints, level: float) -> Band:
         """The band of the inner model, with each half widened by ``Discrepancy.reach``."""
         narrow = self.model.band(points, level)
-        added = np.array([self.known.reach(float(p), level) for p in points.processors])
+        added = np.array([self.discrepancy.reach(float(p), level) for p in points.processors])
         return Band(
             middle=narrow.middle,
             low=narrow.middle - np.hypot(narrow.middle - narrow.low, added),
@@ -125,7 +125,7 @@ class Widened:
         ``regression``.
         """
         narrow = self.model.inverse(processors, time, covariates, level)
-        added = self.known.reach(processors, level)
+        added = self.discrepancy.reach(processors, level)
         if added == 0:
             return narrow
         wide = by_band(self, processors, time, covariates, level)

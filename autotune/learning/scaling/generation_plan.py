@@ -90,7 +90,7 @@ class Stage:
     """The current stage of a plan: the runs to do next, and the model fitted so far, if any."""
 
     name: StageName
-    asked: tuple[DesignPoint, ...]
+    points: tuple[DesignPoint, ...]
     model: LogLinear | None = None
     notes: tuple[str, ...] = ()
 

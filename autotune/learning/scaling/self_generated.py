@@ -33,7 +33,7 @@ from autotune.learning.scaling.weighted_regression import Bools
 
 CHECKS = (0.8, 0.9, 1.0, 1.1, 1.2)
 """Shares of T0 at which the source checked its forecasts."""
-_EACH = 3
+_SIZES_PER_LEVEL = 3
 """Sizes at each level."""
 _NEAR = 0.55
 """Doublings of the processors: a level this near stands for one that was not named."""
@@ -51,25 +51,25 @@ def next_stage(runs: Runs, plan: GenerationPlan, *, delete: bool = False) -> Sta
     top = below.levels[-2:][::-1]
     requested = _brackets(below, plan, top)
     if requested:
-        return Stage(name="bracket", asked=requested)
+        return Stage(name="bracket", points=requested)
     if len(top) < 2:
-        return Stage(name="second level", asked=(_second_level_point(below, plan),))
+        return Stage(name="second level", points=(_second_level_point(below, plan),))
     six = below.take(_nearest_of(below, plan, top))
     first = loglinear.fitted(six, name="self-generated", delete=False)
     wanted = plan.runs.lower if plan.runs.lower is not None else lower_levels(top[0], top[1])
     lower = [level for level in wanted if level < top[1] and not _known_near(below, level, plan)]
     requested = tuple(p for level in lower for p in _level(below, plan, first, level))
-    chosen = focal.nearest(below, below.time, plan.time, _EACH)
+    chosen = focal.nearest(below, below.time, plan.time, _SIZES_PER_LEVEL)
     model = loglinear.fitted(below.take(chosen), name="self-generated", delete=delete)
     if requested:
-        return Stage(name="lower levels", asked=requested, model=model)
+        return Stage(name="lower levels", points=requested, model=model)
     off = [level for level in below.levels if not _centred(below, plan, level)]
     named = ", ".join(f"{level:g}" for level in off)
     notes = (f"T0 = {plan.time:g} lies outside the times measured at P = {named}",) if off else ()
     nearer = tuple(p for level in off for p in _recentred_points(below, plan, model, level))
     if nearer:
-        return Stage(name="recentre", asked=nearer, model=model, notes=notes)
-    return Stage(name="forecast", asked=_checks(plan, model), model=model, notes=notes)
+        return Stage(name="recentre", points=nearer, model=model, notes=notes)
+    return Stage(name="forecast", points=_checks(plan, model), model=model, notes=notes)
 
 
 def _known_near(runs: Runs, level: float, plan: GenerationPlan) -> bool:
@@ -79,7 +79,7 @@ def _known_near(runs: Runs, level: float, plan: GenerationPlan) -> bool:
     return plan.runs.lower is None and any(
         p != level
         and abs(math.log2(p / level)) < _NEAR
-        and len(np.unique(runs.points.size[runs.at_level(p)])) >= _EACH
+        and len(np.unique(runs.points.size[runs.at_level(p)])) >= _SIZES_PER_LEVEL
         for p in runs.levels
     )
 
@@ -115,7 +115,7 @@ def _check(runs: Runs, plan: GenerationPlan) -> None:
 
 def _nearest_of(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> Bools:
     """(n,) True for the three runs of each of the levels whose time is nearest to T0."""
-    chosen = focal.nearest(runs, runs.time, plan.time, _EACH)
+    chosen = focal.nearest(runs, runs.time, plan.time, _SIZES_PER_LEVEL)
     kept: Bools = chosen & np.isin(runs.points.processors, levels)
     return kept
 
@@ -129,7 +129,7 @@ def _brackets(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> tupl
         here = runs.take(runs.at_level(level))
         nearest = int(np.argmin(np.abs(np.log2(here.time / plan.time))))
         centre = float(here.points.size[nearest])
-        if len(np.unique(here.points.size)) >= _EACH:
+        if len(np.unique(here.points.size)) >= _SIZES_PER_LEVEL:
             continue
         for factor in (1 - plan.runs.spread, 1 + plan.runs.spread):
             point = _point(runs, plan, (level, centre * factor), None, "bracket the known run")
@@ -154,7 +154,7 @@ def _level(runs: Runs, plan: GenerationPlan, first: LogLinear, level: float) -> 
     were run.
     """
     here = runs.take(runs.at_level(level))
-    if len(np.unique(here.points.size)) >= _EACH:
+    if len(np.unique(here.points.size)) >= _SIZES_PER_LEVEL:
         return []
     requested = []
     for factor in (1 - plan.runs.spread, 1.0, 1 + plan.runs.spread):

@@ -51,16 +51,16 @@ class ReferenceStates:
 
     def __init__(self, integrate: Reference = verify.reference_state) -> None:
         self._integrate = integrate
-        self._known: dict[tuple[str, int], NDArray[np.float64]] = {}
+        self._states: dict[tuple[str, int], NDArray[np.float64]] = {}
         self._lock = threading.Lock()
 
     def state(self, problem: AnyProblem, steps: int) -> NDArray[np.float64]:
         """The state of a problem after ``steps`` steps, computed by the reference."""
         key = (problem.key, steps)
         with self._lock:
-            if key not in self._known:
-                self._known[key] = self._integrate(problem, steps)
-            return self._known[key]
+            if key not in self._states:
+                self._states[key] = self._integrate(problem, steps)
+            return self._states[key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

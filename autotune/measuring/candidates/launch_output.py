@@ -118,9 +118,9 @@ class LaunchListener:
             best = max(s.busy for s in self.samples if not s.warm_up)
             return "contended", (
                 f"every sample was rejected: at best {best:.2f} of the CPU time of"
-                f" {self.threads} thread(s){self._each()}, {self.busy:g} is wanted"
+                f" {self.threads} thread(s){self._of_a_rank()}, {self.busy:g} is wanted"
             )
         return "ok", ""
 
-    def _each(self) -> str:
+    def _of_a_rank(self) -> str:
         return f" of one of {self.ranks} ranks" if self.ranks > 1 else ""

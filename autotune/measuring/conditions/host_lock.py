@@ -31,7 +31,7 @@ class HostLock:
     progress: Progress
     deadline: float = float("inf")
     """Moment by ``time.monotonic()``, in seconds."""
-    folder: Path = field(default_factory=lambda: paths.cache_dir() / "turns")
+    folder: Path = field(default_factory=lambda: paths.cache_dir() / "locks")
 
     @contextlib.contextmanager
     def building(self) -> Iterator[None]:
@@ -52,7 +52,7 @@ class HostLock:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.folder / name, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError:  # a read-only cache: then there are no turns
+        except OSError:  # a read-only cache: then nothing is locked
             yield
             return
         try:

@@ -258,7 +258,11 @@ class _Load:
     """The CPU time that other processes took from the start of a calibration to its end."""
 
     def __init__(self) -> None:
-        self._started, self._busy, self._own = time.monotonic(), _busy_seconds(), _cpu_seconds()
+        self._started, self._busy, self._cpu_before = (
+            time.monotonic(),
+            _busy_seconds(),
+            _cpu_seconds(),
+        )
 
     def contended(self, samples: Sequence[ProbeSample]) -> bool:
         """Whether the threads did not get their cores, or other processes used more than a
@@ -267,7 +271,9 @@ class _Load:
         wall = sum(s.threads * s.seconds for s in samples)
         busy_share = sum(s.threads * s.seconds * min(1.0, s.busy) for s in samples) / wall
         elapsed = (time.monotonic() - self._started) * len(os.sched_getaffinity(0))
-        others = max(0.0, (_busy_seconds() - self._busy) - (_cpu_seconds() - self._own)) / elapsed
+        others = (
+            max(0.0, (_busy_seconds() - self._busy) - (_cpu_seconds() - self._cpu_before)) / elapsed
+        )
         return min(busy_share, 1 - others) < estimates.BUSY
 
 

@@ -87,7 +87,7 @@ def _values(
         times = []
         for threads, item in figure.items:
             matching = [s for s in samples if s.threads == threads and s.item == item]
-            per_item = [s.each for s in matching if s.busy >= busy]
+            per_item = [s.per_operation for s in matching if s.busy >= busy]
             if not per_item:
                 break
             times.append(quartile(per_item, 1) * clock)

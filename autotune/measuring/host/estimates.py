@@ -28,7 +28,7 @@ def clock(samples: Sequence[ProbeSample]) -> tuple[Hertz, float]:
     """The clock rate, from the fastest chain of dependent additions (one per cycle), and the spread
     over all chains.
     """
-    rates = [1 / s.each for s in accepted([s for s in samples if s.item.kind == "clock"])]
+    rates = [1 / s.per_operation for s in accepted([s for s in samples if s.item.kind == "clock"])]
     return Hertz(max(rates)), spread(rates)
 
 
@@ -44,7 +44,10 @@ def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve
     for streams, threads in sorted({(s.item.streams, s.threads) for s in loads}):
         matching = [s for s in loads if (s.item.streams, s.threads) == (streams, threads)]
         points = _grouped(matching, lambda s: s.item.bytes)
-        rates = {size: [GROUP / s.each / clock for s in accepted(points[size])] for size in points}
+        rates = {
+            size: [GROUP / s.per_operation / clock for s in accepted(points[size])]
+            for size in points
+        }
         sizes = sorted(rates)
         quartiles = [quartile(rates[size], 3) for size in sizes]
         least = list(accumulate(reversed(quartiles), max))[::-1]
@@ -97,4 +100,4 @@ def _grouped(
 def _fastest(samples: Sequence[ProbeSample], item: ProbeItem) -> float | None:
     """The lower quartile of the seconds per group of lines, measured with one thread."""
     matching = [s for s in samples if s.item == item and s.threads == 1]
-    return quartile([s.each for s in accepted(matching)], 1) if matching else None
+    return quartile([s.per_operation for s in accepted(matching)], 1) if matching else None

@@ -77,7 +77,7 @@ class ProbeSample:
     """Processor time of the threads over their wall time."""
 
     @property
-    def each(self) -> Seconds:
+    def per_operation(self) -> Seconds:
         """Seconds per counted operation: CPU time, or wall time where threads wait for each other.
 
         In CPU time an interruption costs a sample the content of its caches, but not the time of

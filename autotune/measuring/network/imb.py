@@ -30,7 +30,7 @@ _VERSION = re.compile(
 )
 _END = "All processes entering MPI_Finalize"
 _STOPPED = ("time-out", "out-of-mem")
-_KNOWN: dict[str, Operation] = {
+_OPERATIONS: dict[str, Operation] = {
     "PingPong": "pingpong",
     "Allgather": "allgather",
     "Exchange": "neighbour",
@@ -72,7 +72,7 @@ def read(lines: Sequence[str]) -> list[BenchmarkTable]:
 
 
 def _block(number: int, name: str, version: str) -> BenchmarkTable:
-    operation = _KNOWN.get(name)
+    operation = _OPERATIONS.get(name)
     return BenchmarkTable(
         line=number,
         title=f"IMB {name}",

@@ -29,7 +29,7 @@ _TITLE = re.compile(
 )
 _COLUMN = re.compile(r"Size|(?:(?:Avg|Min|Max) )?Latency ?\(us\)|Iterations")
 _LIBRARY = re.compile(r"MPI(?:-(?P<variant>\S+))?")
-_KNOWN: dict[str, Operation] = {
+_OPERATIONS: dict[str, Operation] = {
     "Latency Test": "pingpong",
     "Allgather Latency Test": "allgather",
     "Barrier Latency Test": "barrier",
@@ -68,7 +68,7 @@ def _block(number: int, text: str) -> BenchmarkTable:
         why = "its title is not of the form '# OSU MPI Latency Test v7.4'"
         return BenchmarkTable(line=number, title=text.lstrip("# "), operation=None, why=why)
     name, library = title["name"], _LIBRARY.fullmatch(title["library"])
-    operation = _KNOWN.get(name) if library else None
+    operation = _OPERATIONS.get(name) if library else None
     variant = (library and library["variant"]) or ""
     version = title["new"] or title["old"] or ""
     return BenchmarkTable(

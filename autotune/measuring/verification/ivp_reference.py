@@ -184,7 +184,7 @@ class _Evaluation:
         self._temporaries = temporaries
         self._y = y
         self._shifts = shifts
-        self._known: dict[str, Value] = {}
+        self._values: dict[str, Value] = {}
 
     def of(self, expr: Expr) -> Value:
         """The value of an expression; ValueError for an unknown name."""
@@ -210,14 +210,14 @@ class _Evaluation:
     def _symbol(self, name: str) -> Value:
         if name in self._scalars:
             return self._scalars[name]
-        if name not in self._known:
+        if name not in self._values:
             if name == "j":
-                self._known[name] = self._block.components()
+                self._values[name] = self._block.components()
             elif name in self._temporaries:
-                self._known[name] = self.of(self._temporaries[name])
+                self._values[name] = self.of(self._temporaries[name])
             else:
                 raise ValueError(f"unknown name {name!r}")
-        return self._known[name]
+        return self._values[name]
 
 
 OPERATORS: Mapping[str, Callable[..., Value]] = {

@@ -20,7 +20,7 @@ STORES = "stores"
 """Part of stored bytes that pass through a cache which does not absorb them."""
 ENTRY = "entry"
 """Part of entries into loops and of starts of their streams."""
-_TOLD = 2
+_KERNELS_NAMED = 2
 """Number of kernels that a reason names."""
 
 
@@ -139,7 +139,7 @@ def reason(case: TimingCase, streams: Whole, parts_of_step: Sequence[Part], seco
     kernels = _kernels(case.traffic, parts_of_step, case.results)
     _count_streams(case.traffic, streams, kernels)
     phrases: list[str] = []
-    for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_TOLD]:
+    for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_KERNELS_NAMED]:
         share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if phrases else " of the step")
         bound = max(kernel.bounds, key=lambda kind: kernel.bounds[kind])
         if bound in ("T_OL", "T_nOL"):

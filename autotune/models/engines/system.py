@@ -138,7 +138,9 @@ def _uncertainty(theta: Prediction, cost: Cost, seconds: float) -> Uncertainty |
     share = theta.seconds / seconds
     spread = (cost.interval[1] - cost.interval[0]) / (2 * Z80) / seconds
     shared = {name: value * share for name, value in theta.uncertainty.shared.items()}
-    return Uncertainty(shared=shared | {COMMUNICATION: spread}, own=theta.uncertainty.own * share)
+    return Uncertainty(
+        shared=shared | {COMMUNICATION: spread}, independent=theta.uncertainty.independent * share
+    )
 
 
 def _reason(exchanged: _Exchanged, theta: Prediction, share: float) -> str:

@@ -74,26 +74,26 @@ def _longest_chain(
     return {} if longest is None else {"longest": {"latency": longest}}
 
 
-_known: dict[str, object] = {}
+_tables: dict[str, object] = {}
 """OSACA's tables by path, unpickled once instead of five times per kernel."""
 
 
 def _stored_tables(model: PortModel, path: str) -> object:
     """OSACA's stored tables; False where there are none or they cannot be read."""
-    if path not in _known:
+    if path not in _tables:
         try:
             tables = _read_tables(model, path)
         except Exception:  # half-written by another program, or of another version
             return False
         if not tables:
             return False
-        _known[path] = tables
-    return _known[path]
+        _tables[path] = tables
+    return _tables[path]
 
 
 def _keep_tables(model: PortModel, path: str) -> None:
     """Write OSACA's tables to the place where OSACA looks for them, in one step."""
-    _known[path] = model._data
+    _tables[path] = model._data
     source, folder = Path(path), Path.home() / ".osaca" / "cache"
     name = f"{source.stem}_{hashlib.sha256(source.read_bytes()).hexdigest()}.pickle"
     with contextlib.suppress(OSError):

@@ -76,7 +76,7 @@ def shiftable_constants(machine: Machine) -> tuple[ShiftingConstant, ...]:
     if calibration is None:
         raise ValueError(f"{machine.name} is not calibrated")
     constants = [*_inbound(machine, calibration), *_constants(calibration)]
-    return tuple(replace(f, sigma=_known(f, calibration) or f.sigma) for f in constants)
+    return tuple(replace(f, sigma=_earlier_sigma(f, calibration) or f.sigma) for f in constants)
 
 
 def prior(constants: Sequence[ShiftingConstant]) -> ShiftPrior:
@@ -239,7 +239,7 @@ def _of_constant(
     return ShiftingConstant(name=name, kind=kind, value=value, sigma=sigma, unit=unit)
 
 
-def _known(figure: ShiftingConstant, calibration: Calibration) -> float | None:
+def _earlier_sigma(figure: ShiftingConstant, calibration: Calibration) -> float | None:
     """The standard deviation of the constant after an earlier refinement, to be its prior; None
     without one.
     """

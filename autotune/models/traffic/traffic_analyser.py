@@ -33,7 +33,7 @@ class TrafficAnalyser:
     _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
     _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)
     _grids: GridAnalyser | None = None
-    _known: dict[tuple[int, int, _Place, int, int], StepTraffic] = field(default_factory=dict)
+    _traffics: dict[tuple[int, int, _Place, int, int], StepTraffic] = field(default_factory=dict)
 
     def analyse(
         self, program: StepProgram, problem: AnyProblem, threads: int, nodes: int = 1
@@ -51,9 +51,9 @@ class TrafficAnalyser:
             self._values[place] = problem.ivp.values(problem.size)
         plan = self._schedules[program]
         key = (id(plan), program.granule, place, threads, nodes)
-        if key not in self._known:
-            self._known[key] = self._traffic(plan, program.granule, place, threads, nodes)
-        return self._known[key]
+        if key not in self._traffics:
+            self._traffics[key] = self._traffic(plan, program.granule, place, threads, nodes)
+        return self._traffics[key]
 
     def _grid(self) -> GridAnalyser:
         if self._grids is None:

@@ -28,7 +28,7 @@ from autotune.statistics.residual_scales import Observed, Residual
 
 OBJECTIVES = ("time", "energy", "memory")
 """What a front is over, as far as it was read."""
-ASKED = "objectives"
+SEARCHED = "objectives"
 """Condition of runs that searched for more than the time: the objectives, joined by ``, ``."""
 
 Interval = tuple[float, float]
@@ -131,7 +131,7 @@ class ProblemEvaluation:
     """How many ways there are in which its candidates are spread."""
     builds: int = 1
     """How many compilers with flags there are."""
-    asked: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
     """The objectives of the search, where it had more than the time."""
 
     @property
@@ -143,7 +143,7 @@ class ProblemEvaluation:
         """
         values = [row.objectives for row in self.rows if row.compared]
         read = (k for k in OBJECTIVES if values and all(k in value for value in values))
-        return self.asked or tuple(read)
+        return self.searched or tuple(read)
 
     @property
     def front(self) -> tuple[EvaluatedCandidate, ...]:
@@ -254,14 +254,14 @@ def _problem(
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
         layouts=len({candidate.layout for candidate in candidates}),
         builds=len({(candidate.compiler, candidate.flags) for candidate in candidates}),
-        asked=_searched_objectives(study, comparable),
+        searched=_searched_objectives(study, comparable),
     )
 
 
 def _searched_objectives(study: StudyRecord, comparable: ComparableRun | None) -> tuple[str, ...]:
     """The objectives that a run searched for; empty if that was the time alone."""
     run = next((run for run in study.runs if comparable and run.id == comparable.run), None)
-    words = str(run.conditions.get(ASKED, "")).split(", ") if run else []
+    words = str(run.conditions.get(SEARCHED, "")).split(", ") if run else []
     return tuple(name for name in OBJECTIVES if name in words)
 
 
@@ -332,7 +332,7 @@ def _row(
     """A candidate with its measurement in the run of the statistics, else in its last run."""
     identity = candidate.identity
     tried = [(run, m) for run in study.runs if (m := run.measurement(identity))]
-    whys = [c.reason for run in study.runs for c in run.choices if c.candidate == identity]
+    reasons = [c.reason for run in study.runs for c in run.choices if c.candidate == identity]
     compared = comparable is not None and identity in comparable.times
     within = [(run, m) for run, m in tried if comparable and run.id == comparable.run]
     measurement = (within or tried)[-1][1] if tried else None
@@ -346,7 +346,7 @@ def _row(
         candidate=candidate,
         rank=rank,
         prediction=prediction,
-        chosen=whys[0] if whys else "",
+        chosen=reasons[0] if reasons else "",
         measurement=measurement,
         measured=measured,
         interval=interval,

@@ -130,7 +130,7 @@ def _doubts(candidate: ExplainedCandidate) -> list[str]:
     doubt = prediction.uncertainty
     if doubt is not None:
         shared = {_DOUBTS.get(name, name): abs(sigma) for name, sigma in doubt.shared.items()}
-        worst = sorted((shared | {_OWN: doubt.own}).items(), key=lambda item: -item[1])
+        worst = sorted((shared | {_LEFT_OUT: doubt.independent}).items(), key=lambda item: -item[1])
         named = [f"{name} ({_percent(sigma)})" for name, sigma in worst[:_NAMED] if sigma >= 0.01]
         text += f": unsure of {', '.join(named)}" if named else ""
     sentences = [f"{text}."]
@@ -146,7 +146,7 @@ def _percent(sigma: float) -> str:
     return f"+- {100 * sigma:.0f} %"
 
 
-_OWN = "what the model leaves out of this one"
+_LEFT_OUT = "what the model leaves out of this one"
 _DOUBTS = {
     "core": "the in-core times",
     "overlap": "how far transfers overlap with work",
@@ -302,7 +302,7 @@ def _between(first: Uncertainty, second: Uncertainty) -> float:
     """Relative standard deviation of the ratio of two times; common errors cancel."""
     names = first.shared.keys() | second.shared.keys()
     apart = (first.shared.get(name, 0.0) - second.shared.get(name, 0.0) for name in names)
-    return math.hypot(first.own, second.own, *apart)
+    return math.hypot(first.independent, second.independent, *apart)
 
 
 def _by_intervals(first: Prediction, second: Prediction) -> str:

@@ -177,7 +177,7 @@ def sections(
         ExportSection(
             key=key,
             entries=tuple(kept[place] for place in sorted(kept)),
-            domains=merged([domains.get(identity, {}), *(_own(e) for e in kept.values())]),
+            domains=merged([domains.get(identity, {}), *(_domains_of(e) for e in kept.values())]),
         )
         for identity, (key, kept) in sorted(groups.items())
     ]
@@ -194,7 +194,7 @@ def merged(several: Sequence[Domains]) -> dict[str, tuple[Value, ...]]:
     }
 
 
-def _own(entry: ExportEntry) -> Domains:
+def _domains_of(entry: ExportEntry) -> Domains:
     return {name: (value,) for name, value in entry.parameters.items()}
 
 

@@ -18,7 +18,7 @@ from autotune.errors import Fault, InputError
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, which is created if it does not exist."""
-    with _told(folder):
+    with _input_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
     try:
@@ -31,7 +31,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def write(path: Path, content: bytes) -> None:
     """Replace a file atomically; InputError if it cannot be written."""
-    with _told(path):
+    with _input_errors(path):
         target = path.resolve()  # through a link: the link stays
         if target.exists() and not target.is_file():
             raise OSError(errno.EINVAL, "neither a file nor a new name", str(path))
@@ -68,7 +68,7 @@ def refuse_other(path: Path, kind: str, is_own: Callable[[], bool]) -> None:
 
 def text_of(path: Path) -> str:
     """The text of a file; empty if there is no file; InputError if it cannot be read."""
-    with _told(path):
+    with _input_errors(path):
         data = path.read_bytes() if path.exists() else b""
     return data.decode("utf-8", "replace")
 
@@ -80,7 +80,7 @@ def _umask() -> int:
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _input_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

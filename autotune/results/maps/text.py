@@ -13,10 +13,10 @@ def text(maps: Sequence[DecisionMap], study: str, *, store: str = "") -> str:
     """All maps of a study as text, one below the other."""
     place = f" --store {store}" if store else ""
     last = f"autotune report {study}{place} draws it; autotune export {study}{place} uses it."
-    return "\n\n".join([*(_one(decision_map) for decision_map in maps), last])
+    return "\n\n".join([*(_map_text(decision_map) for decision_map in maps), last])
 
 
-def _one(chart: DecisionMap) -> str:
+def _map_text(chart: DecisionMap) -> str:
     lines = [
         f"{chart.label}: which of {len(chart.contenders)} candidates wins over"
         f" {chart.size_name} x threads" + (f", by engine {chart.engine}" if chart.engine else ""),

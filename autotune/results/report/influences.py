@@ -125,7 +125,7 @@ class _Fitted:
     whole: InfluencePredictor
     parts: tuple[InfluencePredictor, ...]
     held_out: Floats
-    asked: ParameterRows
+    inputs: ParameterRows
     """The candidates that effects are averaged over."""
 
     @classmethod
@@ -143,7 +143,7 @@ class _Fitted:
             whole=model.train(table),
             parts=tuple(parts),
             held_out=held,
-            asked=table.inputs.take(some),
+            inputs=table.inputs.take(some),
         )
 
     def words(self) -> tuple[str, ...]:
@@ -278,10 +278,10 @@ class _Fitted:
         rows: list[tuple[Value, ...]] = []
         for setting in settings:
             rows += [
-                tuple(setting.get(n, v) for n, v in zip(self.asked.names, row, strict=True))
-                for row in self.asked.rows
+                tuple(setting.get(n, v) for n, v in zip(self.inputs.names, row, strict=True))
+                for row in self.inputs.rows
             ]
-        inputs = ParameterRows(parameters=self.asked.parameters, rows=tuple(rows))
+        inputs = ParameterRows(parameters=self.inputs.parameters, rows=tuple(rows))
         logarithms = [np.log2(model.predict(inputs)) for model in (self.whole, *self.parts)]
         return np.array(
             [predicted.reshape(len(settings), -1).mean(axis=1) for predicted in logarithms]

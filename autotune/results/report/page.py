@@ -261,16 +261,16 @@ def _figures(
     stack, scatter = figure_records.stack(result), figure_records.scatter(result)
     samples = figure_records.samples(result, max(_LEAST_STRIPS, round(share * _STRIPS)))
     moves = search_records.moves(result)
-    residuals, course = search_records.residuals(result), search_records.convergence(result, study)
+    residuals, history = search_records.residuals(result), search_records.convergence(result, study)
     draw, search, of = tools.draw, tools.search, f"of {result.label}"
-    timed = any(step.measured for step in course.steps)
+    timed = any(step.measured for step in history.steps)
     return ProblemFigures(
         stack=draw.stack(stack, f"Predicted contributions per sweep {of}") if stack.bars else "",
         scatter=draw.scatter(scatter, f"Predicted and measured times {of}")
         if scatter.points
         else "",
         samples=draw.samples(samples, f"Samples {of}") if samples.strips else "",
-        convergence=search.convergence(course, f"Best so far {of}") if timed else "",
+        convergence=search.convergence(history, f"Best so far {of}") if timed else "",
         moves=search.moves(moves, f"Predicted and measured places {of}")
         if len(moves.moves) > 1
         else "",

@@ -1,4 +1,4 @@
-"""The numbers of the figures about a search: its course and its result.
+"""The numbers of the figures about a search: its history and its result.
 
 Times are in seconds per time step, moments in seconds since the run began.
 """

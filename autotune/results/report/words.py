@@ -279,7 +279,7 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
     wrong = worst(problem.residuals, 3)
     if wrong:
         lines.append(f"  Where the model is wrong: {errors(problem)}")
-    if problem.asked:
+    if problem.searched:
         lines.append(f"  {choice(problem)}.")
     failed = len(problem.failures)
     if failed:

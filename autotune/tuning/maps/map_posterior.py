@@ -54,7 +54,7 @@ class MapObservations:
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class ObservationArrays:
     """Measured times as arrays."""
 
     contender: Whole
@@ -65,7 +65,7 @@ class Data:
     visit: Whole
 
     @classmethod
-    def of(cls, seen: Sequence[MapObservations]) -> "Data":
+    def of(cls, seen: Sequence[MapObservations]) -> "ObservationArrays":
         sigmas = np.array([s.sigma for s in seen], dtype=np.float64)
         return cls(
             np.array([s.contender for s in seen], dtype=np.intp),
@@ -84,7 +84,7 @@ class MapPosterior:
 
     def __init__(self, prior: MapPrior, seed: int = 1) -> None:
         self.prior = prior
-        self.data = Data.of(())
+        self.data = ObservationArrays.of(())
         self._chance = np.random.default_rng(seed)
         shape = (_POPULATION, len(_NAMES))
         self._population = _MIDDLE + _WIDTH * self._chance.standard_normal(shape)
@@ -94,7 +94,7 @@ class MapPosterior:
 
     def tell(self, seen: Sequence[MapObservations], sweeps: int = 12) -> None:
         """Set the measured times: all of them up to now."""
-        self.data = Data.of(seen)
+        self.data = ObservationArrays.of(seen)
         if seen:
             self._within = _Parts.between(self.prior, self.data, self.data)
             self._across = _Parts.between(self.prior, _all(self.prior), self.data)
@@ -211,7 +211,7 @@ class MapPosterior:
         across += chance.standard_normal((count, 3)) @ prior.trend.T
         return np.asarray(
             np.exp(setting[0]) * np.einsum("kcf,sf->skc", prior.shifts, figures, optimize=True)
-            + np.exp(setting[1]) * prior.own * (variation @ root.T)
+            + np.exp(setting[1]) * prior.independent * (variation @ root.T)
             + across[:, None, :]
             + np.exp(setting[6]) * chance.standard_normal((count, contenders, cells))
         )
@@ -227,7 +227,7 @@ class MapPosterior:
         setting = self._population[self._best if len(data.time) else 0]
         if not len(data.time):
             setting = _MIDDLE
-        pair = Data(
+        pair = ObservationArrays(
             np.concatenate([first, second]),
             np.concatenate([cell, cell]),
             np.zeros(2 * len(first)),
@@ -251,11 +251,11 @@ class MapPosterior:
         return np.asarray((moved / spread).T.reshape(count, *prior.mean.shape))
 
 
-def _all(prior: MapPrior) -> Data:
+def _all(prior: MapPrior) -> ObservationArrays:
     """Data rows for every contender in every cell."""
     contenders, cells = prior.mean.shape
     nothing = np.zeros(prior.mean.size)
-    return Data(
+    return ObservationArrays(
         np.repeat(np.arange(contenders), cells),
         np.tile(np.arange(cells), contenders),
         nothing,
@@ -278,10 +278,12 @@ class _Parts:
     cells: tuple[Whole, ...]
 
     @classmethod
-    def between(cls, prior: MapPrior, rows: Data, columns: Data) -> "_Parts":
+    def between(
+        cls, prior: MapPrior, rows: ObservationArrays, columns: ObservationArrays
+    ) -> "_Parts":
         mine, other = (rows.contender, rows.cell), (columns.contender, columns.cell)
         same = rows.contender[:, None] == columns.contender
-        alone = np.multiply.outer(prior.own[mine], prior.own[other])
+        alone = np.multiply.outer(prior.independent[mine], prior.independent[other])
         return cls(
             figures=prior.shifts[mine] @ prior.shifts[other].T,
             own_alike=alone * (prior.traits[rows.contender] @ prior.traits[columns.contender].T),

@@ -66,7 +66,7 @@ class MapPrior:
     """(K, C)"""
     shifts: Floats
     """(K, C, F): relative change when a figure is one standard deviation off, for all alike."""
-    own: Floats
+    independent: Floats
     """(K, C): standard deviation of a contender alone."""
     traits: Floats
     """(K, M): rows whose products are the similarity of two contenders, 1 with itself."""
@@ -81,13 +81,13 @@ class MapPrior:
         shape = self.mean.shape
         if shape != (len(self.traits), len(self.cells)) or self.shifts.shape[:2] != shape:
             raise ValueError(f"{shape} times do not fit {len(self.cells)} cells")
-        if self.own.shape != shape or self.legal.shape != shape:
+        if self.independent.shape != shape or self.legal.shape != shape:
             raise ValueError("every time needs its uncertainty and whether it is legal")
         if self.twin.shape != shape:
             raise ValueError("every contender needs its twin in every cell")
         if not self.legal.any(axis=0).all():
             raise ValueError("a cell without a legal contender has no winner")
-        if not (np.isfinite(self.mean).all() and np.isfinite(self.own).all()):
+        if not (np.isfinite(self.mean).all() and np.isfinite(self.independent).all()):
             raise ValueError("times and uncertainties must be finite")
 
     @property
@@ -125,7 +125,7 @@ def prior(
     for k, row in enumerate(predictions):
         for c, per_cell in enumerate(row):
             if per_cell is not None and per_cell.uncertainty is not None:
-                deviations[k, c] = max(per_cell.uncertainty.own, 0.02)
+                deviations[k, c] = max(per_cell.uncertainty.independent, 0.02)
                 shifts[k, c] = [per_cell.uncertainty.shared.get(name, 0.0) for name in names]
     twin = np.where(legal, np.arange(len(legal))[:, None], -1)
     for (contender, cell), other in (twins or {}).items():
@@ -136,7 +136,7 @@ def prior(
         cells=cells,
         mean=mean,
         shifts=shifts,
-        own=deviations,
+        independent=deviations,
         traits=traits(parameters),
         legal=legal,
         twin=twin,

@@ -147,7 +147,7 @@ class ModelSearch:
     def _informed(self, group: int) -> bool:
         """Whether other problems have enough measurements to inform this one."""
         observed_here = sum(int(self.points.group[seen.row]) == group for seen in self._time.seen)
-        return self._time.known - observed_here >= _ENOUGH_ELSEWHERE
+        return self._time.count - observed_here >= _ENOUGH_ELSEWHERE
 
     def _early(self, group: int) -> Suggestion:
         places = self._progress[group].places
@@ -159,7 +159,7 @@ class ModelSearch:
             why = "expected to be fast from what was measured elsewhere"
         elif self._has_prior(group) and self._progress[group].tried % 2 == 0:
             score = self._time.base[rows]
-            if self._time.known:
+            if self._time.count:
                 score = self._time.posterior(self._running_rows()).mean[places]
             why = "expected to be fast by the prior"
         elif np.isnan(self.points.predicted[rows]).all():
@@ -303,7 +303,7 @@ class ModelSearch:
         mean = np.log(self.points.predicted[members])
         sd = np.where(np.isnan(mean), np.nan, self.points.sigma[members])
         sd[np.isnan(sd) & ~np.isnan(mean)] = USUAL
-        if self._time.known:
+        if self._time.count:
             posterior = self._time.posterior(np.empty(0, dtype=np.intp))
             places = self._progress[group].places
             within = np.searchsorted(members, self._columns[places])

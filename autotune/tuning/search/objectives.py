@@ -50,7 +50,7 @@ class Objectives:
         In log units of the objectives' mean range; None if time is the only objective.
         """
         nothing = np.empty(0, dtype=np.intp)
-        posteriors = [s.posterior(nothing) for s in self._surfaces.values() if s.known]
+        posteriors = [s.posterior(nothing) for s in self._surfaces.values() if s.count]
         if not posteriors:
             return None
         every = [time, *posteriors]

@@ -134,7 +134,7 @@ class PoolResidual:
         expected, variance = self._expected.copy(), self._variance
         places, noise = self._measured()
         share = variance[places] / (variance[places] + noise)
-        expected[places] += share * (values[self._own()] - expected[places])
+        expected[places] += share * (values[self._from_here()] - expected[places])
         return expected
 
     def sd(self, running: Indices) -> Floats:
@@ -177,7 +177,7 @@ class PoolResidual:
 
     # --- what was measured ------------------------------------------------------------------
 
-    def _own(self) -> Indices:
+    def _from_here(self) -> Indices:
         """The indices of the observations from this machine whose candidate is a column."""
         if self._observed is None:
             return np.empty(0, dtype=np.intp)
@@ -186,7 +186,7 @@ class PoolResidual:
 
     def _measured(self) -> tuple[Indices, Floats]:
         """The columns with an observation from this machine, and the variances of their times."""
-        rows = self._own()
+        rows = self._from_here()
         if self._observed is None:
             return rows, np.empty(0)
         return self._place[self._observed.rows[rows]], self._observed.noise[rows] + _NOISE**2

@@ -173,17 +173,17 @@ class Surface:
             self._grown = False
 
     @property
-    def known(self) -> int:
+    def count(self) -> int:
         """The number of observations, from this machine and from others."""
         return len(self.seen) + len(self.foreign)
 
     def update(self) -> None:
         """Bring the process up to date: fitted again if due, rebuilt if it cannot grow."""
-        if self.known >= max(self._due, 2):
+        if self.count >= max(self._due, 2):
             self._held = self.kept()
             observed = self._observations(self._held)
             self._residual.fit(observed, _ITERATIONS)
-            self._due = max(self.known + 3, int(1.1 * self.known))
+            self._due = max(self.count + 3, int(1.1 * self.count))
         elif not self._grown:
             self._held = self.kept()
             self._residual.rebuild(self._observations(self._held))
@@ -192,7 +192,7 @@ class Surface:
     def kept(self) -> list[Observation]:
         """The observations that the process holds, those of elsewhere first."""
         observations, foreign = self.seen, self.foreign
-        chance = np.random.default_rng([self.seed, self.known])
+        chance = np.random.default_rng([self.seed, self.count])
         if len(foreign) > _MOST // 2:
             chosen = sorted(chance.choice(len(foreign), _MOST // 2, replace=False).tolist())
             foreign = [foreign[place] for place in chosen]

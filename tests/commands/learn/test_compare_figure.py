@@ -40,7 +40,7 @@ def curves(*, failed: bool = False, floor: bool = False) -> CurveTable:
     return CurveTable(
         models=("analytical", "pool"),
         kinds=("analytical", "learned"),
-        course=SplitPlan(sizes=(8, 16), repeats=3),
+        split_plan=SplitPlan(sizes=(8, 16), repeats=3),
         trials=tuple(trials),
         tops=(1, 3),
         floor=(score(0.02),) if floor else (),

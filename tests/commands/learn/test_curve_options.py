@@ -135,7 +135,7 @@ def curves(planned: int) -> CurveTable:
     trial = Trial(model="pool", size=8, repeat=0, group=None, score=None, failure="no")
     plan = SplitPlan(sizes=(8,))
     return CurveTable(
-        models=("pool",), kinds=("learned",), course=plan, trials=(trial,), planned=planned
+        models=("pool",), kinds=("learned",), split_plan=plan, trials=(trial,), planned=planned
     )
 
 

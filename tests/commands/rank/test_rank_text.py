@@ -33,7 +33,7 @@ def predicted(seconds: float | None, *, unsure: float | None = None) -> Predicti
         ),
         engine="reuse",
         reason="rhs waits for memory",
-        uncertainty=None if unsure is None else Uncertainty(shared={}, own=unsure),
+        uncertainty=None if unsure is None else Uncertainty(shared={}, independent=unsure),
     )
 
 

@@ -159,8 +159,8 @@ def test_a_self_generated_region_asks_and_is_not_back_tested(runs: Path) -> None
     asked = replace(request(ForecastRequest(to=(64.0,), keep=1.0)), generation=generation)
     answer = only(runs, asked)
     assert answer.stage is not None
-    assert answer.stage.asked
-    assert all(point.size % 1000 == 0 for point in answer.stage.asked)
+    assert answer.stage.points
+    assert all(point.size % 1000 == 0 for point in answer.stage.points)
     assert answer.back_tests == ()
     assert answer.discrepancy is None
 

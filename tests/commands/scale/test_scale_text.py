@@ -327,7 +327,7 @@ def asked(column: float | None = None, expected: float | None = 101.0) -> Design
 
 
 def test_a_stage_lists_the_runs_to_make() -> None:
-    stage = Stage(name="bracket", asked=(asked(), asked(expected=None)), notes=("two levels",))
+    stage = Stage(name="bracket", points=(asked(), asked(expected=None)), notes=("two levels",))
     of = answer(stage=stage, model=None, inverses=())
     assert region(of).split("\n\n")[2].splitlines() == [
         "self-generated focal region, bracket: run these, add them, ask again",
@@ -340,14 +340,14 @@ def test_a_stage_lists_the_runs_to_make() -> None:
 
 def test_a_stage_asks_in_the_column_of_the_size() -> None:
     runs = replace(RUNS, variables=variables("(K + 50)/60"))
-    stage = Stage(name="recentre", asked=(asked(column=2050.0),))
+    stage = Stage(name="recentre", points=(asked(column=2050.0),))
     lines = region(answer(runs=runs, stage=stage, model=None)).split("\n\n")[2].splitlines()
     assert lines[1].split() == ["P", "K", "expected", "why"]
     assert lines[2].split()[:2] == ["32", "2050"]
 
 
 def test_a_complete_stage_lists_what_would_check_it() -> None:
-    stage = Stage(name="forecast", asked=(asked(),))
+    stage = Stage(name="forecast", points=(asked(),))
     shown = region(answer(stage=stage))
     assert "complete; runs that would check the forecast:" in shown
     assert "complete: one regression on the runs\n" in shown

@@ -14,7 +14,7 @@ from autotune.commands.tune.provenance import content, identity_of, launching, v
 from autotune.commands.tune.study_options import StudyOptions
 from autotune.domain.setup import Layout, Searching, Setup
 from autotune.errors import MissingTool
-from autotune.results.evaluate.study_evaluation import ASKED
+from autotune.results.evaluate.study_evaluation import SEARCHED
 from autotune.version import VERSION
 from autotune.workloads.base import EnumeratedSpace, Workload
 
@@ -105,7 +105,7 @@ def ranked(workload: Workload, **changed: object) -> RankedSpace:
 def test_the_state_of_the_host_is_kept(workload: Workload) -> None:
     conditions = conditions_of(ranked(workload), quiet)
     assert set(conditions) >= {"priority", "others"}
-    assert ASKED not in conditions
+    assert SEARCHED not in conditions
 
 
 # --- provenance -------------------------------------------------------------------------------

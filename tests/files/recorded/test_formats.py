@@ -20,7 +20,7 @@ def read(rows, content):
     """The rows of a reader, their unit, and the faults as text without the name of the file."""
     faults = Faults("f")
     read_rows, unit = rows(content, faults)
-    return read_rows, unit, [str(fault).removeprefix("f:") for fault in faults.found]
+    return read_rows, unit, [str(fault).removeprefix("f:") for fault in faults.faults]
 
 
 def csv_rows(content, faults):

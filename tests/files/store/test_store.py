@@ -13,6 +13,7 @@ from autotune.domain.results import Prepared
 from autotune.errors import StoreError
 from autotune.files import codec
 from autotune.files.store import Store, StoredChoice, store_place
+from autotune.files.store.store_tables import SCHEMA
 from autotune.version import VERSION
 
 
@@ -229,7 +230,7 @@ def test_a_store_of_another_schema(path, store):
         connection.execute("UPDATE autotune_meta SET value = '7.8.9' WHERE key = 'version'")
     with pytest.raises(StoreError) as caught:
         Store.open(path)
-    assert "schema 99; expected schema 4" in message(caught)
+    assert f"schema 99; expected schema {SCHEMA}" in message(caught)
     assert f"a later autotune than this one, {VERSION}, began it" in message(caught)
     assert "name another with --store FILE" in message(caught)
 

@@ -63,9 +63,9 @@ def test_a_store_of_an_older_schema_is_refused_with_a_way_out(tmp_path):
     path = tmp_path / "old.sqlite"
     begin(path, fake.candidate())
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE autotune_meta SET value = '1' WHERE key = 'schema'")
+        connection.execute("UPDATE autotune_meta SET value = '0' WHERE key = 'schema'")
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=f"schema 1; expected schema {SCHEMA}") as caught:
+    with pytest.raises(StoreError, match=f"schema 0; expected schema {SCHEMA}") as caught:
         Store.open(path, create=False)
     assert "name another with --store FILE" in str(caught.value)
     assert path.read_bytes() == before

@@ -12,7 +12,7 @@ def evaluation(*problems: str, notes: tuple[str, ...] = ()) -> ModelEvaluation:
         name="quick", rows=40, random=25, engines=("reuse",), parameters=("order", "pad"),
         problems=problems,
     )  # fmt: skip
-    curve = CurveTable(models=(), kinds=(), course=SplitPlan(sizes=(5,), repeats=1), trials=())
+    curve = CurveTable(models=(), kinds=(), split_plan=SplitPlan(sizes=(5,), repeats=1), trials=())
     return ModelEvaluation(study=study, curve=curve, notes=notes)
 
 

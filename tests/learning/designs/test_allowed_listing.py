@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from autotune.domain.tables.parameter import categorical, interval, numeric
 from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.errors import InputError
-from autotune.learning.designs.allowed_listing import LISTED, TOLD, listed, size_of, values_of
+from autotune.learning.designs.allowed_listing import (
+    LISTED,
+    PROGRESS_EVERY,
+    listed,
+    size_of,
+    values_of,
+)
 from autotune.learning.designs.row_rules import Members
 
 A, B, C = numeric("a", range(5)), numeric("b", [1, 2, 4]), categorical("c", ["x", "y"])
@@ -79,7 +85,7 @@ def test_words_of_progress_come_while_it_lists() -> None:
     many = [numeric(name, range(30)) for name in "abc"]
     listed(many, [ParameterConstraint("a < 29")], lambda *told: words.append(told[:2]))
     assert words
-    assert [done for _, done in words] == [TOLD * (k + 1) for k in range(len(words))]
+    assert [done for _, done in words] == [PROGRESS_EVERY * (k + 1) for k in range(len(words))]
     assert {stage for stage, _ in words} == {"list the allowed combinations"}
 
 

@@ -11,7 +11,7 @@ from autotune.errors import InputError
 from autotune.learning.influence.forward_selection import StoppingRule
 from autotune.learning.influence.influence_model import Influence, InfluencePredictor
 from autotune.learning.models.base import Floats
-from autotune.learning.models.terms import ONE, indicator, log2, power
+from autotune.learning.models.terms import CONSTANT, indicator, log2, power
 
 N = numeric("n", [1, 2, 4, 8, 16])
 M = numeric("m", [1, 3, 9, 20])
@@ -49,7 +49,7 @@ def sum_law() -> InfluencePredictor:
 
 def test_a_product_is_recovered_in_logarithms_to_base_2() -> None:
     assert product_law().terms == {
-        ONE: pytest.approx(np.log2(0.01)),
+        CONSTANT: pytest.approx(np.log2(0.01)),
         frozenset({log2("n")}): pytest.approx(1.5),
         frozenset({indicator("order", "jli")}): pytest.approx(np.log2(3)),
     }
@@ -57,7 +57,7 @@ def test_a_product_is_recovered_in_logarithms_to_base_2() -> None:
 
 def test_a_sum_is_recovered_in_the_unit_of_the_response() -> None:
     assert sum_law().terms == {
-        ONE: pytest.approx(5),
+        CONSTANT: pytest.approx(5),
         frozenset({power("n", 2)}): pytest.approx(3),
         frozenset({power("m")}): pytest.approx(2),
         frozenset({indicator("order", "lij")}): pytest.approx(-1),
@@ -165,5 +165,5 @@ def test_a_common_factor_of_the_response_changes_the_constant_only() -> None:
     n, m, _ = columns(ParameterRows(parameters=(N, M, ORDER), rows=GRID))
     law = n**1.5 * m**0.3
     first, second = (Influence().train(table(factor * law)).terms for factor in (1.0, 1e-6))
-    assert second.pop(ONE) - first.pop(ONE) == pytest.approx(np.log2(1e-6))
+    assert second.pop(CONSTANT) - first.pop(CONSTANT) == pytest.approx(np.log2(1e-6))
     assert second == {term: pytest.approx(slope) for term, slope in first.items()}

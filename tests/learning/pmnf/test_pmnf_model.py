@@ -10,7 +10,7 @@ import pytest
 from autotune.domain.tables.parameter import categorical, numeric
 from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import InputError
-from autotune.learning.models.terms import ONE, log2, power
+from autotune.learning.models.terms import CONSTANT, log2, power
 from autotune.learning.pmnf.pmnf_model import FittedPmnf, Pmnf
 
 P = (4.0, 8.0, 16.0, 32.0, 64.0)
@@ -38,7 +38,7 @@ def test_a_law_of_one_parameter_is_read_off_its_formula() -> None:
     model = fitted(lambda p: 2.5 + 0.25 * p * math.log2(p))
     assert model.formula == "time = 2.5 + 0.25 * p * log2(p)"
     assert model.terms == {
-        ONE: pytest.approx(2.5),
+        CONSTANT: pytest.approx(2.5),
         frozenset({power("p"), log2("p")}): pytest.approx(0.25),
     }
 

@@ -30,7 +30,7 @@ def serial(term: float = 0.0, noise: float = 0.01) -> Runs:
 
 
 def widened(runs: Runs) -> Widened:
-    return Widened(model=fit(runs), known=Discrepancy.of(back_test(runs, fit)))
+    return Widened(model=fit(runs), discrepancy=Discrepancy.of(back_test(runs, fit)))
 
 
 def test_the_reach_is_students_t_of_one_level_grown_with_the_doublings():
@@ -67,7 +67,7 @@ def test_halves_add_in_quadrature_and_the_middle_stays():
     at = points([512, 64], [4e8, 1e8])
     own, wide = model.model.band(at, 0.9), model.band(at, 0.9)
     assert wide.middle == pytest.approx(own.middle)
-    half = math.hypot(own.high[0] - own.middle[0], model.known.reach(512, 0.9))
+    half = math.hypot(own.high[0] - own.middle[0], model.discrepancy.reach(512, 0.9))
     assert wide.high[0] - wide.middle[0] == wide.middle[0] - wide.low[0] == pytest.approx(half)
     assert wide.high[1] == own.high[1]
     assert forecast(model, at).high[0] > forecast(model.model, at).high[0]

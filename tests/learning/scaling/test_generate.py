@@ -48,7 +48,7 @@ def runs(rows, formula="n"):
 
 
 def asked(stage):
-    return {(point.processors, point.column) for point in stage.asked}
+    return {(point.processors, point.column) for point in stage.points}
 
 
 def test_two_known_runs_are_bracketed_as_in_table_4_8():
@@ -72,7 +72,7 @@ def test_twenty_one_runs_make_the_printed_regression_and_a_forecast():
     stage = self_generated.next_stage(runs(BT), BT_PLAN)
     assert stage.name == "forecast"
     assert stage.model.regression.coefficients == pytest.approx([-13.36, -0.95, 2.92], abs=0.005)
-    assert [point.expected for point in stage.asked] == pytest.approx(
+    assert [point.expected for point in stage.points] == pytest.approx(
         [80.8, 90.9, 101.0, 111.1, 121.2]
     )
 
@@ -103,7 +103,7 @@ def test_a_session_on_a_planted_program_reaches_its_size():
         stages.append(stage.name)
         if stage.name == "forecast":
             break
-        rows += [(p.column, p.processors, program(p.processors, p.column)) for p in stage.asked]
+        rows += [(p.column, p.processors, program(p.processors, p.column)) for p in stage.points]
     assert stages[:4] == ["bracket", "second level", "bracket", "lower levels"]
     assert stages[-1] == "forecast"
     for level in {row[1] for row in rows}:

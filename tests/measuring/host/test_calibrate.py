@@ -183,4 +183,4 @@ def test_streams_use_the_vectors_that_loops_get(folders):
 def test_lines_cut_short_are_left_out():
     good = '{"item": "clock:0:0:0:0", "threads": 1, "seconds": 0.002, "count": 64, "busy": 1.0}'
     (sample,) = host_probe.parse([good, good[:-20]], [ProbeItem(kind="clock")])
-    assert sample.each == pytest.approx(0.002 / 64)
+    assert sample.per_operation == pytest.approx(0.002 / 64)

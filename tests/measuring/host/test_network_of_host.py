@@ -100,13 +100,13 @@ def test_only_what_is_missing_is_measured_and_once(machine, monkeypatch):
         mpi_launcher="mine -n {ranks} {command}",
     )
     found = host_machine.with_network(machine, wanted, silent)
-    assert found.network.known == {("allgather", 1, 2), ("sparse", 1, 2)}
+    assert found.network.keys == {("allgather", 1, 2), ("sparse", 1, 2)}
     (plan,) = fake.plans
     assert (plan.ranks, plan.nodes) == (2, 1)
     assert plan.launcher == "mine -n {ranks} {command}"
     again = host_machine.with_network(machine, wanted, silent)
     assert len(fake.plans) == 1
-    assert again.network.known == found.network.known
+    assert again.network.keys == found.network.keys
     more = dataclasses.replace(wanted, communications=("allgather", "neighbour"))
     host_machine.with_network(machine, more, silent)
     assert fake.plans[1].operations == ("neighbour",)
@@ -154,10 +154,10 @@ def test_a_busy_host_costs_curves_not_the_ranking(machine, monkeypatch):
     found = host_machine.with_network(
         machine, wanted, lambda stage, done, total, detail="": told.append(detail)
     )
-    assert found.network.known == {("sparse", 1, 2)}
+    assert found.network.keys == {("sparse", 1, 2)}
     assert any("samples were contended" in text for text in told)
     fake.contended = ()
-    assert len(host_machine.with_network(machine, wanted, silent).network.known) == 2
+    assert len(host_machine.with_network(machine, wanted, silent).network.keys) == 2
 
 
 def test_an_impossible_layout_is_told_before_anything_is_measured(monkeypatch):

@@ -38,9 +38,11 @@ def test_contended_samples_do_not_count_beside_others():
 
 
 def test_an_interruption_does_not_count_where_no_thread_waits_for_another():
-    assert sample(ProbeItem(kind="load"), 2.0, busy=0.25).each == pytest.approx(2.0 / CLOCK)
+    assert sample(ProbeItem(kind="load"), 2.0, busy=0.25).per_operation == pytest.approx(
+        2.0 / CLOCK
+    )
     waiting = sample(ProbeItem(kind="barrier"), 2.0, busy=0.25)
-    assert waiting.each == pytest.approx(8.0 / CLOCK)
+    assert waiting.per_operation == pytest.approx(8.0 / CLOCK)
 
 
 def test_curves_are_apart_by_threads_and_ascend():

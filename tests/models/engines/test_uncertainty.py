@@ -37,7 +37,7 @@ def test_the_interval_is_80_percent_of_what_is_unsure() -> None:
     assert found.interval[1] == pytest.approx(found.seconds * np.exp(1.2816 * sigma))
     assert width(found) == pytest.approx(2 * 1.2816 * sigma)
     assert sigma**2 == pytest.approx(
-        sum(v**2 for v in found.uncertainty.shared.values()) + found.uncertainty.own**2
+        sum(v**2 for v in found.uncertainty.shared.values()) + found.uncertainty.independent**2
     )
 
 

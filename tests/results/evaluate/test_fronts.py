@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autotune.files.store import Store
 from autotune.results.documents import study_document
-from autotune.results.evaluate.study_evaluation import ASKED, evaluate
+from autotune.results.evaluate.study_evaluation import SEARCHED, evaluate
 from autotune.results.report import page, study_table, words
 from autotune.statistics import pareto
 
@@ -53,14 +53,14 @@ def study(tmp_path_factory):
 
 def asked(study, objectives: str):
     (run,) = study.runs
-    run = dataclasses.replace(run, conditions={**run.conditions, ASKED: objectives})
+    run = dataclasses.replace(run, conditions={**run.conditions, SEARCHED: objectives})
     return evaluate(dataclasses.replace(study, runs=(run,)))
 
 
 def test_what_was_read_is_shown_and_what_was_asked_for_is_said(study):
     """Memory is in all samples; a search for time alone says nothing of it on the terminal."""
     (plain,) = evaluate(study).problems
-    assert (plain.asked, plain.objectives) == ((), ("time", "memory"))
+    assert (plain.searched, plain.objectives) == ((), ("time", "memory"))
     assert len(plain.front) == 2
     assert "Pareto" not in study_table.study(evaluate(study))
     searched = asked(study, "time, memory")

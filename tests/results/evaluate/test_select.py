@@ -96,7 +96,7 @@ def unsure(*told: tuple[float, float, dict[str, float]]) -> Ranking:
     """Candidates by (seconds, own, shared), padding numbers them."""
     candidates = [fake.candidate("jli", pad=k) for k in range(1, len(told) + 1)]
     predictions = [
-        replace(fake.prediction(seconds), uncertainty=Uncertainty(shared=shared, own=own))
+        replace(fake.prediction(seconds), uncertainty=Uncertainty(shared=shared, independent=own))
         for seconds, own, shared in told
     ]
     return rank(candidates, predictions)[0]

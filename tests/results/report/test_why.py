@@ -185,7 +185,7 @@ def test_a_set_conflict_of_one_of_them_is_told() -> None:
 
 
 def test_one_candidate_is_explained_with_its_doubts() -> None:
-    doubt = Uncertainty(shared={"L2": 0.12, "core": 0.05, "barrier": 0.001}, own=0.08)
+    doubt = Uncertainty(shared={"L2": 0.12, "core": 0.05, "barrier": 0.001}, independent=0.08)
     loops = (loop("rhs_first", "rhs", gathers=1.0),)
     one = ExplainedCandidate(name="ijl", prediction=replace(SLOW, uncertainty=doubt), loops=loops)
     text = " ".join(alone(one))
@@ -201,7 +201,7 @@ def test_one_candidate_is_explained_with_its_doubts() -> None:
 
 @pytest.mark.parametrize(("own", "word"), [(0.05, "Told apart: 99.9 %"), (0.5, "Not told apart")])
 def test_what_both_are_wrong_about_alike_does_not_hide_a_difference(own: float, word: str) -> None:
-    doubt = Uncertainty(shared={"MEM": 0.6, "L2": 0.1}, own=own)
+    doubt = Uncertainty(shared={"MEM": 0.6, "L2": 0.1}, independent=own)
     slow, fast = (replace(each, uncertainty=doubt) for each in (SLOW, FAST))
     told = against(
         ExplainedCandidate(name="ijl", prediction=slow),

@@ -92,7 +92,7 @@ def crossing(offset: float) -> MapPrior:
         cells=cells,
         mean=mean,
         shifts=np.zeros((*shape, 0)),
-        own=np.full(shape, 0.1),
+        independent=np.full(shape, 0.1),
         traits=np.eye(10),
         legal=np.ones(shape, dtype=bool),
         twin=np.repeat(np.arange(10)[:, None], shape[1], axis=1),
@@ -111,7 +111,7 @@ def test_it_is_measured_at_the_border_and_only_those_who_may_win() -> None:
 
 def test_where_the_winner_is_clear_nothing_is_measured() -> None:
     prior = crossing(0.0)
-    sure = dataclasses.replace(prior, own=np.full(prior.mean.shape, 0.02))
+    sure = dataclasses.replace(prior, independent=np.full(prior.mean.shape, 0.02))
     shifted = dataclasses.replace(sure, mean=sure.mean + np.array([[0.0], [3.0], *[[2.0]] * 8]))
     made = made_maps.Truth(shifted, shifted.mean, np.random.default_rng(1))
     explorer, visits = made_maps.explored(made, 12)

@@ -127,7 +127,7 @@ def test_a_twin_stands_for_a_contender_that_is_not_legal() -> None:
         cells=cells,
         mean=mean,
         shifts=np.zeros((2, 2, 0)),
-        own=np.full((2, 2), 0.02),
+        independent=np.full((2, 2), 0.02),
         traits=np.eye(2),
         legal=np.array([[True, True], [False, True]]),
         twin=np.array([[0, 0], [0, 1]]),

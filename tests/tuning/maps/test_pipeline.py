@@ -133,10 +133,12 @@ def test_a_map_does_not_end_the_search_of_its_study(ways: Ways) -> None:
     assert result.record.tunings == (tuned,)
 
 
-def test_visits_take_turns_with_other_tuners(ways: Ways, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visits_hold_the_lock_against_other_tuners(
+    ways: Ways, monkeypatch: pytest.MonkeyPatch
+) -> None:
     taken: list[str] = []
 
-    class Turns(NoOtherTuner):
+    class Lock(NoOtherTuner):
         def building(self) -> AbstractContextManager[None]:
             taken.append("building")
             return super().building()
@@ -145,7 +147,7 @@ def test_visits_take_turns_with_other_tuners(ways: Ways, monkeypatch: pytest.Mon
             taken.append("timing")
             return super().timing()
 
-    monkeypatch.setattr(maps, "HostLock", lambda *_: Turns())
+    monkeypatch.setattr(maps, "HostLock", lambda *_: Lock())
     ways.make(budget_evaluations=2)
     assert set(taken) == {"building", "timing"}
 

@@ -87,7 +87,9 @@ def test_a_model_that_is_off_by_a_factor_is_learned_from_one_cell(made: made_map
 def test_shared_figures_move_all_that_depend_on_them(made: made_maps.Truth) -> None:
     shifts = np.zeros((*made.prior.mean.shape, 1))
     shifts[::2, :, 0] = 0.3
-    prior = dataclasses.replace(made.prior, shifts=shifts, own=np.full(shifts.shape[:2], 0.05))
+    prior = dataclasses.replace(
+        made.prior, shifts=shifts, independent=np.full(shifts.shape[:2], 0.05)
+    )
     posterior = MapPosterior(prior)
     posterior.tell(
         [

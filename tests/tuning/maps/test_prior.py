@@ -18,7 +18,7 @@ def predicted(seconds: float | None, own: float = 0.1, **shared: float) -> Predi
         parts=(),
         engine="reuse",
         reason="",
-        uncertainty=None if seconds is None else Uncertainty(shared=shared, own=own),
+        uncertainty=None if seconds is None else Uncertainty(shared=shared, independent=own),
     )
 
 
@@ -65,7 +65,7 @@ def test_contenders_that_the_engine_cannot_predict_are_taken_for_the_median() ->
     made = prior(CELLS, [{"k": 1}, {"k": 2}, {"k": 3}], rows)
     assert made.predicted
     assert made.mean[2, 0] == pytest.approx(np.log(3) / 2)
-    assert made.own[2, 0] > 2 * made.own[0, 0]
+    assert made.independent[2, 0] > 2 * made.independent[0, 0]
 
 
 def test_without_any_prediction_all_are_equal() -> None:

@@ -122,7 +122,7 @@ def test_a_later_observation_of_a_candidate_replaces_the_earlier() -> None:
     made.learn(Observation(row=4, value=3.0, noise=1e-6))
     fresh = learned(surface(), TRUTH, range(0, COUNT, 2))
     fresh.learn(Observation(row=4, value=3.0, noise=1e-6))
-    assert made.known == fresh.known == COUNT // 2
+    assert made.count == fresh.count == COUNT // 2
     assert log_times(made.posterior(NOBODY))[4] > 1.5
 
 
@@ -133,7 +133,7 @@ def test_who_failed_is_forgotten() -> None:
     made.posterior(NOBODY)
     made.forget(4)
     made.forget(5)
-    assert made.known == COUNT // 2 - 1
+    assert made.count == COUNT // 2 - 1
     assert log_times(made.posterior(NOBODY))[4] > -0.5
 
 
@@ -194,7 +194,7 @@ def test_times_of_another_machine_order_the_candidates_but_are_not_theirs() -> N
     for row in range(COUNT):
         made.learn(Observation(row=row, value=float(TRUTH[row]) + 2.0, noise=1e-6, foreign=True))
     learned(made, TRUTH, range(0, COUNT, 6))
-    assert made.known == COUNT + 3
+    assert made.count == COUNT + 3
     times = log_times(made.posterior(NOBODY))
     assert np.corrcoef(times, TRUTH)[0, 1] > 0.8
     assert times[::6] == pytest.approx(TRUTH[::6], abs=0.05)
@@ -240,7 +240,7 @@ def test_one_observation_moves_the_level_of_its_problem_and_of_the_others() -> N
     predicted = np.log([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     made = line(predicted, [0, 0, 0, 1, 1, 1])
     made.learn(observation(1, predicted[1] + 0.4))
-    assert made.known == 1
+    assert made.count == 1
     assert made.posterior(NOBODY).mean == pytest.approx(predicted + 0.4)
 
 
@@ -275,10 +275,10 @@ def test_a_later_observation_replaces_an_earlier_one_here_and_elsewhere_apart() 
     made = line(np.zeros(6))
     made.learn(observation(1, 0.5))
     made.learn(observation(1, 0.7, foreign=True))
-    assert made.known == 2
+    assert made.count == 2
     made.learn(observation(1, 0.1))
     made.learn(observation(1, 0.2, foreign=True))
-    assert made.known == 2
+    assert made.count == 2
     assert [seen.value for seen in made.seen] == [0.1]
     assert [seen.value for seen in made.foreign] == [0.2]
 

@@ -84,7 +84,7 @@ def compare(options: CompareModelsOptions) -> None:
     if formula is not None:
         table = with_analytical(table, formula)
     request = model_comparison.ComparisonRequest(
-        course=curves.splits(table, curves.leave_out),
+        split_plan=curves.splits(table, curves.leave_out),
         scoring=scoring,
         convention=options.convention,
         formula=formula,

@@ -114,7 +114,7 @@ class LearningCurves:
     """Learning curves over repeated, seeded splits that are the same for all models."""
 
     models: tuple[str, ...]
-    course: SplitPlan
+    split_plan: SplitPlan
     level: float
     points: tuple[TrainedScore, ...]
     failures: tuple[FailedFits, ...]
@@ -196,13 +196,13 @@ def learning_curves(curve: CurveTable) -> LearningCurves:
     groups: tuple[Value | None, ...] = (None, *curve.groups)
     return LearningCurves(
         models=curve.models,
-        course=curve.course,
+        split_plan=curve.split_plan,
         level=curve.level,
         points=tuple(
             _point(curve, model, size, group)
             for group in groups
             for model in curve.models
-            for size in curve.course.sizes
+            for size in curve.split_plan.sizes
         ),
         failures=tuple(
             FailedFits(model=model, reason=reason, sizes=sizes)

@@ -62,7 +62,7 @@ def _panel(
 ) -> None:
     axes.set_title(title, loc="left", fontsize=10, color=INK)
     for number, model in enumerate(curves.models):
-        points = [(size, p) for size in curves.course.sizes if (p := value(model, size))]
+        points = [(size, p) for size in curves.split_plan.sizes if (p := value(model, size))]
         colour = PALETTE[number % len(PALETTE)]
         sizes = [size for size, _ in points]
         axes.fill_between(
@@ -76,7 +76,7 @@ def _panel(
             linestyle=_DASHES[curves.kind(model)],
         )  # fmt: skip
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator([float(size) for size in curves.course.sizes]))
+    axes.xaxis.set_major_locator(FixedLocator([float(size) for size in curves.split_plan.sizes]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))

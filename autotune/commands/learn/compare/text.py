@@ -56,15 +56,15 @@ def evaluation(evaluation: ModelEvaluation) -> str:
 
 def curve(curves: CurveTable) -> str:
     """Models by training size as text: errors, losses, details of the largest size, advice."""
-    course = curves.course
-    apart = f", each {course.leave_out} left out in turn" if course.leave_out else ""
-    repeats = f"{course.repeats} split{'' if course.repeats == 1 else 's'}"
+    split_plan = curves.split_plan
+    apart = f", each {split_plan.leave_out} left out in turn" if split_plan.leave_out else ""
+    repeats = f"{split_plan.repeats} split{'' if split_plan.repeats == 1 else 's'}"
     rows = {score.rows for score in curves.floor} | {
         t.score.rows for t in curves.trials if t.score is not None
     }
     tested = f"{min(rows)} to {max(rows)}" if len(rows) > 1 else str(max(rows, default=0))
     how = (
-        f"training rows {course.drawing}, {repeats}{apart}, seed {course.seed}; scored on"
+        f"training rows {split_plan.drawing}, {repeats}{apart}, seed {split_plan.seed}; scored on"
         f" {tested} rows that were not learned from"
     )
     blocks = [
@@ -90,7 +90,7 @@ def _tables(curves: CurveTable) -> list[str]:
         blocks.append(_by_size(title, curves, value, _median(curves.floor_point(measure))))
     for k in curves.tops:
         loss = partial(_loss, curves, k)
-        if any(loss(m, s) is not None for m in curves.models for s in curves.course.sizes):
+        if any(loss(m, s) is not None for m in curves.models for s in curves.split_plan.sizes):
             blocks.append(_by_size(f"top-{k} loss", curves, loss, _mean(curves.floor_loss(k))))
         else:
             blocks.append(f"top-{k} loss: needs more than {k} rows of a problem to score on")
@@ -117,7 +117,7 @@ def _by_size(
     value: Callable[[str, int], float | None],
     floor: float | None,
 ) -> str:
-    sizes = curves.course.sizes
+    sizes = curves.split_plan.sizes
     rows = [(title, "", *(f"{size} rows" for size in sizes))]
     for m, kind in zip(curves.models, curves.kinds, strict=True):
         shown = "" if m.startswith(ANALYTICAL) else kind
@@ -128,7 +128,7 @@ def _by_size(
 
 
 def _details(curves: CurveTable) -> str:
-    size = curves.course.sizes[-1]
+    size = curves.split_plan.sizes[-1]
     head = (f"at {size} rows", "tau-b", "within", "half width", "answered", "outside", "fit")
     rows = [head]
     for m in curves.models:
@@ -152,7 +152,7 @@ def _details(curves: CurveTable) -> str:
 
 
 def _intervals(curves: CurveTable, model: str) -> bool:
-    width = curves.point(model, curves.course.sizes[-1], "half_width")
+    width = curves.point(model, curves.split_plan.sizes[-1], "half_width")
     return width is not None and math.isfinite(width.median)
 
 
@@ -160,9 +160,9 @@ def _by_group(curves: CurveTable) -> list[str]:
     """A table of the error rate at the largest size, for each value that was left out."""
     if not curves.groups:
         return []
-    size = curves.course.sizes[-1]
+    size = curves.split_plan.sizes[-1]
     names = [_value(group) for group in curves.groups]
-    rows = [(f"error rate without {curves.course.leave_out} =", *names)]
+    rows = [(f"error rate without {curves.split_plan.leave_out} =", *names)]
     for m in curves.models:
         points = [curves.point(m, size, "error_rate", group) for group in curves.groups]
         rows.append((m, *map(_percent, points)))
@@ -177,7 +177,7 @@ def advice(curves: CurveTable) -> list[str]:
 
     Recommended is the model with the least error, or top-k loss, at the largest training size.
     """
-    size, k = curves.course.sizes[-1], paying_top(curves)
+    size, k = curves.split_plan.sizes[-1], paying_top(curves)
     floor = _median(curves.floor_point("error_rate"))
     again = "" if floor is None else f"; {FLOOR}: {_share(floor)}"
     lines = []

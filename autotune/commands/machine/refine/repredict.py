@@ -179,16 +179,16 @@ class _CachedAnalyser:
     """An in-core analyser that caches its results and scales their cycles by a factor."""
 
     analyser: InCoreAnalyser
-    known: dict[tuple[Build, str], InCoreResult] = field(default_factory=dict)
+    results: dict[tuple[Build, str], InCoreResult] = field(default_factory=dict)
     factor: float = 1.0
 
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
-        new = {code.text: code for code in codes if (build, code.text) not in self.known}
+        new = {code.text: code for code in codes if (build, code.text) not in self.results}
         if new:
             analysed = self.analyser.analyse(list(new.values()), build)
             for text, result in zip(new, analysed, strict=True):
-                self.known[build, text] = result
-        return [_scaled(self.known[build, code.text], self.factor) for code in codes]
+                self.results[build, text] = result
+        return [_scaled(self.results[build, code.text], self.factor) for code in codes]
 
 
 def _scaled(result: InCoreResult, factor: float) -> InCoreResult:

@@ -13,7 +13,7 @@ from autotune.units import Seconds
 
 _ALL = 1 - 1e-9
 """A part above this share of the whole counts as the whole: the rest is rounding."""
-_TOLD = 2
+_KERNELS_NAMED = 2
 """Number of kernels that a reason names."""
 
 
@@ -93,7 +93,7 @@ def reason(
         if timing.saturation[index] <= cores:
             kernel.saturated.append(float(timing.saturation[index]))
     phrases: list[str] = []
-    for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_TOLD]:
+    for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_KERNELS_NAMED]:
         share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if phrases else " of the step")
         bound = max(kernel.bounds, key=lambda kind: kernel.bounds[kind])
         where = f"by {bound}"

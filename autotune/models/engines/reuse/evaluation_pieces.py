@@ -164,7 +164,7 @@ class TimeDoubts:
         shifts = zip(classes, self.shifts[row].tolist(), strict=True)
         return Uncertainty(
             shared={name: value for name, value in shifts if value},
-            own=float(self.independent[row]),
+            independent=float(self.independent[row]),
         )
 
 

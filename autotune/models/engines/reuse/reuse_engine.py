@@ -30,7 +30,7 @@ from autotune.models.incore.base import InCoreAnalyser
 from autotune.models.traffic import Floats, Whole
 from autotune.units import Seconds
 
-_TOLD = 0.03
+_NOTEWORTHY = 0.03
 """Relative standard deviation above which a note names the weakness of the model."""
 
 
@@ -298,7 +298,9 @@ class ReuseEngine:
         if any(streams.history.remote.any() for streams in case.traffic.threads):
             notes.append("rows written by other threads are taken from the shared cache")
         notes += [
-            text for name, text in uncertainty.WEAK.items() if abs(shared.get(name, 0.0)) > _TOLD
+            text
+            for name, text in uncertainty.WEAK.items()
+            if abs(shared.get(name, 0.0)) > _NOTEWORTHY
         ]
         return tuple(dict.fromkeys(notes))
 

@@ -37,7 +37,9 @@ _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
 }
 
 
-def _known(name: str, isa: Isa, data: str, issue: float, vector: int = 16) -> OsacaArchitecture:
+def _architecture(
+    name: str, isa: Isa, data: str, issue: float, vector: int = 16
+) -> OsacaArchitecture:
     corrections = _CORRECTED.get(name, ())
     return OsacaArchitecture(name, isa, frozenset(data.split()), issue, vector, corrections)
 
@@ -45,31 +47,31 @@ def _known(name: str, isa: Isa, data: str, issue: float, vector: int = 16) -> Os
 _ALL = (
     # Intel: load data 2D, 3D (2, 3, 11 from Golden Cove on); store data 4 (from Ice Lake on two);
     # issue: Intel 64 and IA-32 Architectures Optimization Reference Manual, rename width
-    _known("SNB", "x86_64", "2D 3D 4", 4),
-    _known("IVB", "x86_64", "2D 3D 4", 4),
-    _known("HSW", "x86_64", "2D 3D 4", 4),
-    _known("BDW", "x86_64", "2D 3D 4", 4),
-    _known("SKX", "x86_64", "2D 3D 4", 4),
-    _known("CSX", "x86_64", "2D 3D 4", 4),
-    _known("ICL", "x86_64", "2D 3D 4 8", 5),
-    _known("ICX", "x86_64", "2D 3D 4 8", 5),
-    _known("SPR", "x86_64", "2 3 11 4 9", 6),
+    _architecture("SNB", "x86_64", "2D 3D 4", 4),
+    _architecture("IVB", "x86_64", "2D 3D 4", 4),
+    _architecture("HSW", "x86_64", "2D 3D 4", 4),
+    _architecture("BDW", "x86_64", "2D 3D 4", 4),
+    _architecture("SKX", "x86_64", "2D 3D 4", 4),
+    _architecture("CSX", "x86_64", "2D 3D 4", 4),
+    _architecture("ICL", "x86_64", "2D 3D 4 8", 5),
+    _architecture("ICX", "x86_64", "2D 3D 4 8", 5),
+    _architecture("SPR", "x86_64", "2 3 11 4 9", 6),
     # AMD: Zen 1 stores on ST; Zen 3 has address and data in one, 11 and 12 load, 13 stores (the
     # data of vector stores pass 4, as do compares); issue: AMD Software Optimization Guides for
     # families 17h and 19h, dispatch
-    _known("ZEN1", "x86_64", "8D 9D ST", 6),
-    _known("ZEN2", "x86_64", "8D 9D 10D", 6),
-    _known("ZEN3", "x86_64", "11 12 13", 6),
-    _known("ZEN4", "x86_64", "1D 3D 5D 8 13", 6),
+    _architecture("ZEN1", "x86_64", "8D 9D ST", 6),
+    _architecture("ZEN2", "x86_64", "8D 9D 10D", 6),
+    _architecture("ZEN3", "x86_64", "11 12 13", 6),
+    _architecture("ZEN4", "x86_64", "1D 3D 5D 8 13", 6),
     # ARM: pipes that do loads, stores or both; issue: Arm Software Optimization Guides (rename),
     # A64FX Microarchitecture Manual, vendors' statements on the others
-    _known("TX2", "aarch64", "3 4 5", 4),
-    _known("N1", "aarch64", "6 7", 4),
-    _known("V2", "aarch64", "12 13 14 15 16", 8),
-    _known("A64FX", "aarch64", "5 6 5D 6D", 4, 64),
-    _known("TSV110", "aarch64", "6 7", 4),
-    _known("A72", "aarch64", "1 3", 3),
-    _known("M1", "aarch64", "4 5 6 7", 8),
+    _architecture("TX2", "aarch64", "3 4 5", 4),
+    _architecture("N1", "aarch64", "6 7", 4),
+    _architecture("V2", "aarch64", "12 13 14 15 16", 8),
+    _architecture("A64FX", "aarch64", "5 6 5D 6D", 4, 64),
+    _architecture("TSV110", "aarch64", "6 7", 4),
+    _architecture("A72", "aarch64", "1 3", 3),
+    _architecture("M1", "aarch64", "4 5 6 7", 8),
 )  # fmt: skip
 
 ARCHITECTURES: Mapping[str, OsacaArchitecture] = {a.name: a for a in _ALL}

@@ -78,16 +78,16 @@ class OsacaPool:
             worker.start()  # here: a worker ends with the thread that started it
         with ThreadPoolExecutor(count) as pool:
             others = [
-                pool.submit(self._asked, worker, missing[number::count])
+                pool.submit(self._forms_from, worker, missing[number::count])
                 for number, worker in enumerate(self._workers[1:count], start=1)
             ]
-            answered = self._asked(self._workers[0], missing[::count])
+            answered = self._forms_from(self._workers[0], missing[::count])
         answers = dict(answered + [item for part in others for item in part.result()])
         if not all(self._take(text, answer) for text, answer in answers.items()):
             raise OsacaWorkerFailed("an answer without ports")
         incore_cache.keep_forms(self._architecture, answers)
 
-    def _asked(
+    def _forms_from(
         self, worker: OsacaWorker, part: Sequence[tuple[str, Instruction]]
     ) -> list[tuple[str, Answer]]:
         answered: list[tuple[str, Answer]] = []

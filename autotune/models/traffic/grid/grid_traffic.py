@@ -53,7 +53,9 @@ class GridAnalyser:
     machine: Machine
     _plans: PlanCache[_Plan] = field(default_factory=lambda: PlanCache(_plan))
     _reuses: dict[GridShape, list[GridReuse]] = field(default_factory=dict)
-    _known: dict[tuple[int, tuple[int, ...], int, int], StepTraffic] = field(default_factory=dict)
+    _traffics: dict[tuple[int, tuple[int, ...], int, int], StepTraffic] = field(
+        default_factory=dict
+    )
 
     def analyse(
         self, program: StepProgram, problem: StencilProblem, threads: int, nodes: int = 1
@@ -65,9 +67,9 @@ class GridAnalyser:
         """
         plan, tiles = self._plans[program]
         key = (id(plan), problem.extents, threads, nodes)
-        if key not in self._known:
-            self._known[key] = self._traffic(plan, tiles, problem, threads, nodes)
-        return self._known[key]
+        if key not in self._traffics:
+            self._traffics[key] = self._traffic(plan, tiles, problem, threads, nodes)
+        return self._traffics[key]
 
     def _traffic(
         self,

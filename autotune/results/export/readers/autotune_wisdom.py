@@ -276,34 +276,34 @@ def _object(value: object, where: str) -> dict[str, object]:
 
 
 def _list(value: Mapping[str, object], name: str, where: str) -> list[object]:
-    found = value.get(name)
-    if not isinstance(found, list):
+    entry = value.get(name)
+    if not isinstance(entry, list):
         raise Malformed(f"{name} of {where} is not a list")
-    return found
+    return entry
 
 
 def _text(value: Mapping[str, object], name: str, where: str) -> str:
-    found = value.get(name)
-    if not isinstance(found, str):
+    entry = value.get(name)
+    if not isinstance(entry, str):
         raise Malformed(f"{name} of {where} is not text")
-    return found
+    return entry
 
 
 def _whole(value: Mapping[str, object], name: str, where: str) -> int:
-    found = value.get(name)
-    if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= LARGEST:
+    entry = value.get(name)
+    if not isinstance(entry, int) or isinstance(entry, bool) or not 1 <= entry <= LARGEST:
         raise Malformed(f"{name} of {where} is not a whole number from 1 to 2**53")
-    return found
+    return entry
 
 
 def _optional(value: Mapping[str, object], name: str, where: str) -> float | None:
-    found = value.get(name)
-    if found is None:
+    entry = value.get(name)
+    if entry is None:
         return None
-    if not isinstance(found, (int, float)) or isinstance(found, bool):
+    if not isinstance(entry, (int, float)) or isinstance(entry, bool):
         raise Malformed(f"{name} of {where} is neither a number nor null")
     try:
-        number = float(found)
+        number = float(entry)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):

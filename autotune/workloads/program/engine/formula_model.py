@@ -9,7 +9,7 @@ from autotune.units import Seconds
 from autotune.workloads.program.engine.formula_facts import FormulaValues
 from autotune.workloads.program.engine.program_engine import NAME, finished, unknown
 
-_TOLD = 3
+_TERMS_NAMED = 3
 """Number of terms that a reason names."""
 
 
@@ -56,5 +56,5 @@ class FormulaRoute:
 def _reason(terms: dict[str, float], seconds: float) -> str:
     if len(terms) == 1:
         return "by its formula"
-    order = sorted(terms.items(), key=lambda item: -item[1])[:_TOLD]
+    order = sorted(terms.items(), key=lambda item: -item[1])[:_TERMS_NAMED]
     return "by formulas: " + "; ".join(f"{n} {100 * v / seconds:.0f} %" for n, v in order)

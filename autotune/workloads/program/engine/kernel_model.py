@@ -50,7 +50,7 @@ class KernelRoute:
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; without a time, a reason is given."""
-        requests = [self._asked(candidate) for candidate in candidates]
+        requests = [self._request(candidate) for candidate in candidates]
         predictions = self._engine.predict(
             [request.candidate for request in requests if isinstance(request, _KernelRequest)]
         )
@@ -62,7 +62,7 @@ class KernelRoute:
             for request in requests
         ]
 
-    def _asked(self, candidate: Candidate) -> "_KernelRequest | str":
+    def _request(self, candidate: Candidate) -> "_KernelRequest | str":
         model, facts = self._model, self._facts
         try:
             values = facts.of(candidate, model.where)

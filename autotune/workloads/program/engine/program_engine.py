@@ -81,7 +81,7 @@ def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Pre
     shared = {name: value * share for name, value in uncertainty.shared.items()}
     doubt = Uncertainty(
         shared={**shared, STATED: sigma * _COMMON**0.5},
-        own=float(np.hypot(uncertainty.own * share, sigma * (1 - _COMMON) ** 0.5)),
+        independent=float(np.hypot(uncertainty.independent * share, sigma * (1 - _COMMON) ** 0.5)),
     )
     reach = float(np.exp(Z80 * doubt.sigma))
     parts = prediction.parts
@@ -100,9 +100,9 @@ def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Pre
 def _by_interval(prediction: Prediction) -> Uncertainty:
     """The uncertainty of a prediction that states only an interval; zero without an interval."""
     if prediction.interval is None or prediction.seconds is None:
-        return Uncertainty(shared={}, own=0.0)
+        return Uncertainty(shared={}, independent=0.0)
     low, high = prediction.interval
-    return Uncertainty(shared={"overlap": float(np.log(high / low)) / (2 * Z80)}, own=0.0)
+    return Uncertainty(shared={"overlap": float(np.log(high / low)) / (2 * Z80)}, independent=0.0)
 
 
 def scaled(prediction: Prediction, times: float) -> Prediction:

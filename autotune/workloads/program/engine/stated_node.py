@@ -28,7 +28,7 @@ from autotune.workloads.program.engine.stated_flows import LoopWork, StatedStrea
 
 _PIECE = 256
 """Number of candidates whose parts are computed at once."""
-_TOLD = 2
+_LOOPS_NAMED = 2
 """Number of loops that a reason names."""
 _WEAK = 0.03
 """Relative standard deviation above which a note names the weakness of the model."""
@@ -186,7 +186,7 @@ def _reason(
     kinds = explain.kinds(node.costs)
     order = sorted(range(len(case.works)), key=lambda k: -columns[k, -1])
     phrases: list[str] = []
-    for k in order[:_TOLD]:
+    for k in order[:_LOOPS_NAMED]:
         work, row = case.works[k], dict(zip(kinds, columns[k].tolist(), strict=True))
         whole = row.pop("sweep")
         share = f"{100 * whole / seconds:.0f} %" + ("" if phrases else " of the run")

@@ -50,21 +50,21 @@ class ReferenceAnswers:
     """The reference run of each problem, and all check values seen; safe for threads."""
 
     def __init__(self) -> None:
-        self._known: dict[str, ProgramRun] = {}
+        self._runs: dict[str, ProgramRun] = {}
         self._answers: dict[str, list[Answer]] = {}
         self._lock = threading.Lock()
 
     def get(self, problem: ProgramProblem, make: Callable[[], ProgramRun]) -> ProgramRun:
         """The reference run of a problem; it is repeated while runs are disturbed."""
         with self._lock:
-            run = self._known.get(problem.key)
+            run = self._runs.get(problem.key)
             if run is None or run.status == "contended":
-                run = self._known[problem.key] = make()
+                run = self._runs[problem.key] = make()
             return run
 
-    def known(self, problem: ProgramProblem) -> Answer | None:
+    def answer(self, problem: ProgramProblem) -> Answer | None:
         """The check value of the reference run of a problem; None if it is missing or failed."""
-        run = self._known.get(problem.key)
+        run = self._runs.get(problem.key)
         return run.answer if run is not None and run.status == "ok" else None
 
     def alike(self, key: str, answer: Answer, tolerance: float) -> Answer:
@@ -218,7 +218,7 @@ class ProgramMeasurer:
         check = problem.program.check
         if check is None or run.status != "ok" or run.answer is None:
             return None, ""
-        reference = self.references.known(problem)
+        reference = self.references.answer(problem)
         if reference is not None:
             fault = compare(run.answer, reference, check.tolerance).fault
             return reference, fault and f"{problem.size_name}, in a timed run: {fault}"

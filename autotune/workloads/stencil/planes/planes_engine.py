@@ -27,7 +27,7 @@ PUBLISHED_ERROR = 0.42
 """Mean absolute relative error of the model with blocking, as published (section VII.A)."""
 _MEAN_ABSOLUTE = 0.7979
 """Mean absolute value of a standard normal variable."""
-_TOLD = 0.05
+_NAMED = 0.05
 """Smallest number of planes per plane that a reason names."""
 _OF_MODEL = (
     "data access alone, as published: no time in the core, written lines count for what fits, not"
@@ -172,7 +172,7 @@ def _reason(
     W = int(cost.line) // DOUBLE
     plane = misses(grids([(problem, {}, candidate.threads)]), np.ones((1, 1)), W)[0, 0]
     shares = zip((lines / plane).tolist(), cost.names, strict=True)
-    phrases = [f"{share:.1f} from {name}" for share, name in shares if share >= _TOLD]
+    phrases = [f"{share:.1f} from {name}" for share, name in shares if share >= _NAMED]
     slowest = int(times.argmax())
     share = 100 * times[slowest] / times.sum()
     noun = "rows" if len(problem.extents) == 2 else "planes"

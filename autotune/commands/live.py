@@ -237,7 +237,7 @@ def summary(event: Event) -> str:
         )
     tried = standing.measured + standing.failed
     failed = f", {standing.failed} failed" if standing.failed else ""
-    elsewhere = f", {standing.known} more in other runs" if standing.known else ""
+    elsewhere = f", {standing.elsewhere} more in other runs" if standing.elsewhere else ""
     parts.append(f"{tried} of {standing.candidates} tried{failed}{elsewhere}")
     if standing.rejected:
         parts.append(f"{standing.rejected} of {standing.samples} samples rejected")

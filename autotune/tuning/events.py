@@ -44,7 +44,7 @@ class Standing:
     measured: int
     """Candidates with a time of this run."""
     failed: int
-    measured_elsewhere: int
+    elsewhere: int
     """Candidates that only other runs measured, before this one or meanwhile."""
     open: int
     """Candidates that are being built or timed now."""

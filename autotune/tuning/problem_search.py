@@ -343,9 +343,7 @@ class ProblemSearch:
             step=self.step,
             measured=len(timed),
             failed=sum(group.bad(identity) for identity in group.prepared),
-            measured_elsewhere=len(
-                {identity for _, identity in group.earlier} - group.prepared.keys()
-            ),
+            elsewhere=len({identity for _, identity in group.earlier} - group.prepared.keys()),
             open=len(self.waiting),
             samples=len(taken),
             rejected=sum(not sample.accepted for sample in taken),

@@ -23,8 +23,8 @@ from autotune.tuning.events import Best, ProblemNotice
 def standing(problem: str = "heat2d-N256", **fields: object) -> Standing:
     best = Best(candidate=fake.candidate("jli"), seconds=1.1e-3, predicted=1e-3, evaluation=2)
     values: dict[str, object] = {
-        "problem": problem, "candidates": 60, "step": 3, "measured": 12, "failed": 1, "measured_elsewhere": 0,
-        "open": 1, "samples": 90, "rejected": 4, "best": best, "baseline": 2.2e-3,
+        "problem": problem, "candidates": 60, "step": 3, "measured": 12, "failed": 1,
+        "elsewhere": 0, "open": 1, "samples": 90, "rejected": 4, "best": best, "baseline": 2.2e-3,
         "expected_improvement": 0.031, "evaluations_left": 8, "seconds_left": 95.4, "finished": "",
     }  # fmt: skip
     return Standing(**(values | fields))
@@ -188,10 +188,10 @@ def test_ctrl_c_on_a_terminal_leaves_it_as_it_was(config: Path, tmp_path: Path) 
 
 def test_a_finished_problem_counts_the_candidates_of_other_runs_and_has_no_budget_left() -> None:
     at = standing(
-        candidates=11, measured=9, failed=0, known=2, finished="every candidate was measured"
+        candidates=11, measured=9, failed=0, elsewhere=2, finished="every candidate was measured"
     )
     text = live.summary(event("finished", at, why=at.finished))
     assert "9 of 11 tried, 2 more in other runs" in text
     assert "left" not in text
     assert "left: 8 to try" in live.summary(event(of=standing()))
-    assert "other runs" not in live.summary(event(of=standing(known=0)))
+    assert "other runs" not in live.summary(event(of=standing(elsewhere=0)))

@@ -267,7 +267,7 @@ def test_a_standing_counts_what_happened() -> None:
     host = steady(*SEVEN, fates={2: "crashed"}, disturbed=lambda launch: launch == 0)
     tried = Tried(host, first=(0, 1, 2), evaluations=5).begin()
     standing = tried.search.standing()
-    assert (standing.candidates, standing.step, standing.measured_elsewhere, standing.open) == (
+    assert (standing.candidates, standing.step, standing.elsewhere, standing.open) == (
         7,
         0,
         0,

@@ -351,7 +351,7 @@ def test_a_store_without_its_table_of_facts_is_refused(engine):
     [
         ("application", "other", "belongs to other; expected an autotune results store, schema"),
         ("schema", "3", "has schema 3; expected schema"),
-        ("schema", "2", "it was begun by autotune"),
+        ("schema", "0", "it was begun by autotune"),
         ("schema", "99", "a later autotune than this one"),
     ],
 )

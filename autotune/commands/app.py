@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from autotune.commands.comm.command import app as comm_app
 from autotune.commands.compare import command as compare_command
@@ -24,7 +25,24 @@ from autotune.commands.schema import command as schema_command
 from autotune.commands.tune import command as tune_command
 from autotune.version import VERSION
 
+
+class RefusingGroup(TyperGroup):
+    """The commands, with wrong options refused in one form: the option in quotes, no prefix."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+        """Run a command; BadParameter for an option or argument that does not fit."""
+        try:
+            result: object = super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            if isinstance(error.param_hint, str):
+                error.param_hint = [error.param_hint]
+            raise
+        return result
+
+
 app = typer.Typer(
+    cls=RefusingGroup,
     name="autotune",
     no_args_is_help=True,
     add_completion=False,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import product
-from typing import Annotated
+from typing import Annotated, Literal, assert_never
 
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, OneOf, Text
 from autotune.domain.kernel import Kernel
@@ -23,7 +23,9 @@ Choice = Annotated[Value, InNotation("plain")]
 """Text, a whole number, true, false or null."""
 When = Mapping[str, Annotated[tuple[Value, ...], InNotation("choices")]]
 """Parameters to the values that they may have."""
-TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
+TransformationKind = Literal["interchange", "fuse", "tile", "fuse_tiles", "pad", "block", "unroll"]
+"""What a space calls the kinds of transformation."""
+TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "interchange": Interchange,
     "fuse": Fuse,
     "tile": Tile,
@@ -32,7 +34,7 @@ TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
     "block": Block,
     "unroll": Unroll,
 }
-"""The kinds of transformation by the name that a space calls them."""
+"""The class of each kind of transformation."""
 OF_GRIDS = ("block", "unroll")
 """The kinds that apply to kernels that apply a stencil, and to no others."""
 
@@ -66,7 +68,7 @@ class Rule:
     ``when`` maps parameter names to the values for which the rule applies.
     """
 
-    kind: str
+    kind: TransformationKind
     arguments: Mapping[str, Value]
     when: When = field(default_factory=dict)
 
@@ -116,8 +118,10 @@ class Rule:
                 return Block(text("kernel"), text("dimension"), whole("size"))
             case "unroll":
                 return Unroll(text("kernel"), text("dimension"), whole("factor"))
-            case _:
+            case "pad":
                 return Pad(whole("lines"))
+            case _:
+                assert_never(self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,8 +65,10 @@ class FuseTiles:
 
 @dataclass(frozen=True, slots=True)
 class Pad:
-    """Transformation: the leading dimension of stored rows in whole lines, plus ``lines`` cache
-    lines.
+    """Transformation: ``lines`` more cache lines from one stored row to the next.
+
+    Components of an IVP: rows are whole pages plus the padding; without one, whole lines. Grids:
+    rows of the last dimension are whole lines plus the padding.
     """
 
     lines: int

@@ -110,6 +110,34 @@ def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
     assert "did you mean" in lost.err
     bad = autotune("rank", "small.yaml", "--why", first[:-3] + "xyz", check=2)
     assert "did you mean" in bad.err
+    variant = first.partition("@")[0]
+    bad = autotune("rank", "small.yaml", "--why", f"{variant}@heat2d-N40-T77", check=2)
+    assert f"did you mean {variant}@" in " ".join(bad.err.split())
+
+
+def test_the_candidates_in_examples_of_help_depend_on_no_host(autotune: Cli) -> None:
+    assert "@" not in autotune("rank", "--help").out
+
+
+def test_summaries_of_commands_are_not_cut(autotune: Cli) -> None:
+    for words in ((), ("machine",), ("comm",), ("learn",)):
+        told = autotune(*words, "--help").out
+        assert len(told.partition("Commands:")[2].splitlines()) >= 4
+        assert "..." not in told.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("rank", "c", "--engine", "x"), "Invalid value for '--engine': 'x' is not one of"),
+        (("rank", "c", "--against", "x"), "Invalid value for '--against': needs --why"),
+        (("comm", "show", "-o", "a.png"), "Invalid value for '-o': a.png does not end in"),
+    ],
+)
+def test_a_wrong_option_is_named_in_quotes(
+    autotune: Cli, words: tuple[str, ...], told: str
+) -> None:
+    assert f"Error: {told}" in autotune(*words, check=2).err
 
 
 def test_variants_emits_sources_that_compile(autotune: Cli, config: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from autotune.domain.space import Constraint, Rule, Space, holds, same
+from autotune.domain.space import TRANSFORMATIONS, Constraint, Rule, Space, holds, same
 from autotune.domain.variant import Fuse, FuseTiles, Interchange, Pad, Tile, Variant
 
 SPACE = Space(
@@ -54,6 +54,21 @@ def test_values_become_transformations_in_the_order_of_the_rules():
         Tile("lc", 256),
         Pad(5),
     )
+
+
+def test_every_kind_of_rule_makes_its_transformation():
+    values = {"kernel": "lc", "first": "a", "second": "b", "buffer": "Y", "order": "jli"}
+    values |= {"dimension": "j", "size": 8, "lines": 1, "factor": 2}
+    for kind, made in TRANSFORMATIONS.items():
+        names = [field.name for field in dataclasses.fields(made)]
+        rule = Rule(kind=kind, arguments={name: values[name] for name in names})
+        assert type(rule.make({})) is made
+
+
+def test_a_kind_without_a_transformation_is_no_padding(monkeypatch):
+    monkeypatch.setitem(TRANSFORMATIONS, "shift", Pad)
+    with pytest.raises(AssertionError, match="shift"):
+        Rule(kind="shift", arguments={"lines": 1}).make({})
 
 
 def test_rules_apply_only_when_all_their_conditions_hold():

@@ -193,7 +193,9 @@ class StepProgram:
     arrays: tuple[tuple[str, int], ...]
     """Stored arrays and their number of rows."""
     pad_lines: int
-    """Cache lines added to the leading dimension of arrays with several rows."""
+    """Cache lines of padding from one row to the next: after whole pages where rows are components,
+    after whole lines where they are the last dimension of a grid; 0: none.
+    """
     stages: int
     granule: int = 8
     """Blocks of threads and tiles are multiples of this many components."""

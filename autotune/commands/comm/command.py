@@ -52,7 +52,10 @@ class BenchOptions:
 )
 @command
 def comm_bench(options: BenchOptions) -> None:
-    """Time barrier, Allgather, neighbour and sparse exchange, ping-pong over message size."""
+    """Time MPI operations over message size.
+
+    Barrier, Allgather, neighbour and sparse exchange, ping-pong.
+    """
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
@@ -112,7 +115,9 @@ class CurveFitOptions:
 @app.command("fit", epilog="Example: autotune comm fit samples.jsonl --machine host")
 @command
 def comm_fit(options: CurveFitOptions) -> None:
-    """Fit cost curves, piecewise linear in message size, to samples.
+    """Fit cost curves to samples.
+
+    Curves are piecewise linear in message size.
 
     Relative errors are minimised; cross-validation chooses the number of pieces. Every curve has
     intervals and a list of outliers.
@@ -151,7 +156,7 @@ class ShowCurvesOptions:
 @app.command("show", epilog="Example: autotune comm show host -o curves.svg")
 @command
 def comm_show(options: ShowCurvesOptions) -> None:
-    """The cost curves of a machine: a table, and a figure with -o."""
+    """The cost curves of a machine as table or figure (-o)."""
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
@@ -205,7 +210,7 @@ class ImportSamplesOptions:
 )
 @command
 def comm_import(options: ImportSamplesOptions) -> None:
-    """Read the text output of OSU Micro-Benchmarks or Intel MPI Benchmarks."""
+    """Read the output of OSU or Intel MPI benchmarks."""
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text

@@ -44,7 +44,7 @@ class CompareOptions:
 
 @command
 def compare(options: CompareOptions) -> None:
-    """Predicted against measured times: of a study, or of a published table."""
+    """Compare predicted with measured or published times."""
     from autotune.commands.compare import document as compare_document
     from autotune.commands.compare import flow as compare_flow
     from autotune.commands.compare import text as compare_text

@@ -9,7 +9,10 @@ EXAMPLE = "Example: autotune doctor"
 
 
 def doctor(json: Json = False) -> None:
-    """Show what is installed, what is missing with the command that installs it, and the load."""
+    """Show what is installed, what is missing, and the load.
+
+    Whatever is missing is shown with the command that installs it.
+    """
     from autotune.commands.doctor import text
     from autotune.commands.machine.document import DoctorDocument
     from autotune.measuring.conditions import host_load

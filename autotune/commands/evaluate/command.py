@@ -53,7 +53,7 @@ class EvaluateOptions:
 
 @command
 def evaluate(options: EvaluateOptions) -> None:
-    """Who predicts the candidates of a study best: engines, learned models, or both together.
+    """Find who predicts a study best: engines, models or both.
 
     Models are trained on growing parts of the measured candidates. They are scored on candidates
     that were measured at random and not trained on, because the candidates that a tuner chose are

@@ -43,7 +43,7 @@ class ImportOptions:
 
 @command
 def import_(options: ImportOptions) -> None:
-    """Enter recorded times of the candidates of a config as a study of their own.
+    """Enter recorded times of candidates as a study.
 
     A row stands for the candidate with the same parameters; problem, threads, compiler and flags
     are compared as well if the file names them. Other studies of the same candidates use the times

@@ -41,7 +41,9 @@ class InitOptions:
 
 @command
 def init(options: InitOptions) -> None:
-    """Write a first description of a program and a config that tunes it. Nothing is run.
+    """Describe a program for tuning, from its source text.
+
+    Writes a first description and a config that tunes it; nothing is run.
 
     Parameters are its macros with defaults (#ifndef BI, #define BI 64), the macros that it tests
     (#ifdef), and the schedule of OpenMP. Places that need a second look are marked in the files.

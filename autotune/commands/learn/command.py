@@ -10,7 +10,7 @@ from autotune.commands.learn.show import command as show_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Learned models: which rows to measure, what they teach, how models compare.",
+    help="Learned models: design, show, compare, fit.",
 )
 app.command("design", epilog=design_command.EXAMPLE)(design_command.design)
 app.command("show", epilog=show_command.EXAMPLE)(show_command.show)

@@ -31,7 +31,10 @@ def machine_show(
     name: Annotated[str, typer.Argument(help="Name of a machine file, a path, or host.")] = "host",
     json: Json = False,
 ) -> None:
-    """One machine with the source of each figure; ``host`` with its calibration, if it has one."""
+    """One machine with the source of each figure.
+
+    ``host`` is shown with its calibration, if it has one.
+    """
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
@@ -47,7 +50,7 @@ def machine_show(
 def machine_check(
     file: Annotated[Path, typer.Argument(help="A machine file.")], json: Json = False
 ) -> None:
-    """Check a machine file: schema, physics, and what is missing for which use."""
+    """Check a machine file: schema, physics, what is missing."""
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
@@ -67,7 +70,7 @@ def machine_detect(
     ] = None,
     json: Json = False,
 ) -> None:
-    """What this host is: processor, caches, cores, and the evidence for each."""
+    """What this host is, with the evidence for each figure."""
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
@@ -98,7 +101,9 @@ class CalibrateOptions:
 @app.command("calibrate", epilog="Example: autotune machine calibrate")
 @command
 def machine_calibrate(options: CalibrateOptions) -> None:
-    """Measure this host: clock, bandwidth, and the cost of single events; at most a minute.
+    """Measure this host, in at most a minute.
+
+    Clock, bandwidth, and the cost of single events.
 
     Bandwidth over working set, threads and streams; overlap, line-crossing loads, store forwarding,
     loop entry, stream start, evicted lines, lines from other cores, barrier, set conflicts. Each
@@ -134,7 +139,10 @@ class RefineOptions:
 )
 @command
 def machine_refine(options: RefineOptions) -> None:
-    """Refine this host's constants from a study: their posterior, scored outside the study."""
+    """Refine this host's constants from a study.
+
+    Prints their posterior, scored outside the study.
+    """
     from autotune.commands.machine.refine import document as documents
     from autotune.commands.machine.refine import flow as refine_flow
     from autotune.commands.machine.refine.text import refinement

@@ -48,7 +48,9 @@ class MapOptions:
 
 @command
 def decide(options: MapOptions) -> None:
-    """Which candidate wins where over size and threads, and what following the map may cost.
+    """Map which candidate wins, over size and threads.
+
+    The map states what following it may cost.
 
     Every cell is predicted; only cells with an unsure winner are measured. The map is kept with the
     latest study of the config: report draws it, export uses it.

@@ -35,7 +35,10 @@ class MirrorOptions:
 
 @command
 def mirror(options: MirrorOptions) -> None:
-    """Write a study as an Optuna journal, for optuna-dashboard; the store is not changed."""
+    """Write a study as a journal for optuna-dashboard.
+
+    The store is not changed.
+    """
     from autotune.commands.mirror.document import MirrorDocument
     from autotune.commands.tune.flow import study as load_study
     from autotune.domain.setup import OBJECTIVES

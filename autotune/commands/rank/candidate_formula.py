@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from autotune.commands.rank.ranked_space import RankedSpace
+from autotune.commands.rank.ranked_space import RankedSpace, nearest_candidate
 from autotune.domain.ranking import Ranked
 from autotune.domain.variant import Candidate
-from autotune.errors import Fault, InputError, nearest
+from autotune.errors import Fault, InputError
 from autotune.learning.formulas.ecm_formula import Ecm, ecm
 from autotune.workloads.base import refuse
 
@@ -36,7 +36,7 @@ def candidate_formulas(ranked: RankedSpace, name: str) -> list[CandidateFormula]
                 where="--formula",
                 found=f"unknown {name!r}",
                 expected="an id, an identity or a label, as rank prints them, or a variant",
-                hint=nearest(name, names),
+                hint=nearest_candidate(name, names),
             )
         )
     groups: dict[tuple[object, ...], list[Ranked]] = {key: [] for key in keys}

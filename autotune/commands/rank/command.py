@@ -29,7 +29,7 @@ PREDICT_EXAMPLE = (
 )
 RANK_EXAMPLE = (
     "Example: autotune rank configs/quickstart.yaml --top 10;"
-    " autotune rank configs/quickstart.yaml --why jli-pad5@heat2d-N256-T2;"
+    " autotune rank configs/quickstart.yaml --why jli-pad5;"
     " autotune rank configs/quickstart.yaml --why ijl-pad5 --against jli-pad5"
 )
 
@@ -59,7 +59,7 @@ class VariantsOptions:
 
 @command
 def variants(options: VariantsOptions) -> None:
-    """The candidate space of a config, or the source of one candidate."""
+    """List the candidates of a config, or write one's source."""
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import emit_source, host_machine, ranked_space, text
 
@@ -95,7 +95,10 @@ class PredictOptions:
 
 @command
 def predict(options: PredictOptions) -> None:
-    """Predicted time of every candidate with its parts, in the order of the space."""
+    """Predict the time of every candidate, part by part.
+
+    Candidates come in the order of the space.
+    """
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import text
     from autotune.commands.rank.candidate_formula import candidate_formulas
@@ -146,7 +149,7 @@ class RankOptions:
 
 @command
 def rank(options: RankOptions) -> None:
-    """The candidates of each problem, fastest prediction first, with a reason for each."""
+    """Rank candidates by predicted time, each with a reason."""
     from autotune.commands.rank import block_text, text
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank.explain_ranking import explain
@@ -156,7 +159,7 @@ def rank(options: RankOptions) -> None:
 
     for option, given in (("--against", options.against), ("--assembly", options.assembly)):
         if given and not options.why:
-            raise typer.BadParameter(f"{option} needs --why", param_hint=option)
+            raise typer.BadParameter("needs --why", param_hint=option)
     ranked = _ranked(options.config, options.engine, trusted=options.trust)
     unranked = ranked.workload.unpredicted(ranked.rankings, ranked.machine)
     if unranked and options.why:

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from autotune.commands.rank.ranked_space import nearest_candidate
 from autotune.domain.variant import Candidate
-from autotune.errors import Fault, InputError, nearest
+from autotune.errors import Fault, InputError
 from autotune.workloads.base import EnumeratedSpace, Workload
 
 
@@ -39,6 +40,6 @@ def _find(enumerated: EnumeratedSpace, name: str) -> Candidate:
             where="--emit",
             found=found,
             expected="an id, an identity or a label, as variants prints them",
-            hint=", ".join(c.id for c in exact[:3]) or nearest(name, ids),
+            hint=", ".join(c.id for c in exact[:3]) or nearest_candidate(name, ids),
         )
     )

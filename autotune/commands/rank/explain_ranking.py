@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from autotune.commands.rank.ranked_space import RankedSpace
+from autotune.commands.rank.ranked_space import RankedSpace, nearest_candidate
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.variant import Build, Candidate
-from autotune.errors import Fault, InputError, nearest
+from autotune.errors import Fault, InputError
 from autotune.progress import Progress
 from autotune.results.explanation import reasons
 from autotune.results.explanation.explained import ExplainedCandidate, RankingExplanation
@@ -84,7 +84,7 @@ def _named(rankings: Sequence[Ranking], name: str, option: str) -> list[tuple[Ra
             where=option,
             found=f"{name!r} names {len(entries)} candidates" if entries else f"unknown {name!r}",
             expected="an id, an identity, a label or a variant, as rank prints them",
-            hint=matching or nearest(name, [*heads, *variants, *ids]),
+            hint=matching or nearest_candidate(name, [*heads, *variants, *ids]),
         )
     )
 

@@ -115,8 +115,20 @@ def find(ranked: RankedSpace, name: str, engine: str | None = None) -> Ranked:
             where="candidate",
             found=f"{name!r} names {len(matching)} candidates" if matching else f"unknown {name!r}",
             expected="an id, an identity or a label, as rank prints them",
-            hint=", ".join(matching[:3]) or nearest(name, names),
+            hint=", ".join(matching[:3]) or nearest_candidate(name, names),
         )
+    )
+
+
+def nearest_candidate(name: str, names: Sequence[str]) -> str:
+    """A hint naming the nearest candidate, one of the same variant if there is any; else empty.
+
+    >>> nearest_candidate("jli-pad5@heat2d-N256-T3", ["lji-pad5@heat2d-N256-T3", "jli-pad5@wave"])
+    'did you mean jli-pad5@wave?'
+    """
+    variant, at, _ = name.partition("@")
+    return nearest(name, [n for n in names if n.startswith(variant + at)] if at else names) or (
+        nearest(name, names)
     )
 
 

@@ -14,7 +14,7 @@ EXAMPLE = (
 
 @command
 def scale(options: ScaleOptions) -> None:
-    """Which size keeps the time on more processors, and how sure that is.
+    """Find the size that keeps the time on more processors.
 
     Regressions of log2 T on log2 P and log2 SIZE after Garren (2010), inverted, with prediction
     intervals. Every method is back-tested: it forecasts the runs with the most processors from the

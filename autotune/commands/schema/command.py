@@ -30,7 +30,7 @@ class SchemaOptions:
 
 @command
 def schema(options: SchemaOptions) -> None:
-    """Print the JSON Schema of a kind of YAML file or of document."""
+    """Print the JSON Schema of a YAML kind or a document."""
     from autotune.commands.schema.document import SchemaDocument
     from autotune.commands.schema.flow import kinds, schema_of
 

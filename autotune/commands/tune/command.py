@@ -82,7 +82,10 @@ class TuneOptions:
 
 @command
 def tune(options: TuneOptions) -> None:
-    """Tune a config: rank, build, verify, time and compare the most promising candidates."""
+    """Build, verify, time and compare the best candidates.
+
+    Candidates are ranked by prediction; only the most promising are measured.
+    """
     _check_together(options.given)
     if options.study.prior is not None and options.study.sampler not in (None, "model"):
         raise typer.BadParameter("is for --sampler model", param_hint="--prior")

@@ -11,6 +11,7 @@ from autotune.domain.space import (
     Choice,
     Rule,
     Space,
+    TransformationKind,
     When,
     kinds_for,
     within,
@@ -60,7 +61,7 @@ def _read_rule(reader: FactReader, value: object, keys: Keys) -> object:
     return reader.fault(keys, f"a rule is exactly {one_of(sorted(TRANSFORMATIONS))}, and when")
 
 
-def _arguments(reader: FactReader, kind: str, value: object, keys: Keys) -> object:
+def _arguments(reader: FactReader, kind: TransformationKind, value: object, keys: Keys) -> object:
     """The fields of a transformation; each is a plain value or the name of a parameter."""
     if not isinstance(value, dict):
         return reader.refuse(keys, value, "keys and values")
@@ -76,7 +77,7 @@ def _arguments(reader: FactReader, kind: str, value: object, keys: Keys) -> obje
 
 
 def _rule_schema(of: Callable[[object], dict[str, object]]) -> dict[str, object]:
-    kinds = {
+    kinds: dict[str, object] = {
         kind: {
             "type": "object",
             "properties": {field.name: of(Choice) for field in fields(made)},

@@ -38,8 +38,11 @@ class SetConflict:
 
 
 def leading_dimension(n: int, pad_lines: int, line: int) -> int:
-    """The components from one row to the next: whole cache lines or, with padding, whole pages plus
-    the padding.
+    """The components from one row of an IVP to the next: whole cache lines or, with padding, whole
+    pages plus the padding.
+
+    >>> leading_dimension(488, 0, 64), leading_dimension(488, 3, 64)
+    (488, 536)
     """
     per_line, per_page = line // DOUBLE, PAGE // DOUBLE
     if pad_lines == 0:

@@ -99,7 +99,7 @@ def test_a_store_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_an_engine_is_for_a_config(store: str) -> None:
     told = usage_error("compare", "quick", "--store", store, "--engine", "reuse")
-    assert told == "Invalid value for --engine: needs a config, not a study"
+    assert told == "Invalid value for '--engine': needs a config, not a study"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_journal_has_a_trial_for_each_candidate_that_was_tried(
 
 def test_an_unknown_objective_lists_those_that_there_are(store: str) -> None:
     told = usage_error("mirror", "--objective", "time", "--objective", "speed", "--store", store)
-    assert told == "Invalid value for --objective: 'speed' is not one of time, energy, memory"
+    assert told == "Invalid value for '--objective': 'speed' is not one of time, energy, memory"
 
 
 def test_a_journal_replaces_nothing_else(store: str, tmp_path: Path) -> None:

@@ -84,17 +84,17 @@ def test_options_that_exclude_each_other_are_told(
     words: tuple[str, ...], option: str, others: str
 ) -> None:
     told = usage_error("tune", *words)
-    assert told == f"Invalid value for {option}: does not go with {others}"
+    assert told == f"Invalid value for '{option}': does not go with {others}"
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "Invalid value for CONFIG: is needed, or --replay FILE"),
-        (("a.yaml", "--seed", "3"), "Invalid value for --seed: needs --replay"),
+        ((), "Invalid value for 'CONFIG': is needed, or --replay FILE"),
+        (("a.yaml", "--seed", "3"), "Invalid value for '--seed': needs --replay"),
         (
             ("a.yaml", "--prior", "s", "--sampler", "gp"),
-            "Invalid value for --prior: is for --sampler model",
+            "Invalid value for '--prior': is for --sampler model",
         ),
     ],
 )

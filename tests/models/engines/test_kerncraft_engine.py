@@ -383,6 +383,17 @@ def test_rows_on_the_same_sets_are_noted_not_counted() -> None:
     assert any("no conflicts" in note for note in second.notes)
 
 
+@pytest.mark.parametrize(
+    ("rows", "pad", "noted"), [(488, 3, False), (488, 0, False), (512, 0, True)]
+)
+def test_the_distance_of_padded_rows_is_whole_pages_and_the_padding(
+    rows: int, pad: int, noted: bool
+) -> None:
+    """488 components are 61 lines; padded by 3 they lie 67 lines apart, not 64."""
+    found = one(candidate("wave1d", rows, "jli", Pad(pad)))
+    assert any("no conflicts" in note for note in found.notes) == noted
+
+
 def test_a_machine_without_a_barrier_says_so() -> None:
     found = one(candidate(), engine(on=replace(machine(), barrier=None)))
     assert any("barriers are not counted" in note for note in found.notes)

@@ -63,12 +63,12 @@ class CompareModelsOptions:
 
 @command
 def compare(options: CompareModelsOptions) -> None:
-    """How well models predict unseen rows, depending on how many rows they learned from.
+    """How well models predict unseen rows.
 
-    Learning curves come from repeated, seeded splits. For the largest training set, semantic
-    measures compare the models with the measurements and with the analytical model, and learned
-    formulas get a syntactic score. The analytical model is a column predicted_s, --analytical, or
-    --formula.
+    Learning curves show the error by the number of rows learned from; they come from repeated,
+    seeded splits. For the largest training set, semantic measures compare the models with
+    the measurements and with the analytical model, and learned formulas get a syntactic score. The
+    analytical model is a column predicted_s, --analytical, or --formula.
     """
     from autotune.commands.learn.compare import document as documents
     from autotune.commands.learn.compare import text

@@ -81,7 +81,7 @@ class DesignOptions:
 
 @command
 def design(options: DesignOptions) -> None:
-    """Which rows to measure, so that a model can be learned from few of them.
+    """Choose few rows to measure that a model can learn from.
 
     Prints the rows as CSV, a column per parameter. Notes on aliased parameters and on points that
     constraints forbid go to stderr. If the space is a config, the first column is the candidate.

@@ -54,7 +54,9 @@ class FitOptions:
 
 @command
 def fit(options: FitOptions) -> None:
-    """Models fitted to all rows: their whole formulas, their terms by influence, their errors.
+    """Fit models to all rows, and predict new ones.
+
+    Prints whole formulas, their terms by influence, their errors.
 
     Errors are those of rows held out in turn (five folds), with the standard error of their mean.
     With --predict the first model adds median, low, high and outside to each row of a CSV.

@@ -51,10 +51,10 @@ class ShowOptions:
 
 @command
 def show(options: ShowOptions) -> None:
-    """What a file or a study holds to learn from: parameters, domains, rows, response.
+    """What a file or a study holds to learn from.
 
-    Also says how rows that no model can use were treated. With -o the table is also written, as CSV
-    or for Extra-P.
+    Shows parameters, domains, rows and response, and how rows that no model can use were treated.
+    With -o the table is also written, as CSV or for Extra-P.
     """
     from autotune.commands.learn.show import document as documents
     from autotune.commands.learn.show import text

@@ -40,6 +40,8 @@ from autotune.models.engines.kerncraft.node_stretches import (
     StretchTiming,
 )
 from autotune.models.engines.reuse.case_evaluation import Evaluator
+from autotune.models.traffic.passes import DOUBLE
+from autotune.models.traffic.set_conflicts import leading_dimension
 from autotune.units import Seconds
 
 RULES: dict[Saturation, str] = {
@@ -232,8 +234,9 @@ class KerncraftEngine:
         conditions ignore; else None.
         """
         cache = self.machine.caches[0]
-        lines = -(-candidate.problem.n * 8 // cache.line) + self._programs(candidate).pad_lines
-        if lines % cache.sets:
+        pad_lines = self._programs(candidate).pad_lines
+        leading = leading_dimension(candidate.problem.n, pad_lines, cache.line)
+        if leading * DOUBLE // cache.line % cache.sets:
             return None
         return (
             f"rows lie a multiple of {cache.sets} lines apart, on the same sets of {cache.name}:"

@@ -26,6 +26,7 @@ from autotune.domain.network import CostCurve
 from autotune.measuring.conditions import quiet
 from autotune.measuring.host import detect, stored_calibrations
 from autotune.measuring.network import curve_fit, mpi_benchmark, samples
+from autotune.measuring.network.benchmark_settings import BUDGET, REPEATS
 from autotune.measuring.network.curve_fit import FittedCurve
 from autotune.measuring.network.curve_validation import ValidationErrors
 from autotune.measuring.network.samples import RecordedRun
@@ -52,8 +53,8 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("files", nargs="*")
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=mpi_benchmark.REPEATS)
-    parser.add_argument("--budget-seconds", type=float, default=mpi_benchmark.BUDGET)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--budget-seconds", type=float, default=BUDGET)
     parser.add_argument("--full", type=int, default=3)
     parser.add_argument("--apart", type=float, default=20.0, help="seconds between full repeats")
     return parser.parse_args()

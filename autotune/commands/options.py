@@ -41,6 +41,12 @@ Trust = Annotated[
         " only, with flags that run no program and name no file.",
     ),
 ]
+Report = Annotated[Path | None, typer.Option("--report", help="Also write the HTML page here.")]
+BudgetSeconds = Annotated[
+    float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
+]
+Confidence = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
+USUAL_CONFIDENCE = "90 %"
 Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
 
 

@@ -35,6 +35,11 @@ def test_modules_have_names_of_their_own():
     assert not repeated, house.shown(repeated)
 
 
+def test_options_are_declared_once():
+    repeated = house.repeated_options()
+    assert not repeated, house.shown(repeated)
+
+
 def test_functions_are_short():
     long = house.long_functions()
     assert not long, "\n".join(long)

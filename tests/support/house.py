@@ -126,6 +126,21 @@ def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
     return shared >= FEWEST_SHARED_FIELDS and shared >= SHARED_PART * min(len(first), len(second))
 
 
+def repeated_options() -> dict[str, list[str]]:
+    """Help texts that several options or arguments of commands have, with their places."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in _DECLARATIONS:
+                texts = [ast.unparse(k.value) for k in node.keywords if k.arg == "help"]
+                for text in texts:
+                    places[text].append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    return {text: where for text, where in sorted(places.items()) if len(where) > 1}
+
+
+_DECLARATIONS = ("typer.Option", "typer.Argument")
+
+
 def long_functions() -> list[str]:
     """Functions of more than 60 lines or 8 parameters, each with its place."""
     return [

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from autotune.measuring.network.mpi_benchmark import SIZES
+from autotune.measuring.network.benchmark_settings import SIZES
 from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun
 
 RUN = BenchmarkRun(

@@ -7,6 +7,7 @@ import typer
 
 from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
+from autotune.measuring.network.benchmark_settings import BUDGET, REPEATS, USUAL_SIZES, sizes
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -15,6 +16,7 @@ app = typer.Typer(
 )
 
 Nodes = Annotated[int, typer.Option("--nodes", help="How many nodes the ranks are on.", min=1)]
+Samples = Annotated[Path, typer.Option("-o", "--output", help="Samples, JSON Lines; appended to.")]
 SAMPLES = Path("network-samples.jsonl")
 
 
@@ -36,12 +38,12 @@ class BenchOptions:
     )
     sizes: Annotated[
         str, typer.Option(help="A range, by factors of sqrt 2, or sizes between commas.")
-    ] = "8 B:8 MiB"
-    repeats: Annotated[int, typer.Option(help="Launches; each visits all points.", min=1)] = 10
-    budget_seconds: Annotated[float, typer.Option(help="Wall time to spend.", min=1)] = 60.0
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Samples, JSON Lines; appended to.")
-    ] = SAMPLES
+    ] = USUAL_SIZES
+    repeats: Annotated[int, typer.Option(help="Launches; each visits all points.", min=1)] = REPEATS
+    budget_seconds: Annotated[float, typer.Option(help="Wall time of all launches.", min=1)] = (
+        BUDGET
+    )
+    output: Samples = SAMPLES
     json: Json = False
 
 
@@ -66,7 +68,7 @@ def comm_bench(options: BenchOptions) -> None:
         ranks=options.ranks,
         nodes=options.nodes,
         operations=mpi_benchmark.operations(options.operations),
-        sizes=mpi_benchmark.sizes(options.sizes),
+        sizes=sizes(options.sizes),
         repeats=options.repeats,
         budget_seconds=options.budget_seconds,
         launcher=options.launcher,
@@ -199,9 +201,7 @@ class ImportSamplesOptions:
         typer.Option(help="MPI ranks on all nodes together; OSU does not print them.", min=2),
     ] = None
     nodes: Nodes = 1
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Samples, JSON Lines; appended to.")
-    ] = SAMPLES
+    output: Samples = SAMPLES
     json: Json = False
 
 

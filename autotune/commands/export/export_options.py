@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from autotune.commands.options import command_options
+from autotune.commands.options import Study, command_options
 
 Format = Literal["header", "wisdom", "t4", "csv", "parquet"]
 
@@ -14,9 +14,7 @@ Format = Literal["header", "wisdom", "t4", "csv", "parquet"]
 class ExportRequest:
     """What is exported, in which format, and where to."""
 
-    study: Annotated[
-        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
-    ] = ""
+    study: Study = ""
     format: Annotated[
         Format,
         typer.Option(

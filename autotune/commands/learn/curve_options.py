@@ -2,12 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from autotune.commands.options import command_options, share
+from autotune.commands.options import USUAL_CONFIDENCE, Confidence, command_options, share
 from autotune.commands.output import note
+from autotune.learning.comparison.split_settings import DRAWING, REPEATS, SEED, Drawing
 
 if TYPE_CHECKING:
     from autotune.domain.tables.table import MeasurementTable
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from autotune.learning.comparison.splits import SplitPlan
     from autotune.learning.models.base import Bools
 
-Level = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
 Page = Annotated[
     Path | None, typer.Option("-o", "--output", help="Also write a page with the curves drawn.")
 ]
@@ -40,10 +40,10 @@ class CurveOptions:
         str,
         typer.Option("--sizes", help="Rows to learn from, between commas; doubling by default."),
     ] = ""
-    repeats: Annotated[int, typer.Option("--repeats", help="Splits of each size.", min=1)] = 5
+    repeats: Annotated[int, typer.Option("--repeats", help="Splits of each size.", min=1)] = REPEATS
     seed: Annotated[
         int, typer.Option("--seed", help="The same splits for the same seed.", min=0)
-    ] = 0
+    ] = SEED
     leave_out: Annotated[
         str,
         typer.Option(
@@ -53,13 +53,13 @@ class CurveOptions:
         ),
     ] = ""
     design: Annotated[
-        Literal["random", "sobol", "d-optimal"],
+        Drawing,
         typer.Option("--design", help="How the rows to learn from are chosen."),
-    ] = "random"
+    ] = DRAWING
     top: Annotated[str, typer.Option("--top", help="The k of the top-k loss, between commas.")] = (
         "1,3,10"
     )
-    confidence: Level = "90 %"
+    confidence: Confidence = USUAL_CONFIDENCE
 
     @property
     def model_names(self) -> tuple[str, ...]:

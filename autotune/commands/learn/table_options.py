@@ -19,6 +19,10 @@ FormatName = Literal[
     "csv", "spl-conqueror", "extra-p", "extra-p-json", "json-lines", "talpas", "recorded"
 ]
 
+Measurements = Annotated[
+    Path, typer.Argument(help="Measurements, as autotune learn show reads them.")
+]
+
 
 @command_options
 class TableOptions:

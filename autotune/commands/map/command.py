@@ -1,14 +1,14 @@
 """``autotune map``: which candidate wins where over size and threads."""
 
 import shlex
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from autotune.commands.map.map_request import USUAL_TOLERANCE, MapRequest
 from autotune.commands.options import (
     DEFAULT_STORE,
+    Config,
+    Report,
     StoreOptions,
     command,
     command_options,
@@ -25,11 +25,9 @@ EXAMPLE = (
 class MapOptions:
     """Options of ``autotune map``, in the order of its help."""
 
-    config: Annotated[Path, typer.Argument(help="A config file, such as configs/quickstart.yaml.")]
+    config: Config
     request: MapRequest
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Also write the HTML page here.")
-    ] = None
+    report: Report = None
     results: StoreOptions
 
     def resumed(self) -> str:

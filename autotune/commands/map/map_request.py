@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import command_options, share
+from autotune.commands.options import BudgetSeconds, command_options, share
 
 USUAL_TOLERANCE = "5 %"
 
@@ -28,9 +28,7 @@ class MapRequest:
         str | None,
         typer.Option(help="Numbers between commas, or all: 1,2,all. Default: the config's."),
     ] = None
-    budget_seconds: Annotated[
-        float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
-    ] = None
+    budget_seconds: BudgetSeconds = None
     budget_evaluations: Annotated[
         int | None,
         typer.Option(help="Measure at most so many times a candidate in a cell.", min=2),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import StoreOptions, command, command_options
+from autotune.commands.options import StoreOptions, Study, command, command_options
 from autotune.commands.output import document, note
 from autotune.units import counted
 
@@ -20,9 +20,7 @@ EPILOG = (
 class MirrorOptions:
     """Options of ``autotune mirror``, in the order of its help."""
 
-    study: Annotated[
-        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
-    ] = ""
+    study: Study = ""
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The journal file; a journal is replaced.")
     ] = Path("autotune.journal")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from autotune import units
-from autotune.commands.options import Json, command_options, share
+from autotune.commands.options import USUAL_CONFIDENCE, Confidence, Json, command_options, share
 
 if TYPE_CHECKING:
     from autotune.commands.scale.flow import ForecastRequest, ScaleRequest
@@ -228,7 +228,7 @@ class ScaleOptions:
     runs: SelectionOptions
     forecasts: ForecastOptions
     model: MethodOptions
-    confidence: Annotated[str, typer.Option(help="The probability of all intervals.")] = "90 %"
+    confidence: Confidence = USUAL_CONFIDENCE
     generated: GenerationOptions
     json: Json = False
 

@@ -10,6 +10,7 @@ import typer
 
 from autotune.commands.compare.command import show
 from autotune.commands.options import (
+    Report,
     StoreOptions,
     command,
     command_options,
@@ -39,9 +40,7 @@ class TuneOptions:
         typer.Argument(help="A config file, such as configs/quickstart.yaml; not for --replay."),
     ] = None
     study: StudyOptions
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Also write the HTML page here.")
-    ] = None
+    report: Report = None
     emit_job: Annotated[
         Path | None,
         typer.Option("--emit-job", help="Write a job for another machine into this new folder."),

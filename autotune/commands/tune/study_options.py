@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import command_options
+from autotune.commands.options import BudgetSeconds, command_options
 from autotune.commands.replay.command import SamplerName
 
 
@@ -13,9 +13,7 @@ from autotune.commands.replay.command import SamplerName
 class StudyOptions:
     """The limits of a study and the settings of its search."""
 
-    budget_seconds: Annotated[
-        float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
-    ] = None
+    budget_seconds: BudgetSeconds = None
     budget_evaluations: Annotated[
         int | None, typer.Option(help="Measure at most this many candidates a problem.", min=1)
     ] = None

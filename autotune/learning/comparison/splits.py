@@ -7,17 +7,15 @@ models, are compared on equal terms.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from autotune.domain.tables.table import MeasurementTable, Value
 from autotune.errors import Fault, InputError, unknown_name
+from autotune.learning.comparison.split_settings import DRAWING, REPEATS, SEED, Drawing
 from autotune.learning.designs import DesignPlan, chosen, members
 from autotune.learning.models.base import Bools, Indices
 
-Drawing = Literal["random", "sobol", "d-optimal"]
-"""How training rows are chosen among those measured."""
 PROBLEM = "problem"
 """What ``leave_out`` calls a problem, where rows solve several."""
 _LARGEST = 256
@@ -50,10 +48,10 @@ class SplitPlan:
     """
 
     sizes: tuple[int, ...]
-    repeats: int = 5
-    seed: int = 0
+    repeats: int = REPEATS
+    seed: int = SEED
     leave_out: str = ""
-    drawing: Drawing = "random"
+    drawing: Drawing = DRAWING
 
     def __post_init__(self) -> None:
         if not self.sizes or min(self.sizes) < 2 or list(self.sizes) != sorted(set(self.sizes)):

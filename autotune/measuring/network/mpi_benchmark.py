@@ -28,18 +28,13 @@ from autotune.measuring.network.benchmark_program import (
     BenchmarkProgram,
     BenchmarkStart,
 )
+from autotune.measuring.network.benchmark_settings import BUDGET, REPEATS, SIZES
 from autotune.measuring.network.samples import BUSY, BenchmarkRun, BenchmarkSample, SampleWriter
 from autotune.progress import Progress
 from autotune.toolchain import child_process, launcher, mpi
 from autotune.toolchain.mpi import Mpi
-from autotune.units import Bytes, Seconds, counted, parse
+from autotune.units import Bytes, Seconds, counted
 
-SIZES = tuple(Bytes(round(8 * 2 ** (k / 2))) for k in range(41))
-"""8 B to 8 MiB by factors of sqrt 2."""
-REPEATS = 10
-BUDGET = 60.0
-"""Seconds of wall time."""
-_LARGEST = 1 << 30
 _LARGEST_VECTOR = 1 << 31
 """Largest number of bytes of all blocks of an Allgather: MPI counts them in a C int."""
 BUFFERS = 8
@@ -358,26 +353,6 @@ def _fault(where: str, got: str, expected: str = "", hint: str = "") -> Fault:
     return Fault(where=where, found=got, expected=expected, hint=hint)
 
 
-def sizes(text: str) -> tuple[Bytes, ...]:
-    """Message sizes from text: ``8 B:8 MiB`` (by factors of sqrt 2) or ``8 B,1 KiB,1 MiB``.
-
-    Raises InputError with a description for any other text.
-
-    >>> sizes("64 B:256 B")
-    (64, 91, 128, 181, 256)
-    """
-    try:
-        if ":" not in text:
-            return tuple(sorted({_whole(part) for part in text.split(",")}))
-        low, high = (_whole(part) for part in text.split(":", 1))
-        if low > high:
-            raise ValueError(f"{text!r} does not ascend")
-    except ValueError as error:
-        raise InputError(_fault("--sizes", str(error), "8 B:8 MiB, or 8 B,1 KiB,1 MiB")) from error
-    steps = range(int(2 * math.log2(high / low) + 1e-9) + 1)
-    return tuple(sorted({Bytes(round(low * 2 ** (k / 2))) for k in steps}))
-
-
 def operations(text: str) -> tuple[Operation, ...]:
     """The operations of names separated by commas; InputError for unknown names."""
     names = [name.strip() for name in text.split(",") if name.strip()]
@@ -390,10 +365,3 @@ def operations(text: str) -> tuple[Operation, ...]:
             )
         )
     return tuple(operation for operation in OPERATIONS if operation in names)
-
-
-def _whole(text: str) -> Bytes:
-    value = parse(text.strip(), "size")
-    if value != int(value) or not 1 <= value <= _LARGEST:
-        raise ValueError(f"{text.strip()!r} is not a whole number of bytes from 1 B to 1 GiB")
-    return Bytes(int(value))

@@ -16,10 +16,11 @@ from autotune.commands.comm import command as comm_command
 from autotune.commands.comm import flow, text
 from autotune.domain.network import CostCurve, Network, Segment
 from autotune.files import config
+from autotune.measuring.network.benchmark_settings import sizes
 from autotune.measuring.network.curve_fit import FittedCurve
 from autotune.measuring.network.curve_validation import CurveValidation, ValidationErrors
 from autotune.measuring.network.foreign_output import ImportedSamples
-from autotune.measuring.network.mpi_benchmark import BenchmarkResult
+from autotune.measuring.network.mpi_benchmark import BenchmarkPlan, BenchmarkResult, operations
 from autotune.measuring.network.outliers import Outlier
 from autotune.measuring.network.samples import RecordedRun, SampleWriter
 from autotune.units import Bytes, BytesPerSecond, Seconds
@@ -341,3 +342,11 @@ def test_a_fit_is_one_document_or_a_text(measured: Path) -> None:
     assert [command.name for command in comm_command.app.registered_commands] == [
         "bench", "fit", "show", "import",
     ]  # fmt: skip
+
+
+def test_the_options_of_a_benchmark_have_the_defaults_of_its_plan() -> None:
+    options, plan = comm_command.BenchOptions(), BenchmarkPlan()
+    assert operations(options.operations) == plan.operations
+    assert sizes(options.sizes) == plan.sizes
+    for name in ("ranks", "nodes", "repeats", "budget_seconds", "launcher"):
+        assert getattr(options, name) == getattr(plan, name)

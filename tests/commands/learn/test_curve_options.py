@@ -103,6 +103,7 @@ def test_sizes_double_unless_they_are_named() -> None:
     assert sizes_of("", table(), "") == (8, 16)
     assert sizes_of("20,10", table(), "") == (10, 20)
     assert CurveOptions().splits(table(), "").sizes == (8, 16)
+    assert CurveOptions().splits(table(), "") == SplitPlan(sizes=(8, 16))
 
 
 def test_the_course_has_the_options() -> None:

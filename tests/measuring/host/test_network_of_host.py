@@ -17,6 +17,7 @@ from autotune.errors import InputError, MissingTool
 from autotune.measuring.host import stored_calibrations
 from autotune.measuring.host.detect import detect
 from autotune.measuring.network import mpi_benchmark
+from autotune.measuring.network.benchmark_settings import SIZES
 from autotune.measuring.network.mpi_benchmark import BenchmarkPlan, BenchmarkResult
 from autotune.measuring.network.samples import RecordedRun, SampleWriter
 from autotune.toolchain import mpi
@@ -68,7 +69,7 @@ class Bench:
             one = planted(
                 lambda size: 1e-6 + size / 1e9,
                 operation=operation,
-                sizes=mpi_benchmark.SIZES[::4],
+                sizes=SIZES[::4],
                 repeats=2,
                 run=run,
             )

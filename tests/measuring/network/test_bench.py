@@ -13,6 +13,7 @@ import pytest
 from autotune.domain.network import OPERATIONS
 from autotune.errors import InputError, MissingTool, WorkFailed
 from autotune.measuring.network import benchmark_program, mpi_benchmark, samples
+from autotune.measuring.network.benchmark_settings import SIZES, sizes
 from autotune.measuring.network.mpi_benchmark import BenchmarkPlan
 from autotune.measuring.network.samples import BenchmarkSample
 from autotune.toolchain import mpi
@@ -118,7 +119,7 @@ def test_a_rank_that_dies(tmp_path):
         'if [ "$r" = 1 ]; then "$@" & sleep 1.5; kill -9 $!; wait $!; else exec "$@"; fi',
     )
     with pytest.raises(WorkFailed, match=r"launch 1 failed; the \d+ samples before it are kept in"):
-        run(path, launcher=launcher, sizes=mpi_benchmark.SIZES, budget_seconds=20.0)
+        run(path, launcher=launcher, sizes=SIZES, budget_seconds=20.0)
     assert samples.read([path])[0].samples
 
 
@@ -147,7 +148,7 @@ def test_nothing_of_a_killed_rank_stays_in_memory(tmp_path, monkeypatch, ending)
         ' else exec "$@"; fi',
     )
     with pytest.raises(WorkFailed):
-        run(tmp_path / "s.jsonl", launcher=launcher, sizes=mpi_benchmark.SIZES, budget_seconds=3.0)
+        run(tmp_path / "s.jsonl", launcher=launcher, sizes=SIZES, budget_seconds=3.0)
     folder = Path((tmp_path / "folder.1").read_text().strip())
     assert "sm_segment" in (tmp_path / "folder.held").read_text()
     assert not folder.exists()
@@ -166,7 +167,7 @@ def test_a_rank_that_hangs(tmp_path, monkeypatch):
     )
     started = time.monotonic()
     with pytest.raises(WorkFailed, match=r"a rank hangs.*kept in"):
-        run(path, launcher=launcher, sizes=mpi_benchmark.SIZES, repeats=1, budget_seconds=3.0)
+        run(path, launcher=launcher, sizes=SIZES, repeats=1, budget_seconds=3.0)
     assert time.monotonic() - started < 20
     assert samples.read([path])[0].samples
 
@@ -244,12 +245,12 @@ def _ranks_of(path):
 
 
 def test_sizes_and_operations_from_text():
-    assert mpi_benchmark.sizes("8 B:8 MiB") == mpi_benchmark.SIZES
-    assert mpi_benchmark.sizes("1KiB, 8B,1 KiB") == (8, 1024)
+    assert sizes("8 B:8 MiB") == SIZES
+    assert sizes("1KiB, 8B,1 KiB") == (8, 1024)
     assert mpi_benchmark.operations("pingpong, barrier") == ("barrier", "pingpong")
     for text in ("8", "8 B:x", "1 KiB:8 B", "0 B,8 B", "", "1 TiB", "8 B:16 B:32 B"):
         with pytest.raises(InputError, match="--sizes"):
-            mpi_benchmark.sizes(text)
+            sizes(text)
     for text in ("", "ping", "barrier,bcast"):
         with pytest.raises(InputError, match="--operations"):
             mpi_benchmark.operations(text)

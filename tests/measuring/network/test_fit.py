@@ -10,7 +10,7 @@ from planted_curves import RUN, planted
 
 from autotune.errors import InputError
 from autotune.measuring.network import curve_fit, curve_validation
-from autotune.measuring.network.mpi_benchmark import SIZES
+from autotune.measuring.network.benchmark_settings import SIZES
 from autotune.measuring.network.samples import BenchmarkSample, RecordedRun
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.measuring.network import piecewise_regression
-from autotune.measuring.network.mpi_benchmark import SIZES
+from autotune.measuring.network.benchmark_settings import SIZES
 
 X = np.array(SIZES, dtype=np.float64)
 

@@ -1,6 +1,5 @@
 """``autotune learn compare``: models against one another, and against an analytical one."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -13,7 +12,7 @@ from autotune.commands.learn.curve_options import (
     leave_if_interrupted,
     write_page,
 )
-from autotune.commands.learn.table_options import FormulaOptions, TableOptions
+from autotune.commands.learn.table_options import FormulaOptions, Measurements, TableOptions
 from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import TerminalProgress, document
 
@@ -35,7 +34,7 @@ EXAMPLE = (
 class CompareModelsOptions:
     """Options of ``autotune learn compare``, in the order of its help."""
 
-    file: Annotated[Path, typer.Argument(help="Measurements, as autotune learn show reads them.")]
+    file: Measurements
     curves: CurveOptions
     convention: Annotated[
         Literal["textbook", "kaltenecker"],

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.learn.curve_options import Level, check_models, listed
-from autotune.commands.learn.table_options import FormulaOptions, TableOptions, write
-from autotune.commands.options import Json, command, command_options, share
+from autotune.commands.learn.curve_options import check_models, listed
+from autotune.commands.learn.table_options import FormulaOptions, Measurements, TableOptions, write
+from autotune.commands.options import (
+    USUAL_CONFIDENCE,
+    Confidence,
+    Json,
+    command,
+    command_options,
+    share,
+)
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
@@ -25,7 +32,7 @@ EXAMPLE = (
 class FitOptions:
     """Options of ``autotune learn fit``, in the order of its help."""
 
-    file: Annotated[Path, typer.Argument(help="Measurements, as autotune learn show reads them.")]
+    file: Measurements
     models: Annotated[
         str,
         typer.Option(
@@ -42,7 +49,7 @@ class FitOptions:
             help="Also predict these rows: the parameters as columns, others are kept.",
         ),
     ] = None
-    confidence: Level = "90 %"
+    confidence: Confidence = USUAL_CONFIDENCE
     analytical_model: FormulaOptions
     columns: TableOptions
     output: Annotated[

@@ -5,16 +5,14 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import Trust, command_options
+from autotune.commands.options import Study, Trust, command_options
 
 
 @command_options
 class RefinementOptions:
     """The study to refine the constants by, and what to do with the result."""
 
-    study: Annotated[
-        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
-    ] = ""
+    study: Study = ""
     score: Annotated[
         str, typer.Option("--score", help="Score on this study, which the fit does not see.")
     ] = ""

@@ -30,7 +30,8 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         help="Who predicts the time on a node: reuse (from the compiled loops), kerncraft (IVPs, as"
-        " published), planes (stencils, as published), or both that can. Default: the config's.",
+        " published), planes (stencils, as published), or both (reuse and the one as published)."
+        " Default: the config's.",
     ),
 ]
 Trust = Annotated[

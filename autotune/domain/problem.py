@@ -250,7 +250,10 @@ class Ivp:
         return int(number(self.access_distance, self.values(size)))
 
     def bounds(self, region: Region, size: int) -> tuple[int, int, int, int]:
-        """(lower, upper, first column, end column) at a size; columns are 0, 1 without rows."""
+        """Lower and upper bound, first and end column of a region at a size.
+
+        A region that states no columns has the columns 0 and 1 here.
+        """
         values = self.values(size)
         columns = region.columns or (Num(0), Num(1))
         lower, upper, first, end = (

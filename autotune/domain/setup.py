@@ -284,7 +284,8 @@ class Setup:
             }
         ),
     ]
-    """A file may give numbers of threads instead, and the usual placement beside either."""
+    """How the threads and ranks of a candidate are spread. A file gives ``layouts``, or ``threads``
+    alone; ``placement`` applies to both."""
     communications: Annotated[
         tuple[Exchange, ...], Bounds(least=1), FileKey(name="communication")
     ] = EXCHANGES

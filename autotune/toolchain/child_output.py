@@ -23,7 +23,7 @@ class RunningChild(Protocol):
 
     @property
     def stdin(self) -> IO[bytes] | None:
-        """None: its standard input is empty."""
+        """Always None: the child reads an empty standard input, so there is no pipe to it."""
 
     @property
     def stdout(self) -> IO[bytes]:

@@ -153,6 +153,15 @@ def test_sobol_passes_over_forbidden_points_and_counts_them() -> None:
     assert f"constraints forbid {repaired.moved} more: moved" in " ".join(repaired.notes)
 
 
+def test_points_beside_the_rows_of_a_table_are_not_called_forbidden() -> None:
+    inputs = ParameterRows(parameters=tuple(MIXED), rows=tuple(LEGAL[::3]))
+    passed = sobol(MIXED, [members(inputs)], rows=8, seed=1)
+    moved = sobol(MIXED, [members(inputs)], rows=8, seed=1, treatment="repair")
+    assert "that are not among the given rows" in passed.notes[0]
+    assert f"the given rows lack {moved.moved} more: moved" in " ".join(moved.notes)
+    assert not any("constraints" in note for note in (*passed.notes, *moved.notes))
+
+
 def test_sobol_finds_the_few_allowed_rows_of_a_large_space(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -235,7 +244,7 @@ def test_a_design_over_the_rows_of_a_table_finds_them() -> None:
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
-        ({"kind": "sobol"}, "no number of rows"),
+        ({"kind": "sobol"}, "a design of kind sobol needs their number"),
         ({"kind": "sobl", "rows": 3}, "did you mean sobol"),
         ({"kind": "full-factorial", "rows": 3}, "rows: 3 for a design of kind full-factorial"),
         ({"kind": "random", "rows": 3, "levels": 3}, "levels: 3"),

@@ -78,6 +78,11 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+def test_a_file_that_is_not_there_comes_before_missing_options(tmp_path: Path) -> None:
+    done = run(tmp_path / "no", "--kind", "sobol")
+    assert "there is no such file" in str(done.exception)
+
+
 def test_rows_go_to_stdout_and_what_to_know_to_stderr(space: Path) -> None:
     done = run(space, "--kind", "plackett-burman", "--rows", 9, "--levels", 3)
     assert done.exit_code == 0

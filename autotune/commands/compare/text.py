@@ -155,7 +155,7 @@ def milliseconds(value: float | None) -> str:
     >>> milliseconds(0.0791)
     '+79.1 ms'
     """
-    return words.NONE if value is None else f"{1e3 * value:+.1f} ms"
+    return words.NONE if value is None else f"{1e3 * value:+z.1f} ms"
 
 
 def _scores(group: CommunicationGroup, rule: str, rule_source: str) -> list[str]:

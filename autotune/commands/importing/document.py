@@ -36,7 +36,8 @@ class ImportDocument:
     strangers: tuple[Mapping[str, Value], ...]
     """The first few of the rows that are no legal candidate of the config."""
     ignored: tuple[str, ...]
-    """Names that the config does not have, of one value in all rows."""
+    """Columns that the config does not have. Each has the same value in all rows, so no row was
+    refused for it."""
     best: tuple[FastestImported, ...] = ()
     already: bool = False
     """The study was in the store before; nothing was entered."""

@@ -252,7 +252,7 @@ class Draft:
             )
         else:
             lines += [
-                f"time: wall  {LOOK_AT}the whole process; better a time that it prints:",
+                f"time: wall  {LOOK_AT}of the whole process; a time that it prints is better:",
                 '# time: {pattern: "time ([-+0-9.eE]+) s", warm_ups: 1}',
             ]
         if seen.check:

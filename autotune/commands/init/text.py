@@ -19,7 +19,8 @@ def text(document: InitDocument) -> str:
     facts.append("prints its time" if scan.time else "timed from start to end")
     facts.append("prints a check value" if scan.check else "no check value")
     lines.append(f"  {', '.join(facts)}")
-    combinations = counted(document.combinations, "combination")
+    noun = "value" if len(document.parameters) == 1 else "combination"
+    combinations = counted(document.combinations, noun)
     lines.append(f"  {combinations} of {', '.join(document.parameters)}")
     for title, notes in (("to fill in:", document.fill_in), ("to look at:", document.look_at)):
         if notes:

@@ -51,7 +51,7 @@ def _cells(number: int, step: Step, space: RecordedSpace) -> tuple[str, ...]:
     return (
         str(number),
         words.seconds(seconds) if space.unit else f"{seconds:.6g}",
-        f"{seconds / space.best - 1:+.1%}",
+        f"{seconds / space.best - 1:+z.1%}",
         step.why,
         ", ".join(f"{name}={value}" for name, value in space.settings(step.row).items()),
     )

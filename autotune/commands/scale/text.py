@@ -188,9 +188,9 @@ def _back_tests(answer: RegionAnswer) -> str:
                 f"{method}{' *' if method == answer.settings.method else ''}",
                 f"{e.mdape:.1%}",
                 f"{e.mape:.1%}",
-                f"{e.least:+.1%}",
-                f"{e.most:+.1%}",
-                f"{2**test.drift - 1:+.1%}",
+                f"{e.least:+z.1%}",
+                f"{e.most:+z.1%}",
+                f"{2**test.drift - 1:+z.1%}",
                 f"{e.count}",
             )
         )

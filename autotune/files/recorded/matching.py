@@ -22,7 +22,7 @@ class Matched:
     strangers: tuple[int, ...]
     """Rows that are no candidate."""
     ignored: tuple[str, ...]
-    """Names that the candidates do not have, of one value in all rows."""
+    """Columns that the candidates do not have. Each has the same value in all rows."""
 
 
 def match(space: RecordedSpace, candidates: Sequence[Candidate], given: Settings) -> Matched:

@@ -10,7 +10,7 @@ from autotune.errors import Fault, InputError, nearest, one_of
 from autotune.learning.designs.allowed_listing import PROGRESS_EVERY
 from autotune.learning.designs.design_domain import Domain
 from autotune.learning.designs.repair import Repair
-from autotune.learning.designs.row_rules import Row
+from autotune.learning.designs.row_rules import Row, only_listed
 
 Kind = Literal[
     "full-factorial", "random", "plackett-burman", "central-composite", "box-behnken", "sobol",
@@ -131,7 +131,7 @@ def finish(domain: Domain, made: UnrepairedDesign, treatment: Treatment | None =
         parameters=domain.parameters,
         rows=tuple(kept),
         replicates=tuple(kept.values()),
-        notes=(*made.notes, *_notes(len(made.points), moved, dropped, repeated)),
+        notes=(*made.notes, *_notes(domain, len(made.points), moved, dropped, repeated)),
         settings=made.settings if treatment is None else {**made.settings, "illegal": treatment},
         moved=made.moved + moved,
         dropped=dropped,
@@ -139,13 +139,14 @@ def finish(domain: Domain, made: UnrepairedDesign, treatment: Treatment | None =
     )
 
 
-def _notes(points: int, moved: int, dropped: int, repeated: int) -> list[str]:
+def _notes(domain: Domain, points: int, moved: int, dropped: int, repeated: int) -> list[str]:
     notes = []
     if moved or dropped:
+        subject = "the given rows lack" if only_listed(domain.rules) else "constraints forbid"
         done = [f"{moved} moved to the nearest allowed row"] * bool(moved)
         done += [f"{dropped} left out"] * bool(dropped)
         notes.append(
-            f"constraints forbid {moved + dropped} of {points} points: {' and '.join(done)};"
+            f"{subject} {moved + dropped} of {points} points: {' and '.join(done)};"
             " the balance of the design suffers"
             + (": a D-optimal design suits" if 2 * (moved + dropped) > points else "")
         )

@@ -61,8 +61,8 @@ class DesignPlan:
         self._only("illegal", self.treatment, self.kind in _TREATED)
         self._only("compatibility", self.compatibility, self.kind in _COMPATIBLE)
         if self.rows is None and self.kind in _SIZED:
-            found = f"no number of rows for a design of kind {self.kind}"
-            raise InputError(Fault(where="rows", found=found, expected="how many to measure"))
+            found = f"none are given, but a design of kind {self.kind} needs their number"
+            raise InputError(Fault(where="rows", found=found, expected="how many rows to measure"))
         if self.seed < 0:
             raise InputError(Fault(where="seed", found=str(self.seed), expected="at least 0"))
 

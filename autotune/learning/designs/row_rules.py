@@ -1,6 +1,6 @@
 """Rules that decide which rows are allowed: constraints, and membership in a list of rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autotune.domain.tables.parameter import Value
@@ -29,6 +29,11 @@ class Members:
 
     def __str__(self) -> str:
         return f"one of {len(self._members)} given rows"
+
+
+def only_listed(rules: Sequence[RowRule]) -> bool:
+    """Whether the only rules are lists of rows: then a point is not forbidden, but not listed."""
+    return bool(rules) and all(isinstance(rule, Members) for rule in rules)
 
 
 def fulfils(rule: RowRule, values: Mapping[str, Value]) -> bool:

@@ -20,7 +20,7 @@ from autotune.learning.designs.base import (
 )
 from autotune.learning.designs.design_domain import Domain, drawn_value
 from autotune.learning.designs.repair import Repair
-from autotune.learning.designs.row_rules import Row
+from autotune.learning.designs.row_rules import Row, only_listed
 from autotune.progress import Progress
 
 _FARTHEST = 1 << 16
@@ -68,7 +68,7 @@ def sobol(
     made = UnrepairedDesign(
         kind="sobol",
         points=list(taken.rows),
-        notes=tuple(_notes(rows, taken)),
+        notes=tuple(_notes(rows, taken, domain)),
         settings={"rows": rows, "seed": seed},
         moved=taken.moved,
     )
@@ -127,15 +127,18 @@ def _power(rows: int) -> int:
     return (rows - 1).bit_length()
 
 
-def _notes(rows: int, taken: _TakenPoints) -> list[str]:
+def _notes(rows: int, taken: _TakenPoints, domain: Domain) -> list[str]:
+    listed = only_listed(domain.rules)
     notes, count = [], len(taken.rows)
     if taken.forbidden or taken.again:
-        passed = [f"{taken.forbidden} forbidden by constraints"] * bool(taken.forbidden)
+        why = "that are not among the given rows" if listed else "forbidden by constraints"
+        passed = [f"{taken.forbidden} {why}"] * bool(taken.forbidden)
         passed += [f"{taken.again} that repeat a row"] * bool(taken.again)
         notes.append(f"points of the sequence passed over: {' and '.join(passed)}")
     if taken.moved:
         notes.append(
-            f"constraints forbid {taken.moved} more: moved to the nearest allowed row each"
+            f"{'the given rows lack' if listed else 'constraints forbid'} {taken.moved} more:"
+            " moved to the nearest allowed row each"
         )
     if count < rows:
         notes.append(f"{count} of {rows} rows: no more different ones were found")

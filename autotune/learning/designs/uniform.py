@@ -13,7 +13,8 @@ from autotune.learning.designs.row_rules import Row
 from autotune.progress import Progress
 
 _DENSE = 4
-"""Of at most so many times as many rows as are wanted, all are shuffled."""
+"""With at most this many allowed rows per wanted row, all allowed rows are shuffled; with more,
+rows are drawn one after the other."""
 _TRIES = 100_000
 """Draws at least, and ten for each row, where repeats and forbidden rows are drawn too."""
 

@@ -129,7 +129,9 @@ def _counters() -> Iterator[Prerequisite]:
 
 
 def _calibration() -> Iterator[Prerequisite]:
-    purpose = "predictions for this host; what first needs it takes it, in under a minute"
+    purpose = (
+        "predictions for this host; measured by the first command that needs it, within a minute"
+    )
     try:
         calibration = stored(detect())
     except InputError as error:

@@ -234,7 +234,11 @@ class _Builder:
         return float(self.cuts[segment + 1] - self.cuts[segment])
 
     def make(self, step: TimeStep, number: int, segment: int, whole: bool) -> Pass:
-        """The pass of a call over a segment."""
+        """The pass that a call makes over a segment: its iterations and the objects it touches.
+
+        ``number``: the place of the call in the step. ``whole``: whether the sweep
+        covers the segment.
+        """
         call = step.calls[number]
         key = (id(call), segment)
         if key not in self.made:

@@ -3,8 +3,8 @@
 If all candidates were measured in the same rounds, all rounds count. A search measures some
 candidates more often than others. Then the finalists, which are measured again together, are
 compared by those final rounds only, because these rounds had no influence on which candidates
-became finalists. The other candidates are compared by their level (``measure.levels``), which is as
-reliable as the rounds that they share with the rest.
+became finalists. The other candidates are compared by their level
+(``statistics.drift.levels``), which is as reliable as the rounds that they share with the rest.
 """
 
 import math

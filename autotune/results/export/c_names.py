@@ -88,15 +88,16 @@ class Field:
     parameter: str
     name: str
     upper: str
-    """Of the macros of its values, with the prefix of the section."""
+    """What the macros of its values begin with, including the prefix of the section."""
     kind: Kind
     optional: bool
     values: tuple[str, ...]
-    """Of a text: its values, and their macros."""
+    """The values of a text; empty for other kinds."""
     numbered: tuple[str, ...]
+    """The macros that stand for ``values``, in the same order."""
 
     def numbers(self) -> Iterator[str]:
-        """Macros that number the values of a text."""
+        """The lines that define a macro for each value of a text: its number, from 1."""
         for number, name in enumerate(self.numbered, start=1):
             yield f"#define {name} {number}"
 

@@ -37,7 +37,7 @@ class ExportSubject:
     """What counts as size, in words."""
 
     per: str = "time step"
-    """What its times are the times of, in words."""
+    """What takes one of the stated times, in words."""
     source: Literal["C source", "commands"] = "C source"
     """What ``autotune variants --emit`` writes of its candidates."""
 

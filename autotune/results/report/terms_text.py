@@ -51,7 +51,7 @@ def _line(term: Term, core: Term | None) -> TermLine:
         predicted=cycles(term.predicted),
         measured=cycles(term.measured),
         interval=f"{cycles(low_high[0])} to {cycles(low_high[1])}" if low_high else _NONE,
-        deviation=_NONE if deviation is None else f"{100 * deviation:+.0f} %",
+        deviation=_NONE if deviation is None else f"{100 * deviation:+z.0f} %",
         beyond=_beyond(term, core),
         working_set=show(term.working_set, "size"),
         note=term.reason,
@@ -117,7 +117,7 @@ def kernels(dissection: Dissection) -> list[tuple[str, str, str, str]]:
                 kernel.kernel,
                 _time(kernel.predicted),
                 _time(kernel.measured),
-                _NONE if share is None else f"{100 * share:+.0f} %",
+                _NONE if share is None else f"{100 * share:+z.0f} %",
             )
         )
     return rows

@@ -90,8 +90,10 @@ def signed(share: float | None) -> str:
 
     >>> signed(-0.0312)
     '-3.1 %'
+    >>> signed(-0.0001)
+    '+0.0 %'
     """
-    return NONE if share is None else f"{100 * share:+.1f} %"
+    return NONE if share is None else f"{100 * share:+z.1f} %"
 
 
 def percent(share: float | None) -> str:

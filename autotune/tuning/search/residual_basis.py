@@ -45,9 +45,11 @@ class Basis:
 
 
 def basis(predicted: Floats, sigma: Floats, group: Indices, prior: Floats | None = None) -> Basis:
-    """The reference of residuals from logarithms of predictions and of a prior, nan if unknown.
+    """The reference of residuals of n candidates.
 
-    ``sigma``: the standard deviations that the engine states.
+    ``predicted``: (n,) log seconds that an engine predicts. ``sigma``: (n,) the standard deviations
+    that the engine states. ``group``: (n,) the index of each candidate's problem. ``prior``: (n,)
+    log seconds that the prior expects. A value that is not known is nan.
     """
     with_prediction = ~np.isnan(predicted)
     modelled = bool(with_prediction.any())

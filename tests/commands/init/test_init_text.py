@@ -51,9 +51,9 @@ def test_what_is_not_compiled_says_so() -> None:
     assert line == "  Python, not compiled, timed from start to end, no check value"
 
 
-def test_one_combination_is_singular() -> None:
+def test_a_single_parameter_has_values_and_one_is_singular() -> None:
     line = text(written(parameters={"option": (None,)}, combinations=1)).splitlines()[2]
-    assert line == "  1 combination of option"
+    assert line == "  1 value of option"
 
 
 def test_places_to_review_are_listed_below_what_they_need() -> None:
@@ -101,7 +101,7 @@ def test_the_command_writes_and_prints_one_document(tmp_path: Path) -> None:
     assert document["program"] == str(tmp_path / "tuning" / "mm.yaml")
     assert document["parameters"] == {"bi": [1, 2, 4, 8, 16]}
     again = CliRunner().invoke(app, [*words, "--force"])
-    assert "5 combinations of bi" in again.stdout
+    assert "5 values of bi" in again.stdout
     assert EXAMPLE in " ".join(CliRunner().invoke(app, ["init", "--help"]).output.split())
 
 

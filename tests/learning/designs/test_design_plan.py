@@ -73,7 +73,8 @@ def test_a_sobol_plan_moves_forbidden_points_only_where_it_says_so() -> None:
     [
         (
             {"kind": "random"},
-            "rows: no number of rows for a design of kind random; expected how many to measure",
+            "rows: none are given, but a design of kind random needs their number;"
+            " expected how many rows to measure",
         ),
         (
             {"kind": "box-behnken", "rows": 5},

@@ -1,7 +1,7 @@
 """What ``autotune learn compare`` and ``autotune evaluate`` print: curves, measures, formulas."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Literal
 
@@ -11,6 +11,7 @@ from autotune.learning.comparison.model_comparison import ANALYTICAL, Match, Mod
 from autotune.learning.comparison.model_evaluation import ModelEvaluation
 from autotune.learning.comparison.payoff import Payoff, best_analytical, earliest, payoff
 from autotune.results.report.text_table import columns
+from autotune.units import counted
 
 Error = Literal["error_rate", "mdape"]
 FLOOR = "measured again"
@@ -62,10 +63,9 @@ def curve(curves: CurveTable) -> str:
     rows = {score.rows for score in curves.floor} | {
         t.score.rows for t in curves.trials if t.score is not None
     }
-    tested = f"{min(rows)} to {max(rows)}" if len(rows) > 1 else str(max(rows, default=0))
     how = (
         f"training rows {split_plan.drawing}, {repeats}{apart}, seed {split_plan.seed}; scored on"
-        f" {tested} rows that were not learned from"
+        f" {_test_rows(rows)}"
     )
     blocks = [
         f"interrupted after {len(curves.trials)} of {curves.planned} fits"
@@ -77,6 +77,17 @@ def curve(curves: CurveTable) -> str:
         blocks.append(f"{model} was not fitted to {', '.join(map(str, sizes))} rows: {reason}")
     blocks.append("\n".join(advice(curves)))
     return "\n\n".join(blocks)
+
+
+def _test_rows(counts: Collection[int]) -> str:
+    """How many rows the splits score on, in words.
+
+    >>> _test_rows({1}), _test_rows({4, 6})
+    ('1 row that was not learned from', '4 to 6 rows that were not learned from')
+    """
+    least, most = min(counts, default=0), max(counts, default=0)
+    number = counted(most, "row") if least == most else f"{least} to {most} rows"
+    return f"{number} that {'was' if most == 1 else 'were'} not learned from"
 
 
 def _tables(curves: CurveTable) -> list[str]:
@@ -251,10 +262,10 @@ def _verdict(first: Payoff) -> str:
 def _gain(payoff: Payoff) -> str:
     """The gain of a model at the largest size, in percentage points with its interval."""
     last = payoff.gains[-1]
-    gain = f"{100 * last.value:+.1f} points"
+    gain = f"{100 * last.value:+z.1f} points"
     if last.low is None or last.high is None:
         return gain
-    return f"{gain} [{100 * last.low:+.1f}, {100 * last.high:+.1f}]"
+    return f"{gain} [{100 * last.low:+z.1f}, {100 * last.high:+z.1f}]"
 
 
 def beats(payoff: Payoff) -> str:

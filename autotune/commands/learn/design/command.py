@@ -90,6 +90,7 @@ def design(options: DesignOptions) -> None:
     from autotune.commands.learn.design import flow, text
     from autotune.learning.designs import DesignPlan
 
+    flow.check_there(options.file)
     plan = DesignPlan(
         kind=options.kind,
         rows=options.rows,

@@ -68,6 +68,17 @@ def designed(
     return DesignResult(space=space, design=plan.design(space.parameters, space.rules, progress))
 
 
+def check_there(path: Path) -> None:
+    """Raise the error of the reader where no file has this name, neither here nor among those that
+    come with autotune.
+    """
+    if not path.exists():
+        if _kind(path) == "config":
+            ranked_space.load(path)
+        else:
+            read(path)
+
+
 def _kind(path: Path) -> str:
     """The kind of a file (space, config, variability model, table), by name and first lines."""
     if not path.is_file():  # a pipe can be read once only

@@ -51,7 +51,7 @@ def refinement(refinement: Refinement, rows: int, notes: Sequence[str]) -> str:
 
 def _row(change: ConstantChange) -> tuple[str, ...]:
     unit = change.figure.unit
-    sign = f"{100 * change.effect:+.1f} %"
+    sign = f"{100 * change.effect:+z.1f} %"
     return (
         change.figure.name,
         figure(change.before[0], unit),

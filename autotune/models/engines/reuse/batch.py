@@ -84,7 +84,7 @@ class FlowArrays:
     iterations: Floats
     """(passes,): iterations per execution."""
     slot: Whole
-    """(passes,): the slot, which holds what matters in the core."""
+    """(passes,): index of its slot. Passes of one slot take the same time in the core."""
     shared: Flags
     """(passes,): whether the pass runs tile by tile."""
     jump: Floats

@@ -141,6 +141,12 @@ def test_names_and_values_with_another_meaning_are_refused() -> None:
     assert to_csv(named("order", "none")).startswith("order,time_s")
 
 
+@pytest.mark.parametrize("quantity", ["ms", "time_ms"])
+def test_a_response_without_a_unit_that_reads_as_a_time_is_refused(quantity: str) -> None:
+    with pytest.raises(InputError, match=f"response '{quantity}', which reads as time in ms"):
+        to_csv(table(quantity=quantity, unit=""))
+
+
 def test_a_response_that_is_no_mean_is_written_itself(tmp_path: Path) -> None:
     given = table(response=np.array([1.0, 2.0, 3.0]), statistic="as given")
     path = tmp_path / "t.csv"

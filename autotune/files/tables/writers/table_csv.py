@@ -7,7 +7,7 @@ import unicodedata
 
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
-from autotune.files.parsing.column_roles import taken_for
+from autotune.files.parsing.column_roles import taken_for, unit_of
 from autotune.files.parsing.delimited import reads_back
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import separator_of
@@ -53,6 +53,10 @@ def _faults(table: MeasurementTable, title: str, header: str) -> list[Fault]:
     """The names and values that a reader of this text would read as something else, as faults."""
     faults = []
     constants = dict(table.constants)
+    name, unit = unit_of(title)
+    if unit and (name, unit) != (table.quantity, table.unit):
+        what = f"response {title!r}, which reads as {name} in {unit}"
+        faults.append(Fault(where=table.name, found=what, expected="another name"))
     values = {p.name: p.values for p in table.parameters if not p.numeric}
     values |= {name: (value,) for name, value in constants.items() if isinstance(value, str)}
     for name in (*table.inputs.names, *constants):

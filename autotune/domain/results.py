@@ -126,11 +126,15 @@ class Measurement:
     samples: tuple[Sample, ...] = ()
     detail: str = ""
     """Compiler text, the last lines of output, the deviation of a wrong result."""
-    verified: bool = False
     error: float | None = None
-    """max abs(a - b) / max abs(b) against the reference."""
+    """max abs(a - b) / max abs(b) against the reference; None: nothing was compared."""
     build: str = ""
     """Key of the build."""
+
+    @property
+    def verified(self) -> bool:
+        """Whether its result was compared with a reference and is right, as far as it was run."""
+        return self.error is not None and self.status != "wrong-result"
 
     @property
     def accepted(self) -> tuple[Sample, ...]:

@@ -187,7 +187,6 @@ class MeasuredGroup:
             status=status,
             samples=tuple(self.samples.get(identity, ())),
             detail=detail,
-            verified=prepared.status == "ok" and status != "wrong-result",
             error=prepared.error,
             build=prepared.build,
         )

@@ -74,7 +74,12 @@ class Host:
         self.built.append(number)
         status = self.fates.get(number, "ok")
         failed = status in ("build-failed", "wrong-result")
-        return Prepared(candidate=one, status=status if failed else "ok", build=f"b{number}")
+        return Prepared(
+            candidate=one,
+            status=status if failed else "ok",
+            build=f"b{number}",
+            error=None if failed else 0.0,
+        )
 
     def interrupt(self) -> None:
         """Nothing runs."""

@@ -33,7 +33,7 @@ def _line(entry: ExportEntry, per: str) -> str:
         time += f" ({entry.interval[0]:.4g} to {entry.interval[1]:.4g})"
     line = f"{entry.problem}, T{entry.threads}: {entry.candidate}{time}"
     if not entry.verified:
-        line += ", not verified"
+        line += ", not verified" if entry.error is not None else ", not checked"
     if entry.loss_bound is not None:
         line += f", loses less than {entry.loss_bound:.1%} with {LEVEL:.0%}"
     if entry.ties:

@@ -37,6 +37,7 @@ from autotune.files.store.records import (
     StudyRecord,
     StudySummary,
 )
+from autotune.files.store.setup_text import changed_keys
 from autotune.files.store.store_engine import connect, errors_in_words, writing
 from autotune.files.store.store_rows import Row, candidate_row, row_of, upsert
 
@@ -83,10 +84,11 @@ class Store:
     def begin_study(
         self, name: str, *, config: str, setup_text: str, versions: Mapping[str, str] | None = None
     ) -> None:
-        """Create a study, or continue the one of the same name and configuration text.
+        """Create a study, or continue the one of the same name and configuration.
 
-        Raises StoreError where the study of that name has another configuration text: its
-        candidates would be mixed with those of this study.
+        Raises StoreError with the keys that differ where the study of that name has another
+        configuration: its candidates would be mixed with those of this study. Titles and comments
+        may differ.
         """
         self._add_study(name, config, setup_text, versions)
         with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
@@ -95,11 +97,12 @@ class Store:
                     store_tables.studies.c.name == name
                 )
             ).scalar_one()
-        if text != setup_text:
+        keys = [] if text == setup_text else changed_keys(text, setup_text)
+        if keys:
             raise StoreError(
                 Fault(
                     where=self.shown,
-                    found=f"study {name} was begun with another content of the configuration",
+                    found=f"study {name} was begun with another content of {', '.join(keys)}",
                     expected="the same configuration, or another name",
                     hint="run without --resume to begin a new study",
                 )

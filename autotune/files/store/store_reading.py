@@ -282,7 +282,6 @@ def _measurement(
         status=status,
         samples=tuple(samples),
         detail=(outcome and outcome.detail) or (build.detail if build else ""),
-        verified=build is not None and build.status == "ok",
         error=build.error if build else None,
         build=build.build if build else "",
     )

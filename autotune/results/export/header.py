@@ -265,7 +265,7 @@ def _entry_comment(entry: ExportEntry, per: str) -> list[str]:
         time += f", 90 % interval {entry.interval[0]:.4g} to {entry.interval[1]:.4g} s"
     if entry.samples:
         time += f", {entry.samples} samples"
-    verified = "yes" if entry.verified else "no"
+    verified = "yes" if entry.verified else "no" if entry.error is not None else "not checked"
     if entry.error is not None:
         verified += f", deviation {entry.error:.2g}"
     lines = [

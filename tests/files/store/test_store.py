@@ -75,6 +75,42 @@ def test_everything_comes_back(store):
     assert (measurement.verified, measurement.error) == (True, 1e-16)
 
 
+@pytest.mark.parametrize(
+    ("error", "status", "verified"),
+    [(0.0, "ok", True), (None, "ok", False), (0.0, "wrong-result", False)],
+)
+def test_verified_is_what_was_compared_and_is_right(store, error, status, verified):
+    """Without a check nothing is compared; the timed result may be wrong after a right one."""
+    run, one = begin(store)
+    store.add_prepared(run, Prepared(candidate=one, status="ok", error=error))
+    store.add_sample(run, one.identity, 0, fake.sample())
+    store.add_outcome(run, one.identity, status)
+    (measurement,) = store.load_study("study").runs[0].measurements
+    assert (measurement.verified, measurement.error) == (verified, error)
+
+
+def test_a_title_or_a_comment_is_no_other_configuration(store):
+    text = "title: a\nthreads: [1]\n\n# definitions: 1 2\n"
+    store.begin_study("study", config="c", setup_text=text)
+    store.begin_study("study", config="c", setup_text="# new\n" + text.replace("a", "b", 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[1]", "[1, 2]", "of threads"),
+        ("threads", "ranks", "of threads, ranks"),
+        ("1 2", "1 3", "of the definitions that it names"),
+    ],
+)
+def test_keys_that_differ_from_the_configuration_are_named(store, old, new, said):
+    text = "title: a\nthreads: [1]\n\n# definitions: 1 2\n"
+    store.begin_study("study", config="c", setup_text=text)
+    with pytest.raises(StoreError) as caught:
+        store.begin_study("study", config="c", setup_text=text.replace(old, new, 1))
+    assert f"another content {said}" in message(caught)
+
+
 def test_uncalibrated_machine_comes_back(store):
     store.begin_study("study", config="c", setup_text="")
     store.begin_run("study", fake.facts(calibrated=False))

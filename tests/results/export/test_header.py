@@ -196,6 +196,11 @@ def test_names_and_texts_of_any_kind_compile(tmp_path: Path) -> None:
     assert "and 2 more" in text
 
 
+def test_what_was_compared_with_nothing_is_not_checked() -> None:
+    text = header.write(choices([(key(), entry(65536, 2, verified=False, error=None))]))
+    assert "verified  not checked" in text
+
+
 def test_the_comment_says_where_each_entry_comes_from() -> None:
     text = header.write(
         choices([(key(), entry(65536, 2, ties=("x:1",), speedup=1.5, verified=False))])

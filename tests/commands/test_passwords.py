@@ -32,6 +32,11 @@ measuring: {rounds: 3, samples: 1, min_sample: 1 ms, busy: 0, verify_steps: 2}
 """
 
 
+def with_lock(connection: sqlite3.Connection, _record: object) -> None:
+    """The lock of PostgreSQL, which one process need not wait for."""
+    connection.create_function("pg_advisory_xact_lock", 1, lambda key: key)
+
+
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A SQLite file that answers in place of every database server."""
@@ -39,8 +44,10 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     engines = []
 
     def engine(_where: store_place.Place, _wait: float) -> sa.Engine:
-        engines.append(sa.create_engine(f"sqlite:///{path}"))
-        return engines[-1]
+        opened = sa.create_engine(f"sqlite:///{path}")
+        sa.event.listen(opened, "connect", with_lock)
+        engines.append(opened)
+        return opened
 
     monkeypatch.setattr(store_engine, "_engine", engine)
     monkeypatch.chdir(tmp_path)

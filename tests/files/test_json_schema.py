@@ -1,11 +1,16 @@
 """The JSON Schemas of YAML files: shipped as they are made, and every shipped file keeps to one."""
 
+import dataclasses
+import importlib
 import json
+from pathlib import Path
 
 import pytest
 from json_schema_check import faults
+from typer.testing import CliRunner
 
 from autotune import paths
+from autotune.commands.app import app
 from autotune.files import config
 from autotune.files.config import yaml_document
 from autotune.files.config.kinds import FILES, SOURCED
@@ -37,6 +42,34 @@ def test_schemas_are_shipped_as_they_are_made(name):
     path = ROOT / "schemas" / f"{short}.json"
     text = json.dumps(made(name), indent=1) + "\n"
     assert path.read_text(encoding="utf-8") == text, f"autotune schema {short} > {path}"
+
+
+KEPT_BY_HAND = ("published", "published-table")
+"""Schemas of files that only ``benchmarks/`` reads, so that no class of the package makes them."""
+
+
+def test_only_schemas_of_files_of_benchmarks_are_kept_by_hand():
+    shipped = {path.stem for path in (ROOT / "schemas").glob("*.json")}
+    kinds = {name.removeprefix("autotune.").partition("/")[0] for name in FILES}
+    assert shipped - kinds == set(KEPT_BY_HAND)
+    assert kinds <= shipped
+    help_text = "".join(CliRunner().invoke(app, ["schema", "--help"]).stdout.split())
+    room = (Path(config.__file__).parents[2] / "commands" / "schema" / "README.md").read_text()
+    for name in KEPT_BY_HAND:
+        assert f"{name}.json" in help_text
+        assert f"`{name}.json`" in room
+
+
+def test_schemas_that_are_kept_by_hand_have_the_keys_that_benchmarks_read(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    tables = importlib.import_module("garren_tables")
+    rows = importlib.import_module("reproduce_rows")
+    numbers, table = (
+        json.loads((ROOT / "schemas" / f"{name}.json").read_text()) for name in KEPT_BY_HAND
+    )
+    assert set(table["properties"]) == tables._KEYS
+    fields = {field.name for field in dataclasses.fields(rows.Number)}
+    assert set(numbers["$defs"]["Number"]["properties"]) == fields
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

@@ -30,7 +30,11 @@ class SchemaOptions:
 
 @command
 def schema(options: SchemaOptions) -> None:
-    """Print the JSON Schema of a YAML kind or a document."""
+    """Print the JSON Schema of a YAML kind or a document.
+
+    Files that only benchmarks/ reads are no kinds: their schemas, published.json and
+    published-table.json in schemas/, are kept by hand.
+    """
     from autotune.commands.schema.document import SchemaDocument
     from autotune.commands.schema.flow import kinds, schema_of
 

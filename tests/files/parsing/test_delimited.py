@@ -44,7 +44,7 @@ def test_a_line_of_another_length_is_left_out_with_a_fault():
     faults = Faults("f")
     table = delimited.split("a,b\n1\n2,3\n", faults, {})
     assert table.rows == [(3, ["2", "3"])]
-    assert [str(fault) for fault in faults.found] == [
+    assert [str(fault) for fault in faults.faults] == [
         "f:2: 1 values; expected 2, as the header (cut off?)"
     ]
 

@@ -76,17 +76,33 @@ def _bound(candidate: ExplainedCandidate, role: Role) -> str:
     kinds = {d.kind: d for d in role.parts if d.kind not in WHOLE}
     if not kinds:
         return "nothing is known of its parts"
-    top = max(kinds.values(), key=lambda d: d.first)
+    binding = [d for d in kinds.values() if _binds(d, role, first=True)]
+    top = max(binding or kinds.values(), key=lambda d: d.first)
     text = f"{_carried(top.kind, top.first_count)} {time(top.first)}"
     others = [
         f"{_short(d.kind)} {time(d.first)}"
-        for d in sorted(kinds.values(), key=lambda d: -d.first)
+        for d in sorted(binding, key=lambda d: -d.first)
         if d is not top and d.first >= _CAUSE * top.first
     ]
     if others:
         text += f", beside {', '.join(others)}"
+    hidden = kinds.get("T_OL")
+    if hidden is not None and hidden not in binding and hidden.first >= _CAUSE * top.first:
+        text += f", arithmetic {time(hidden.first)} is hidden"
     loop = main_loop(candidate, role)
     return text + (f"; {in_words(loop)}" if loop and top.kind in IN_CORE else "")
+
+
+def _binds(part: Difference, role: Role, *, first: bool) -> bool:
+    """Whether a part counts in the time of a candidate's sweeps: max(T_OL, all other parts).
+
+    ``first``: of the first of two candidates. T_OL hides the other parts, or is hidden by them.
+    """
+    times = {d.kind: d.first if first else d.second for d in role.parts}
+    whole, alone = role.first if first else role.second, times.get("T_OL", 0.0)
+    others = any(times[kind] > 0 for kind in times if kind not in (*WHOLE, "T_OL"))
+    bound_by_arithmetic = alone > 0 and (alone >= (1 - _ALIKE) * whole or not others)
+    return (part.kind == "T_OL") == bound_by_arithmetic
 
 
 def _carried(kind: str, rows: float) -> str:
@@ -222,6 +238,8 @@ def _difference(candidate: ExplainedCandidate, other: ExplainedCandidate, role: 
         if d.kind not in WHOLE and (d.first - d.second) * gap > 0
         if abs(d.first - d.second) >= _CAUSE * abs(gap)
     ]
+    hidden = [d for d in causes if d.kind == "T_OL" and not _binds(d, role, first=gap > 0)]
+    causes = [d for d in causes if _binds(d, role, first=gap > 0)]
     head = f"{role.name} takes {' against '.join(pair(role.first, role.second))}"
     sentences = [_cause(d, other.name) for d in causes[:2]]
     if any(d.kind in IN_CORE for d in causes[:2]):
@@ -232,9 +250,13 @@ def _difference(candidate: ExplainedCandidate, other: ExplainedCandidate, role: 
         for d in role.parts
         if d.kind not in (*WHOLE, *IN_CORE) and (d.second - d.first) * gap >= _CAUSE * gap * gap
     ]
-    if sentences:
+    sentences += [
+        f"arithmetic in the core ({' against '.join(pair(d.first, d.second))}) is hidden"
+        for d in hidden
+    ]
+    if causes:
         sentences += [f"but {_cause(d, other.name)}" for d in back[:1]]
-    if not sentences:
+    if not causes and not hidden:
         sentences = ["each of its parts is alike, they overlap less" if gap > 0 else
                 "each of its parts is alike, they overlap more"]  # fmt: skip
     return f"{head}: {'; '.join(sentences)}."

@@ -112,6 +112,39 @@ def test_the_largest_difference_is_told_first_with_its_cause() -> None:
     assert "1.62 x faster" in turned[0]
 
 
+def test_arithmetic_that_transfers_hide_is_no_cause() -> None:
+    """max(T_OL, T_nOL + levels): T_OL has the largest gap and adds nothing to 509 us."""
+    slow = predicted(
+        ("a", "K", "T_OL", 0.336, 0), ("a", "K", "T_nOL", 0.2, 0),
+        ("a", "K", "L3", 0.309, 2), ("a", "K", "sweep", 0.509, 0),
+    )  # fmt: skip
+    fast = predicted(
+        ("a", "K", "T_OL", 0.010, 0), ("a", "K", "T_nOL", 0.015, 0),
+        ("a", "K", "L3", 0.0194, 2), ("a", "K", "sweep", 0.0344, 0),
+    )  # fmt: skip
+    told = against(
+        ExplainedCandidate(name="x", prediction=slow),
+        ExplainedCandidate(name="y", prediction=fast),
+    )
+    assert told[1] == (
+        "K takes 509 us against 34.4 us: transfers from L3 take 309 us against 19.4 us; loads and"
+        " stores of L1 take 200 us against 15 us; arithmetic in the core (336 us against 10 us) is"
+        " hidden."
+    )
+    words = " ".join(alone(ExplainedCandidate(name="x", prediction=slow)))
+    assert "2 rows from L3 take 309 us, beside loads and stores of L1 200 us" in words
+    assert "arithmetic 336 us is hidden" in words
+    bound = predicted(
+        ("a", "K", "T_OL", 0.9, 0), ("a", "K", "L3", 0.8, 2), ("a", "K", "sweep", 0.9, 0)
+    )
+    told = against(
+        ExplainedCandidate(name="x", prediction=bound),
+        ExplainedCandidate(name="y", prediction=fast),
+    )
+    assert "K takes 900 us against 34.4 us: arithmetic in the core takes 900 us" in told[1]
+    assert "L3" not in told[1]
+
+
 def test_entries_into_loops_are_no_level_of_memory() -> None:
     one = predicted(("a", "K", "sweep", 1.0, 0), ("a", "K", "entry", 0.9, 0))
     other = predicted(("a", "K", "sweep", 3.0, 0), ("a", "K", "entry", 2.9, 0))

@@ -371,8 +371,8 @@ def test_a_loop_whose_lines_come_from_memory_takes_longer_than_one_from_a_cache(
     seconds = [m.seconds for m in made]
     assert seconds == sorted(seconds)
     assert seconds[0] < seconds[-1]
-    assert "inner streams x from MEM: 100 % of the run" in made[-1].reason
-    assert "inner bound in core" in made[0].reason
+    assert "inner, 100 % of the run: x from MEM takes" in made[-1].reason
+    assert ": work in core" in made[0].reason
     assert "volumes and reuse distances are as the model states them" in made[0].notes
 
 

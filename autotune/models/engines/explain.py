@@ -1,7 +1,7 @@
 """Explains predictions: the parts of each sweep, and the reason in one line of words."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -133,7 +133,8 @@ def parts(case: TimingCase, contributions: Contributions, costs: LineCosts) -> t
 def reason(case: TimingCase, streams: Whole, parts_of_step: Sequence[Part], seconds: float) -> str:
     """One line: the kernels that take most of the step, and what bounds each.
 
-    For example: "LC streams 8 rows from L3: 62 % of the step; RHS bound in core (port 5): 20 %".
+    For example: "LC, 62 % of the step: 8 rows from L3 take 55 % of it; RHS, 20 %: work in core
+    (port 5) takes 70 % of it". What arithmetic or the other parts hide is no bound.
     ``streams``: (sweeps, levels), the most rows that a pass streams from each level.
     """
     kernels = _kernels(case.traffic, parts_of_step, case.results)
@@ -141,21 +142,35 @@ def reason(case: TimingCase, streams: Whole, parts_of_step: Sequence[Part], seco
     phrases: list[str] = []
     for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_KERNELS_NAMED]:
         share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if phrases else " of the step")
-        bound = max(kernel.bounds, key=lambda kind: kernel.bounds[kind])
+        bound = bounding(kernel.bounds, kernel.seconds)
         if bound in ("T_OL", "T_nOL"):
-            phrases.append(f"{name} bound in core ({kernel.bottleneck[1]}): {share}")
+            words = f"work in core ({kernel.bottleneck[1]}) takes"
         elif bound == STORES:
-            phrases.append(f"{name} bound by stores through the innermost cache: {share}")
+            words = "stores through the innermost cache take"
         elif bound == ENTRY:
-            phrases.append(f"{name} bound by entries into short loops: {share}")
+            words = "entries into short loops take"
         else:
             rows = kernel.streams.get(bound, 0)
-            rows_text = f"{rows} row{'s' if rows != 1 else ''} " if rows else ""
-            phrases.append(f"{name} streams {rows_text}from {bound}: {share}")
+            rows_text = f"{rows} row{'s' if rows != 1 else ''}" if rows else "lines"
+            words = f"{rows_text} from {bound} take{'s' if rows == 1 else ''}"
+        part = 100 * kernel.bounds[bound] / kernel.seconds
+        phrases.append(f"{name}, {share}: {words} {part:.0f} % of it")
     barriers = sum(part.seconds for part in parts_of_step if part.kind == BARRIER)
     if barriers > 0.05 * seconds:
         phrases.append(f"barriers: {100 * barriers / seconds:.0f} %")
     return "; ".join(phrases)
+
+
+def bounding(bounds: Mapping[str, float], seconds: float) -> str:
+    """The kind of the largest part that counts in max(T_OL, all other parts), of ``seconds``.
+
+    >>> bounding({"T_OL": 4.0, "T_nOL": 3.0, "L2": 2.0}, 5.0)
+    'T_nOL'
+    """
+    counting = {kind: value for kind, value in bounds.items() if kind != "T_OL"}
+    if bounds.get("T_OL", 0.0) >= 0.99 * seconds or not any(counting.values()):
+        return "T_OL"
+    return max(counting, key=lambda kind: counting[kind])
 
 
 def _kernels(

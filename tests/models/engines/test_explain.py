@@ -117,19 +117,26 @@ def test_rough_in_core_times_and_levels_without_figures_are_extrapolated() -> No
 @pytest.mark.parametrize(
     ("row", "phrase"),
     [
-        ((3, 1, 1, 0, 0, 0, 0, 4), "LC bound in core (port 5): 100 % of the step"),
-        ((1, 3, 1, 0, 0, 0, 0, 4), "LC bound in core (port 5): 100 % of the step"),
-        ((1, 1, 0, 0, 3, 0, 0, 4), "LC streams from MEM: 100 % of the step"),
+        (
+            (4, 1, 1, 0, 0, 0, 0, 4),
+            "LC, 100 % of the step: work in core (port 5) takes 100 % of it",
+        ),
+        ((3, 1, 2, 0, 0, 0, 0, 3.5), "LC, 100 % of the step: lines from L2 take 57 % of it"),
+        ((1, 3, 1, 0, 0, 0, 0, 4), "LC, 100 % of the step: work in core (port 5) takes 75 % of it"),
+        ((1, 1, 0, 0, 3, 0, 0, 4), "LC, 100 % of the step: lines from MEM take 75 % of it"),
         (
             (1, 1, 0, 0, 1, 3, 0, 4),
-            "LC bound by stores through the innermost cache: 100 % of the step",
+            "LC, 100 % of the step: stores through the innermost cache take 75 % of it",
         ),
-        ((1, 1, 0, 0, 1, 0, 3, 4), "LC bound by entries into short loops: 100 % of the step"),
+        (
+            (1, 1, 0, 0, 1, 0, 3, 4),
+            "LC, 100 % of the step: entries into short loops take 75 % of it",
+        ),
     ],
 )
 def test_the_largest_part_bounds_a_kernel(row: Sequence[float], phrase: str) -> None:
     made = contributions(row, NOTHING, NOTHING)
-    assert reason(made, 4.0, result("port 5")) == phrase
+    assert reason(made, row[-1], result("port 5")) == phrase
 
 
 def test_the_two_longest_kernels_are_named_with_their_rows_and_shares() -> None:
@@ -137,16 +144,19 @@ def test_the_two_longest_kernels_are_named_with_their_rows_and_shares() -> None:
     rh = (0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5)
     up = (0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 6.5)
     text = reason(contributions(lc, rh, up, rows_of=8), 8.0)
-    assert text == "UP streams 8 rows from L3: 81 % of the step; LC bound in core (port 0): 12 %"
+    assert text == (
+        "UP, 81 % of the step: 8 rows from L3 take 92 % of it;"
+        " LC, 12 %: work in core (port 0) takes 100 % of it"
+    )
     single = reason(contributions(NOTHING, NOTHING, up, rows_of=1), 6.5)
-    assert single == "UP streams 1 row from L3: 100 % of the step"
+    assert single == "UP, 100 % of the step: 1 row from L3 takes 92 % of it"
 
 
 @pytest.mark.parametrize(("barriers", "told"), [(0.04, ""), (0.25, "; barriers: 20 %")])
 def test_barriers_are_told_above_a_twentieth(barriers: float, told: str) -> None:
     lc = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
     text = reason(contributions(lc, NOTHING, NOTHING, barriers=barriers), 1.0 + barriers)
-    assert text.partition(" of the step")[2] == told
+    assert text.partition(" % of it")[2] == told
 
 
 # --- from the model ---------------------------------------------------------------------------

@@ -45,13 +45,13 @@ def test_one_sweep_in_memory_by_hand() -> None:
     n = 4_000_000
     found = predict(documented(), made, n)
     assert found.seconds == pytest.approx(n * (0.3 + 3 * 15.8 / 8) / 2e9)
-    assert found.reason == "LC streams 3 rows from MEM: 100 % of the step"
+    assert found.reason.startswith("LC, 100 % of the step: 3 rows from MEM take")
 
 
 def test_in_the_innermost_cache_the_core_decides() -> None:
     found = predict(calibrated(), program(sweep("lc", "0", "1")), 1000)
     assert found.seconds == pytest.approx(1000 * 0.5 / 3e9)
-    assert found.reason == "LC bound in core (port 0): 100 % of the step"
+    assert found.reason.startswith("LC, 100 % of the step: work in core (port 0) takes")
 
 
 def test_barriers_are_counted_by_thread_count() -> None:

@@ -190,16 +190,17 @@ def _reason(
         work, row = case.works[k], dict(zip(kinds, columns[k].tolist(), strict=True))
         whole = row.pop("sweep")
         share = f"{100 * whole / seconds:.0f} %" + ("" if phrases else " of the run")
-        bound = max(row, key=lambda kind: row[kind])
+        bound = explain.bounding(row, whole)
         if bound in ("T_OL", "T_nOL"):
-            phrases.append(f"{work.name} bound in core ({case.results[k].bottleneck}): {share}")
+            words = f"work in core ({case.results[k].bottleneck}) takes"
         elif bound == STORES:
-            phrases.append(f"{work.name} bound by stores through the innermost cache: {share}")
+            words = "stores through the innermost cache take"
         elif bound == ENTRY:
-            phrases.append(f"{work.name} bound by entries into the loop: {share}")
+            words = "entries into the loop take"
         else:
             names = ", ".join(_from(work, bound, node)) or "lines"
-            phrases.append(f"{work.name} streams {names} from {bound}: {share}")
+            words = f"{names} from {bound} take{'' if ',' in names or names == 'lines' else 's'}"
+        phrases.append(f"{work.name}, {share}: {words} {100 * row[bound] / whole:.0f} % of it")
     if barriers > 0.05 * seconds:
         phrases.append(f"barriers: {100 * barriers / seconds:.0f} %")
     if case.extra > 0.05 * seconds:

@@ -33,6 +33,13 @@ def test_mean_and_median_go_by_their_own_names():
     assert (found.least, found.median, found.most) == pytest.approx((0.1, 0.2, 1.0))
 
 
+def test_the_quartiles_of_five_errors_are_the_second_and_the_fourth():
+    errors = forecast_accuracy.errors(np.array([18.0, 8.0, 13.0, 9.0, 10.0]), np.full(5, 10.0))
+    quartiles = (errors.lower_quartile, errors.median, errors.upper_quartile)
+    assert quartiles == pytest.approx((-0.1, 0.0, 0.3))
+    assert (errors.least, errors.most) == pytest.approx((-0.2, 0.8))
+
+
 def test_the_printed_medians_of_the_self_generated_forecasts():
     """13.59 and 278.30 are printed as MAPE."""
     bt = forecast_accuracy.errors(

@@ -51,6 +51,18 @@ def test_a_second_mode_is_how_the_system_behaves() -> None:
     assert not far_off(repeated(by_launch)).any()
 
 
+def test_three_samples_of_a_size_are_judged_by_their_median() -> None:
+    samples = repeated({8.0: [1.0, 1.01, 0.99], 16.0: [2.0, 2.02, 1.98], 32.0: [4.0, 9.0, 4.02]})
+    assert np.flatnonzero(far_off(samples)).tolist() == [7]
+
+
+def test_two_samples_of_a_size_say_nothing_of_the_others() -> None:
+    """They deviate from their median alike: neither their scatter nor their number counts."""
+    pairs = {2.0**k: [2.0**k, 3 * 2.0**k] for k in range(5, 12)}
+    samples = repeated({8.0: [1.0, 2.0, 1.01, 0.99, 1.0], **pairs})
+    assert np.flatnonzero(far_off(samples)).tolist() == [1]
+
+
 def test_single_samples_are_judged_by_the_line_between_their_neighbours() -> None:
     straight = [1.4**k for k in range(10)]
     assert not far_off(line(*straight)).any()

@@ -92,8 +92,8 @@ def test_a_star_of_radius_one_fits_the_ways() -> None:
 # --- over the steps until a line is touched again -----------------------------------------------
 
 
-def filled(made: GridConflicts, rows: int, width: int) -> list[int]:
-    """Lines in each set of L1 of ``rows`` neighbouring rows of both arrays, line by line."""
+def filled(made: GridConflicts, rows: int, width: int, cache: CacheLevel = L1) -> list[int]:
+    """Lines in each set of a cache of ``rows`` neighbouring rows of both arrays, line by line."""
     plane, line, _ = strides(made.extents, 1, made.pad_lines)
     size = -(-plane * (made.extents[0] + 2) // 512) * 512 + 24 * PER_LINE
     lines = set()
@@ -101,10 +101,29 @@ def filled(made: GridConflicts, rows: int, width: int) -> list[int]:
         for (dk, dj, _), row in product(offsets, range(rows)):
             first = array * size + dk * plane + (dj + row) * line + plane + line + 1
             lines |= {first // PER_LINE + step for step in range(width)}
-    sets = [0] * L1.sets
+    sets = [0] * cache.sets
     for number in lines:
-        sets[number % L1.sets] += 1
+        sets[number % cache.sets] += 1
     return sets
+
+
+@pytest.mark.parametrize("planes", [5, 8, 16])
+@pytest.mark.parametrize(("cache", "lines"), [(L1, 300.0), (L2, 3000.0)])
+def test_the_second_array_begins_in_a_page_of_its_own_behind_the_first(
+    planes: int, cache: CacheLevel, lines: float
+) -> None:
+    """Planes of 504 points by 18 rows and ghost planes; they do not end with a page."""
+    made = layout(500, radius=1, planes=planes, block=64)
+    plane = strides(made.extents, 1)[0]
+    assert plane * (planes + 2) % 512
+    sets = np.array(filled(made, 16, 9, cache), dtype=float)
+    scaled = sets * lines / sets.sum()
+    lost = 0.25 * sets[scaled > cache.ways].sum() / sets.sum()
+    assert 0 < lost < 0.25
+    conflict = crowd(made.find([cache], 500, np.array([lines * 64]), np.array([0.25])), cache.name)
+    assert conflict is not None
+    assert conflict.lines == pytest.approx(lost)
+    assert conflict.streams == round(scaled.max())
 
 
 @pytest.mark.parametrize("planes", [16, 4])

@@ -177,6 +177,15 @@ def test_threads_that_do_the_same_are_counted() -> None:
     assert [(thread.alike, thread.sizes) for thread in short] == [(4, (2000.0,))]
 
 
+@pytest.mark.parametrize(("upper", "alike"), [(2, [4]), (3, [1, 3])])
+def test_a_range_as_long_as_the_shortest_segment_makes_its_thread_another(
+    upper: int, alike: list[int]
+) -> None:
+    """The shortest segment of 250 components is a 64th: three."""
+    made = passes([reads(0), reads(0, upper=upper)], threads=4)
+    assert [thread.alike for thread in made] == alike
+
+
 def test_threads_that_differ_are_apart_and_idle_ones_are_left_out() -> None:
     made = passes([reads(0, upper=500)], threads=4)
     assert [thread.alike for thread in made] == [2]

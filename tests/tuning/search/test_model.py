@@ -260,3 +260,37 @@ def test_wrong_results_are_refused() -> None:
         ModelSearch(space()).tell(SearchResult(index=500, seconds=1.0))
     with pytest.raises(ValueError, match="patience"):
         Policy(patience=0)
+
+
+def test_where_all_of_a_problem_failed_others_give_no_incumbent() -> None:
+    search = ModelSearch(space(groups=2), Policy(start=3))
+    for row in range(0, len(ROWS), 4):
+        search.tell(SearchResult(index=row, seconds=seconds(row)))
+    for row in range(len(ROWS), len(ROWS) + 5):
+        search.tell(SearchResult(index=row, seconds=None))
+    (suggestion,) = search.ask(1)
+    assert suggestion.why == "expected to be fast from what was measured elsewhere"
+    assert math.isnan(suggestion.expected_improvement)
+
+
+def test_the_incumbent_is_the_best_of_its_problem() -> None:
+    """Every other problem is a thousand times as fast: nothing would be expected beside it."""
+    search = ModelSearch(space(groups=2), Policy(start=3))
+    for row in range(0, len(ROWS), 3):
+        search.tell(SearchResult(index=row, seconds=1e-3 * seconds(row)))
+    for row in range(1, 9):
+        search.tell(SearchResult(index=len(ROWS) + row, seconds=seconds(row)))
+    (suggestion,) = search.ask(1)
+    assert suggestion.expected_improvement > 1e-3
+
+
+def test_what_was_measured_of_a_candidate_that_is_not_considered_is_no_incumbent() -> None:
+    candidates = space(predicted=True)
+    order = np.argsort(candidates.predicted)
+    search = ModelSearch(candidates, Policy(first=2, least=2, most=20, beyond=0.0))
+    search.tell(SearchResult(index=int(order[-1]), seconds=1e-3))
+    for row in order[:4].tolist():
+        search.tell(SearchResult(index=row, seconds=seconds(row)))
+    (suggestion,) = search.ask(0)
+    assert suggestion.index in order[4:20]
+    assert not math.isnan(suggestion.expected_improvement)

@@ -3,8 +3,13 @@
 import math
 
 import numpy as np
+import optuna
 import pytest
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.trial import FrozenTrial, TrialState
 
+from autotune.tuning.search import optuna_search
 from autotune.tuning.search.base import SearchResult
 from autotune.tuning.search.optuna_search import OptunaSearch
 from autotune.tuning.search.points import Points, points
@@ -137,3 +142,96 @@ def test_a_sampler_follows_what_was_measured_and_avoids_what_failed() -> None:
         seconds = {"a": None, "b": 0.01, "c": 1.0}[str(order)]
         made.tell(SearchResult(index=row, seconds=seconds))
     assert orders[20:].count("b") > 12
+
+
+# --- what the sampler is told of proposals that are not measured --------------------------------
+
+
+class ScriptedSampler(BaseSampler):
+    """Proposes the places of its script in order, the last one for ever; keeps what it is told."""
+
+    def __init__(self, *script: tuple[int, ...]) -> None:
+        self.script = script
+        self.proposed: list[int] = []
+        """Numbers of the trials that this sampler proposed."""
+        self.answers: list[list[float] | None] = []
+
+    def infer_relative_search_space(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+    ) -> dict[str, BaseDistribution]:
+        return {}
+
+    def sample_relative(self, study, trial, search_space):
+        return {}
+
+    def sample_independent(self, study, trial, param_name, param_distribution):
+        if trial.number not in self.proposed:
+            self.proposed.append(trial.number)
+        place = min(self.proposed.index(trial.number), len(self.script) - 1)
+        return self.script[place][int(param_name[1:])]
+
+    def after_trial(self, study, trial, state, values):
+        assert (state == TrialState.COMPLETE) == (values is not None)
+        self.answers.append(None if values is None else [round(math.exp(v), 9) for v in values])
+
+
+DIAGONAL = tuple((n, n, problem) for problem in (0, 1) for n in range(4))
+"""Two problems with four candidates each: (n, n)."""
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, *script: tuple[int, ...]) -> tuple:
+    """A search over both problems, and the sampler of the second, which follows the script."""
+    samplers = [ScriptedSampler((0, 0, 0)), ScriptedSampler(*script)]
+    monkeypatch.setattr(optuna_search, "sampler", lambda _, seed: samplers[seed - 1])
+    candidates = points(("a", "b", "p"), DIAGONAL, group=np.repeat([0, 1], 4))
+    return OptunaSearch(candidates, "scripted", Policy(first=1), seed=1), samplers[1]
+
+
+def test_a_proposal_that_is_no_candidate_is_as_bad_as_the_worst_of_its_problem(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, sampler = scripted(monkeypatch, (0, 1, 1), (2, 2, 1))
+    for row, seconds in ((0, 50.0), (4, 2.0), (5, 7.0), (1, 0.5)):
+        made.tell(SearchResult(index=row, seconds=seconds))
+    assert asked(made, 1, group=1) == [6]
+    assert sampler.answers == [[7.0]]
+
+
+def test_a_proposal_that_is_no_candidate_says_nothing_while_nothing_was_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, sampler = scripted(monkeypatch, (0, 1, 1), (2, 2, 1))
+    made.tell(SearchResult(index=0, seconds=50.0))
+    assert asked(made, 1, group=1) == [6]
+    assert sampler.answers == [None]
+
+
+def test_a_proposal_that_was_measured_has_the_value_that_was_told_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, sampler = scripted(monkeypatch, (0, 0, 1), (2, 2, 1))
+    for row, seconds in ((4, 2.0), (5, 7.0), (4, 3.0)):
+        made.tell(SearchResult(index=row, seconds=seconds))
+    assert asked(made, 1, group=1) == [6]
+    assert sampler.answers == [[3.0]]
+
+
+def test_a_proposal_that_is_being_measured_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, sampler = scripted(monkeypatch, (0, 0, 1), (2, 2, 1))
+    made.tell(SearchResult(index=5, seconds=7.0))
+    made.claim(4)
+    assert asked(made, 1, group=1) == [6]
+    assert sampler.answers == [None]
+
+
+def test_a_candidate_that_failed_is_as_bad_as_the_worst_of_its_problem(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, sampler = scripted(monkeypatch, (2, 2, 1), (3, 3, 1))
+    for row, seconds in ((0, 50.0), (4, 2.0), (5, 7.0)):
+        made.tell(SearchResult(index=row, seconds=seconds))
+    (row,) = asked(made, 1, group=1)
+    made.tell(SearchResult(index=row, seconds=None))
+    assert sampler.answers == [[7.0]]

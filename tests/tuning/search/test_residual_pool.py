@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from searcher_conformance import ROWS, SearcherConformance, space
 
 from autotune.domain.setup import Searching
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.learning.models.pool import Pool
 from autotune.learning.models.ridge import Ridge
 from autotune.tuning.search import pool_residual as learned
@@ -17,7 +19,7 @@ from autotune.tuning.search.gaussian_process import Observations
 from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.points import Points, points
 from autotune.tuning.search.policy import Policy
-from autotune.tuning.search.pool_residual import Candidates, PoolResidual, plain
+from autotune.tuning.search.pool_residual import Candidates, PoolResidual, forecast, plain
 from autotune.tuning.search.search_choice import searcher
 
 
@@ -221,3 +223,43 @@ def test_no_more_than_a_factor_of_e_cubed_is_believed() -> None:
     residual.rebuild(observed(np.arange(0), np.empty(0)))
     assert residual.mean(np.empty(0)) == pytest.approx(np.full(30, 3.0), abs=0.5)
     assert residual.mean(np.empty(0)).max() <= 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Predicts the same time of every row."""
+
+    seconds: float
+
+    def predict(self, inputs: ParameterRows) -> np.ndarray:
+        return np.full(len(inputs), self.seconds)
+
+
+@pytest.mark.usefixtures("small")
+def test_members_above_a_hundredth_of_the_weight_add_their_variance() -> None:
+    """The weight of a member is its error to the power of -4."""
+    inputs = tuple((n,) for n in range(1, 31))
+    candidates = Candidates.of(points(("n",), inputs), np.zeros(30))
+    table = MeasurementTable(
+        name="t",
+        inputs=candidates.inputs(np.arange(30), None),
+        response=np.linspace(1.0, 2.0, 30) ** 2,
+        unit="s",
+        source="",
+        statistic="as given",
+    )
+    fitted = learned.Pool().fit(table, 1)
+    (ridge,) = fitted.predictor.members
+
+    def variance(*members: tuple[float, float]) -> np.ndarray:
+        pool = tuple(
+            replace(ridge, name=f"m{k}", predictor=Same(math.exp(log)), error=weight**-0.25)
+            for k, (weight, log) in enumerate(members)
+        )
+        predictor = replace(fitted.predictor, members=pool)
+        return forecast(replace(fitted, predictor=predictor), table.inputs)[1]
+
+    weights, logs = np.array([0.009, 0.011, 0.98]), np.array([-0.3, 0.4, 0.0])
+    off = logs - weights @ logs
+    spread = variance(*zip(weights, logs, strict=True)) - variance((1.0, 0.0))
+    assert spread == pytest.approx(np.full(30, weights[1:] @ off[1:] ** 2))

@@ -111,6 +111,23 @@ def repeated_modules() -> dict[str, list[str]]:
     return {name: where for name, where in sorted(places.items()) if len(where) > 1}
 
 
+def prefix_groups() -> dict[str, list[str]]:
+    """Three modules or more of a room whose names begin alike, but for the name of the room.
+
+    Such modules are a room of their own.
+    """
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for path in modules():
+        prefix, joint, _ = path.stem.partition("_")
+        if (
+            prefix
+            and joint
+            and prefix not in (path.parent.name, path.parent.name.removesuffix("s"))
+        ):
+            groups[f"{path.parent.relative_to(ROOT)}/{prefix}_*"].append(path.stem)
+    return {name: where for name, where in sorted(groups.items()) if len(where) > 2}
+
+
 def look_alikes() -> list[tuple[ClassFields, ClassFields]]:
     """Pairs of classes in different files that share four fields or more, and 75 % of them."""
     wide = [c for c in classes() if len(c.fields) >= FEWEST_SHARED_FIELDS]

@@ -9,7 +9,7 @@ from autotune.domain.program import Program
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Layout, Setup
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Variant
-from autotune.files.config.programs import read_program
+from autotune.files.config.program.programs import read_program
 from autotune.files.config.session import Session
 from autotune.workloads.program.model_route import program_engine
 

@@ -29,7 +29,7 @@ from autotune.files.config.kerncraft_text import kerncraft_gaps, kerncraft_text
 from autotune.files.config.machines import check_machine as _check_machine
 from autotune.files.config.machines import read_machine, read_sketch
 from autotune.files.config.methods import read_method
-from autotune.files.config.programs import read_program
+from autotune.files.config.program.programs import read_program
 from autotune.files.config.references import read_reference
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton

@@ -20,8 +20,9 @@ from autotune.domain.annotations import (
     OneKey,
     Signed,
 )
-from autotune.files.config import notations, program_notations, study_notations
+from autotune.files.config import notations, study_notations
 from autotune.files.config.notations import DIMENSIONS, Notation, quantity
+from autotune.files.config.program import program_notations
 
 T = TypeVar("T")
 

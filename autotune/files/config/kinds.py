@@ -19,13 +19,13 @@ from autotune.files.config import (
     machines,
     methods,
     networks,
-    programs,
     references,
     skeletons,
     spaces,
     stencils,
     studies,
 )
+from autotune.files.config.program import programs
 
 FILES: Mapping[str, type] = {
     studies.SCHEMA: Setup,

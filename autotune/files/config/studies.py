@@ -19,7 +19,7 @@ from autotune.domain.variant import NO_COMPILER, Placement
 from autotune.files.config.facts import FORMS, altered, draft, named_file, settle
 from autotune.files.config.machines import read_possible_machine
 from autotune.files.config.problems import complete_problem
-from autotune.files.config.programs import read_program
+from autotune.files.config.program.programs import read_program
 from autotune.files.config.references import check_reference, read_reference
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton

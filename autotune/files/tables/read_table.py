@@ -11,17 +11,12 @@ from autotune.files.parsing.column_roles import is_exported
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import repeated
 from autotune.files.recorded import read_recorded as recorded
-from autotune.files.tables import (
-    csv_columns,
-    extrap_json,
-    extrap_text,
-    recorded_series,
-    spl_results,
-)
+from autotune.files.tables import csv_columns, extrap_json, extrap_text, recorded_series
 from autotune.files.tables.cleaning import Heading, assemble
 from autotune.files.tables.format_of_text import EXPECTED, TITLES, Format, detect
 from autotune.files.tables.series import Columns, Series
-from autotune.files.tables.spl_model import VariabilityModel, read_model
+from autotune.files.tables.spl import spl_results
+from autotune.files.tables.spl.spl_model import VariabilityModel, read_model
 
 LARGEST = 1 << 28
 """Bytes of the largest file that is read, unpacked."""

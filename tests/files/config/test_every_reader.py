@@ -22,7 +22,6 @@ from autotune.files.config import (
     machines,
     methods,
     networks,
-    programs,
     references,
     skeletons,
     spaces,
@@ -31,6 +30,7 @@ from autotune.files.config import (
     yaml_document,
 )
 from autotune.files.config.kinds import FILES, SOURCED
+from autotune.files.config.program import programs
 from autotune.files.config.session import Session
 from autotune.files.json_schema import file_schema
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from autotune.domain.program import Template
 from autotune.domain.reference import Figure
-from autotune.files.config import notations, program_notations, study_notations
+from autotune.files.config import notations, study_notations
 from autotune.files.config.notations import DIMENSIONS, quantity
+from autotune.files.config.program import program_notations
 from autotune.language.constraint import Condition
 from autotune.language.expression import Num, Ref, Sym
 from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, Seconds

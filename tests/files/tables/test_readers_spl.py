@@ -8,8 +8,9 @@ import pytest
 
 from autotune.domain.tables.table import MeasurementTable, Tables
 from autotune.errors import InputError
-from autotune.files.tables import read, read_model, spl_model
-from autotune.files.tables.spl_language import Language
+from autotune.files.tables import read, read_model
+from autotune.files.tables.spl import spl_model
+from autotune.files.tables.spl.spl_language import Language
 
 MODEL = """\
 <vm name="solver">

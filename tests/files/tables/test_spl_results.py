@@ -7,7 +7,7 @@ import pytest
 from autotune.domain.tables.parameter import numeric
 from autotune.errors import InputError
 from autotune.files.parsing.faults import Faults
-from autotune.files.tables import spl_results
+from autotune.files.tables.spl import spl_results
 
 
 def refusal(read, *arguments):

@@ -61,6 +61,8 @@ def test_two_samples_of_a_size_say_nothing_of_the_others() -> None:
     pairs = {2.0**k: [2.0**k, 3 * 2.0**k] for k in range(5, 12)}
     samples = repeated({8.0: [1.0, 2.0, 1.01, 0.99, 1.0], **pairs})
     assert np.flatnonzero(far_off(samples)).tolist() == [1]
+    scattered = np.exp([0.0, 0.1, -0.1, 0.1, -0.1, 0.5]).tolist()
+    assert not far_off(repeated({8.0: scattered, **pairs})).any()
 
 
 def test_single_samples_are_judged_by_the_line_between_their_neighbours() -> None:

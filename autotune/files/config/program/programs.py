@@ -32,7 +32,7 @@ from autotune.files.config.facts import (
     unchecked,
 )
 from autotune.files.config.file_fields import split
-from autotune.files.config.program_models import complete_model
+from autotune.files.config.program.program_models import complete_model
 from autotune.files.config.session import Session
 from autotune.files.config.yaml_document import Document, Keys, describe, shown
 

@@ -27,7 +27,7 @@ from autotune.domain.program_model import (
 )
 from autotune.errors import nearest, one_of, unknown_name
 from autotune.files.config.facts import FORMS, FactReader, FileForm, altered, settle
-from autotune.files.config.program_kernels import complete_kernel
+from autotune.files.config.program.program_kernels import complete_kernel
 from autotune.files.config.session import Session
 from autotune.files.config.yaml_document import Document, Keys, shown, text_of
 from autotune.language.constraint import Condition, Value

@@ -24,7 +24,7 @@ from autotune.files.parsing import text_content
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import to_number
 from autotune.files.parsing.xml_tree import Element, parse
-from autotune.files.tables.spl_language import Language, option_names
+from autotune.files.tables.spl.spl_language import Language, option_names
 from autotune.language.constraint import Condition
 
 ROOT = "root"

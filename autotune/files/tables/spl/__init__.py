@@ -1,0 +1,1 @@
+"""Variability models, constraints and measurements of SPL Conqueror."""

@@ -4,6 +4,7 @@ printed figures.
 A skipped test is a failure unless its reason begins with ``optional:``.
 """
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,10 @@ from hypothesis import settings
 # one example may wait for others' work; every run tries the same examples, on every host
 settings.register_profile("any host", deadline=None, derandomize=True, database=None)
 settings.load_profile("any host")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a shell that runs the tests in the background ignores Ctrl-C for them and all that they start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _skipped: list[str] = []
 _house: list[str] = []

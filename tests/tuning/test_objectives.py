@@ -12,8 +12,8 @@ import pytest
 from autotune.commands import live
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
-from autotune.commands.tune.study_options import StudyOptions
 from autotune.commands.tune.study_run import TunedStudy
+from autotune.commands.tune.tune_options import StudyOptions
 from autotune.errors import InputError
 from autotune.measuring.conditions import energy
 from autotune.results.evaluate.study_evaluation import ProblemEvaluation

@@ -18,7 +18,7 @@ from autotune.commands.options import (
 )
 from autotune.commands.output import TerminalProgress, document, note
 from autotune.commands.replay.command import replay_command
-from autotune.commands.tune.study_options import StudyOptions
+from autotune.commands.tune.tune_options import StudyOptions
 
 if TYPE_CHECKING:
     from autotune.commands.tune.flow import TunedStudy

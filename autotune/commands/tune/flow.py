@@ -14,9 +14,9 @@ from autotune.commands.tune.initial_candidates import (
 )
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
 from autotune.commands.tune.provenance import content, identity_of, versions
-from autotune.commands.tune.study_options import StudyOptions
 from autotune.commands.tune.study_prior import prior_study
 from autotune.commands.tune.study_run import StudyRun, TunedStudy, result_of
+from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Searching, Setup
 from autotune.errors import Fault, InputError, WorkFailed

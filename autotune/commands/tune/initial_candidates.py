@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from autotune.commands.rank.ranked_space import RankedSpace
-from autotune.commands.tune.study_options import StudyOptions
+from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Selection
 from autotune.domain.variant import Candidate

@@ -13,8 +13,8 @@ from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import baseline, evaluations, tasks
 from autotune.commands.tune.provenance import content, identity_of, launching, versions
-from autotune.commands.tune.study_options import StudyOptions
 from autotune.commands.tune.study_prior import PriorStudy, StudyPrior, proved
+from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Prepared, Sample
 from autotune.domain.variant import Candidate

@@ -11,7 +11,7 @@ from autotune.commands.rank.ranked_space import RankedSpace, load
 from autotune.commands.tune.jobs import collect, emit_job
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
 from autotune.commands.tune.provenance import content, identity_of, launching, versions
-from autotune.commands.tune.study_options import StudyOptions
+from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.setup import Layout, Searching, Setup
 from autotune.errors import MissingTool
 from autotune.results.evaluate.study_evaluation import SEARCHED

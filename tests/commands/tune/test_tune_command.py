@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from autotune.commands.app import app
 from autotune.commands.tune.command import EXAMPLE, TuneOptions
-from autotune.commands.tune.study_options import StudyOptions
+from autotune.commands.tune.tune_options import StudyOptions
 
 
 def test_nothing_is_given_where_nothing_is_said() -> None:

@@ -20,6 +20,8 @@ settings.load_profile("any host")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a shell that runs the tests in the background ignores Ctrl-C for them and all that they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as nohup leaves it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 _skipped: list[str] = []
 _house: list[str] = []
@@ -74,7 +76,7 @@ def database_server() -> Iterator[DatabaseServer]:
         with running_server() as server:
             yield server
     except NoServer as reason:
-        pytest.skip(str(reason))
+        pytest.skip(f"optional: {reason}")
 
 
 @pytest.fixture(params=["SQLite", "PostgreSQL"])

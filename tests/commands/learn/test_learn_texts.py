@@ -171,13 +171,13 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "FILE: give a file, or --study"),
-        (("runs.csv", "--study", "x"), "--study: does not go with FILE"),
+        ((), "'FILE': give a file, or --study"),
+        (("runs.csv", "--study", "x"), "'--study': does not go with FILE"),
         (
             ("--study", "x", "--response", "t", "--model", "m"),
             "does not go with --model, --response",
         ),
-        (("runs.csv", "--engine", "reuse"), "--engine: does not go with FILE"),
+        (("runs.csv", "--engine", "reuse"), "'--engine': does not go with FILE"),
         (("runs.csv", "--to", "xml"), "'extra-p'"),
     ],
 )

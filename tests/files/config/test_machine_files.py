@@ -246,7 +246,9 @@ def test_unverified_figures_are_known():
     assert "cores" not in found
 
 
-names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+names = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12
+)
 duplexes = st.sampled_from([None, "half", "full"])
 shares = st.floats(min_value=0, max_value=1)
 positive = st.floats(min_value=1e-9, max_value=1e15)
@@ -295,7 +297,7 @@ calibrations = st.builds(
     barriers=st.dictionaries(counts, positive, max_size=3),
     exposed=st.dictionaries(names, shares, max_size=3),
     contended=st.booleans(),
-    priority=st.text(max_size=5),
+    priority=st.text(st.characters(exclude_characters="\0"), max_size=5),
     compiler=names,
 )
 ports = st.builds(
@@ -361,7 +363,9 @@ def machines(draw):
     osaca = draw(st.just("HSW") | st.none() if "in_core.osaca" not in sources else st.just("1e6"))
     return Machine(
         name=draw(names),
-        title=draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=20)),
+        title=draw(
+            st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+        ),
         architecture=draw(st.sampled_from(["x86_64", "aarch64", "ppc64"])),
         clock=draw(positive),
         cores=draw(counts),

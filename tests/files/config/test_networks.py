@@ -33,6 +33,8 @@ curves:
     points: [{size: 8 B, time: 1.2 us}]
 """
 
+WITHOUT_NUL = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+
 
 def read(tmp_path, text):
     path = tmp_path / "n.yaml"
@@ -108,7 +110,7 @@ def networks(draw):
         sizes = sorted(draw(st.sets(st.integers(0, 1 << 40), max_size=3)))
         curve = CostCurve(
             operation=draw(st.sampled_from(OPERATIONS)),
-            benchmark=draw(st.text(min_size=1).filter(str.strip)),
+            benchmark=draw(st.text(WITHOUT_NUL, min_size=1).filter(str.strip)),
             nodes=nodes,
             ranks=nodes * draw(st.integers(1, 4)),
             segments=tuple(
@@ -122,11 +124,11 @@ def networks(draw):
             measured=tuple(sorted(draw(st.tuples(*[st.integers(0, 1 << 40)] * 2)))),
             residual=(draw(st.floats(0.01, 1.0)), draw(st.floats(1.0, 100.0))),
             points=tuple((size, draw(positive)) for size in sizes),
-            source=draw(st.text()),
-            fitted_to=tuple(draw(st.lists(st.text(min_size=1), max_size=2))),
+            source=draw(st.text(WITHOUT_NUL)),
+            fitted_to=tuple(draw(st.lists(st.text(WITHOUT_NUL, min_size=1), max_size=2))),
         )
         curves[curve.key] = curve
-    return Network(title=draw(st.text())).updated(tuple(curves.values()))
+    return Network(title=draw(st.text(WITHOUT_NUL))).updated(tuple(curves.values()))
 
 
 @given(networks())

@@ -71,7 +71,11 @@ def command_line() -> Iterator[CommandLine]:
 
 @pytest.fixture(scope="session")
 def database_server() -> Iterator[DatabaseServer]:
-    """A PostgreSQL server that starts with the first test that needs it."""
+    """A PostgreSQL server that starts with the first test that needs it.
+
+    Its tests are skipped where the package with its programs is not installed; where it is, a
+    server that does not start is an error.
+    """
     try:
         with running_server() as server:
             yield server

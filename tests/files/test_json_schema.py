@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from autotune import paths
 from autotune.commands.app import app
 from autotune.files import config
-from autotune.files.config import yaml_document
 from autotune.files.config.kinds import FILES, SOURCED
 from autotune.files.json_schema import file_schema
+from autotune.files.parsing import yaml_document
 
 ROOT = paths.data_root()
 COLLECTIONS = [

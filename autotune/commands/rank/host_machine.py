@@ -12,6 +12,7 @@ from autotune.domain.setup import Setup
 from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError
 from autotune.files import config
+from autotune.files.kerncraft.kerncraft_text import kerncraft_gaps
 from autotune.measuring.host import calibrate, detect, stored_calibrations
 from autotune.measuring.network.mpi_benchmark import BenchmarkPlan
 from autotune.progress import Progress
@@ -175,7 +176,7 @@ def machine_gaps(machine: Machine) -> list[str]:
     memory``.
     """
     gaps = [f"{figure}: {use}" for figure, use in _gaps(machine)]
-    gaps += [f"{figure}: {use}" for figure, use in config.kerncraft_gaps(machine)]
+    gaps += [f"{figure}: {use}" for figure, use in kerncraft_gaps(machine)]
     return list(dict.fromkeys(gaps))
 
 

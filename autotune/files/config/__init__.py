@@ -21,11 +21,10 @@ from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.stencil import Stencil
 from autotune.domain.tables.parameter_space import DesignSpace
-from autotune.files.config import calibrations, networks, yaml_document
+from autotune.files.config import calibrations, networks
 from autotune.files.config.design_spaces import read_design
 from autotune.files.config.dump import dump_calibration, dump_machine, dump_network
 from autotune.files.config.ivps import read_ivp
-from autotune.files.config.kerncraft_text import kerncraft_gaps, kerncraft_text
 from autotune.files.config.machines import check_machine as _check_machine
 from autotune.files.config.machines import read_machine, read_sketch
 from autotune.files.config.methods import read_method
@@ -36,6 +35,7 @@ from autotune.files.config.skeletons import read_skeleton
 from autotune.files.config.spaces import read_space
 from autotune.files.config.stencils import read_stencil
 from autotune.files.config.studies import read_study
+from autotune.files.parsing import yaml_document
 
 __all__ = [
     "check_machine",
@@ -44,8 +44,6 @@ __all__ = [
     "dump_machine",
     "dump_network",
     "ivp",
-    "kerncraft_gaps",
-    "kerncraft_text",
     "load",
     "machine",
     "method",

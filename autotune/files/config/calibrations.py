@@ -7,7 +7,7 @@ from pathlib import Path
 from autotune.domain.calibration import Calibration
 from autotune.files.config.facts import draft, settle
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys
+from autotune.files.parsing.yaml_document import Document, Keys
 
 SCHEMA = "autotune.calibration/1"
 

@@ -21,7 +21,7 @@ from autotune.errors import nearest, one_of, unknown_name
 from autotune.files.config.facts import FORMS, draft, notation_form
 from autotune.files.config.notations import Notation
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import describe, shown
+from autotune.files.parsing.yaml_document import describe, shown
 
 SCHEMA = "autotune.design/1"
 

@@ -12,7 +12,7 @@ from autotune.domain.machine import UNVERIFIED, Machine
 from autotune.domain.network import OPERATIONS, Network
 from autotune.files.config import calibrations, machines, networks
 from autotune.files.config.file_fields import fields_of, is_record, notation_of, required, split
-from autotune.files.config.yaml_document import Plain, scalar
+from autotune.files.parsing.yaml_document import Plain, scalar
 
 
 def dump_machine(machine: Machine) -> str:

@@ -43,7 +43,7 @@ from autotune.files.config.file_fields import (
 )
 from autotune.files.config.notations import ATOMS, Notation
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys, describe
+from autotune.files.parsing.yaml_document import Document, Keys, describe
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from autotune.domain.problem import Ivp, Region, offset
 from autotune.errors import nearest
 from autotune.files.config.facts import draft
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys
+from autotune.files.parsing.yaml_document import Document, Keys
 from autotune.language.expression import Expr, Ref, number, references, show, symbols
 
 SCHEMA = "autotune.ivp/1"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autotune.domain.machine import Machine
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys, shown
+from autotune.files.parsing.yaml_document import Document, Keys, shown
 from autotune.units import show
 
 _CLOCKS = (1e8, 1e10)

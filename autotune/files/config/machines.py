@@ -12,11 +12,11 @@ from autotune.domain.network import Network
 from autotune.errors import nearest, one_of
 from autotune.files.config.calibrations import check_calibration
 from autotune.files.config.facts import altered, draft, settle
-from autotune.files.config.kerncraft_machines import is_kerncraft, read_kerncraft
 from autotune.files.config.machine_checks import check_physics
 from autotune.files.config.networks import check_network, read_network
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys, Plain, describe, text_of
+from autotune.files.kerncraft.kerncraft_machines import is_kerncraft, read_kerncraft
+from autotune.files.parsing.yaml_document import Document, Keys, Plain, describe, text_of
 from autotune.units import show
 
 SCHEMA = "autotune.machine/1"
@@ -69,7 +69,7 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
     faults_before = len(session.faults)
     text = text_of(path, session.faults)
     if text is not None and is_kerncraft(text):
-        return None, read_kerncraft(session, text, path)
+        return None, read_kerncraft(session.faults, text, path)
     document = session.open(path, SCHEMA) if text is not None else None
     if document is None:
         return None, None

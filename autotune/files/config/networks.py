@@ -9,7 +9,7 @@ from pathlib import Path
 from autotune.domain.network import Network, Operation
 from autotune.files.config.facts import draft, settle
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys
+from autotune.files.parsing.yaml_document import Document, Keys
 
 SCHEMA = "autotune.network/1"
 

@@ -12,7 +12,7 @@ from functools import cache
 from autotune.domain.reference import Figure
 from autotune.domain.variant import Value
 from autotune.errors import nearest, one_of
-from autotune.files.config.yaml_document import Plain, describe
+from autotune.files.parsing.yaml_document import Plain, describe
 from autotune.language.constraint import Condition
 from autotune.language.expression import (
     Bin,

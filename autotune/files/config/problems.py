@@ -22,7 +22,7 @@ from autotune.files.config.ivps import read_ivp
 from autotune.files.config.methods import read_method
 from autotune.files.config.session import Session
 from autotune.files.config.stencils import read_stencil
-from autotune.files.config.yaml_document import Document, Keys
+from autotune.files.parsing.yaml_document import Document, Keys
 
 _LARGEST = 2**31 - 1
 """Of a size, and of the extent of a grid in one dimension: larger ones overflow in products."""

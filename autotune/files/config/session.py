@@ -10,8 +10,8 @@ from typing import TypeVar, cast
 
 from autotune import paths
 from autotune.errors import ConfigError, Fault, nearest, unknown_name
-from autotune.files.config import yaml_document
-from autotune.files.config.yaml_document import Document
+from autotune.files.parsing import yaml_document
+from autotune.files.parsing.yaml_document import Document
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from autotune.errors import nearest, one_of, unknown_name
 from autotune.files.config.facts import FORMS, LOST, FactReader, FileForm, draft, settle, unchecked
 from autotune.files.config.file_fields import split
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys
+from autotune.files.parsing.yaml_document import Document, Keys
 from autotune.language.expression import Expr, Ref, references, show, symbols
 
 SCHEMA = "autotune.skeleton/1"

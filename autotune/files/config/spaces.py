@@ -31,7 +31,7 @@ from autotune.files.config.facts import (
 from autotune.files.config.file_fields import split
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
-from autotune.files.config.yaml_document import Document, Keys, describe
+from autotune.files.parsing.yaml_document import Document, Keys, describe
 
 SCHEMA = "autotune.space/1"
 

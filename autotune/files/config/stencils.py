@@ -10,7 +10,7 @@ from autotune.domain.stencil import SOURCE, TARGET, Stencil, bare_symbols, check
 from autotune.errors import nearest, one_of
 from autotune.files.config.facts import draft, settle
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys
+from autotune.files.parsing.yaml_document import Document, Keys
 from autotune.language.expression import Expr, Ref, number, references, show, symbols
 
 SCHEMA = "autotune.stencil/1"

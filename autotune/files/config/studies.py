@@ -24,7 +24,7 @@ from autotune.files.config.references import check_reference, read_reference
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
 from autotune.files.config.spaces import read_space
-from autotune.files.config.yaml_document import Document, Keys, shown
+from autotune.files.parsing.yaml_document import Document, Keys, shown
 
 SCHEMA = "autotune.config/1"
 

@@ -6,7 +6,7 @@ import shlex
 from autotune.domain.setup import OBJECTIVES
 from autotune.errors import nearest
 from autotune.files.config.notations import NUMBER_OR_TEXT, Notation
-from autotune.files.config.yaml_document import describe
+from autotune.files.parsing.yaml_document import describe
 
 PLACEHOLDERS = ("command",)
 """What a launcher template may name in braces."""

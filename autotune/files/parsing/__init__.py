@@ -1,1 +1,1 @@
-"""Code that all readers of other tools' files share: text, JSON, separated values, XML, faults."""
+"""Plain values from files: text, YAML, JSON, separated values, XML, and the faults of a file."""

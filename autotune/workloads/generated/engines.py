@@ -8,7 +8,7 @@ from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build
-from autotune.files import config
+from autotune.files.kerncraft.kerncraft_text import kerncraft_text
 from autotune.models.engines.base import CandidatePredictor
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
@@ -65,7 +65,7 @@ def _kerncraft(
     def examined(done: int, total: int) -> None:
         progress("analyse with kerncraft", done, total)
 
-    text = config.kerncraft_text(machine)
+    text = kerncraft_text(machine)
     with KerncraftAnalyser(text, progress=examined) as kerncraft:
         yield KerncraftEngine(machine, programs, kerncraft, setup.saturation)
 

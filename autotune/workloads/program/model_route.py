@@ -13,6 +13,7 @@ from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelMo
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
 from autotune.files import config
+from autotune.files.kerncraft.kerncraft_text import kerncraft_text
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore.marked import marked_build
@@ -80,7 +81,7 @@ class Routes:
         def examined(done: int, total: int) -> None:
             self._progress("analyse with kerncraft", done, total)
 
-        text = config.kerncraft_text(self._machine)
+        text = kerncraft_text(self._machine)
         analyser = self._stack.enter_context(KerncraftAnalyser(text, progress=examined))
         return KerncraftRoute(model, self._machine, analyser, self._facts, self._setup.saturation)
 

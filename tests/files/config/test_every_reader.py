@@ -27,12 +27,12 @@ from autotune.files.config import (
     spaces,
     stencils,
     studies,
-    yaml_document,
 )
 from autotune.files.config.kinds import FILES, SOURCED
 from autotune.files.config.program import programs
 from autotune.files.config.session import Session
 from autotune.files.json_schema import file_schema
+from autotune.files.parsing import yaml_document
 
 NETWORK = """\
 schema: autotune.network/1

@@ -28,7 +28,6 @@ from autotune.domain.annotations import (
     Signed,
     Text,
 )
-from autotune.files.config import yaml_document
 from autotune.files.config.dump import tree_of
 from autotune.files.config.facts import altered, draft, settle, subject, unchecked
 from autotune.files.config.file_fields import (
@@ -42,6 +41,7 @@ from autotune.files.config.file_fields import (
     split,
 )
 from autotune.files.config.session import Session
+from autotune.files.parsing import yaml_document
 from autotune.language.expression import Expr, Num, Sym
 from autotune.units import Bytes, Seconds
 

@@ -9,10 +9,10 @@ from program_samples import read, written
 
 from autotune.domain.problem import AnyProblem, Problem, ProgramProblem, StencilProblem
 from autotune.files import config
-from autotune.files.config import yaml_document
 from autotune.files.config.facts import FORMS, FactReader
 from autotune.files.config.problems import complete_problem
 from autotune.files.config.session import Session
+from autotune.files.parsing import yaml_document
 
 
 def completed(line, program=None):

@@ -6,12 +6,12 @@ import pytest
 from program_samples import DAXPY, HEAD, MARKED, MATMUL, written
 
 from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelModel, MarkedModel
-from autotune.files.config import yaml_document
 from autotune.files.config.facts import altered
 from autotune.files.config.program.program_kernels import complete_kernel
 from autotune.files.config.program.program_models import complete_model
 from autotune.files.config.program.programs import read_program
 from autotune.files.config.session import Session
+from autotune.files.parsing import yaml_document
 from autotune.language.constraint import Condition
 
 TOP = HEAD.count("\n")

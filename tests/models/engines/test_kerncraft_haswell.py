@@ -9,6 +9,7 @@ from kerncraft_hand import ORDERS, candidate
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.variant import Candidate, Fuse
 from autotune.files import config
+from autotune.files.kerncraft.kerncraft_text import kerncraft_text
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 from autotune.models.kerncraft import KerncraftAnalyser
 
@@ -23,7 +24,7 @@ PUBLISHED = {"ijl": 0.155, "ilj": 0.229, "lij": 0.229, "lji": 0.079}
 @pytest.fixture(scope="module")
 def haswell() -> Iterator[KerncraftEngine]:
     node = config.machine("haswell-e5-2630v3")
-    with KerncraftAnalyser(config.kerncraft_text(node)) as analyser:
+    with KerncraftAnalyser(kerncraft_text(node)) as analyser:
         yield KerncraftEngine(node, SkeletonPrograms(config.skeleton("pirk")), analyser, "paper")
 
 

@@ -16,7 +16,7 @@ from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
 from autotune.files.config.spaces import read_space
 from autotune.files.config.stencils import read_stencil
-from autotune.files.config.yaml_document import Document, Keys
+from autotune.files.parsing.yaml_document import Document, Keys
 
 
 def complete_kernel(

@@ -29,7 +29,7 @@ from autotune.errors import nearest, one_of, unknown_name
 from autotune.files.config.facts import FORMS, FactReader, FileForm, altered, settle
 from autotune.files.config.program.program_kernels import complete_kernel
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys, shown, text_of
+from autotune.files.parsing.yaml_document import Document, Keys, shown, text_of
 from autotune.language.constraint import Condition, Value
 from autotune.language.loop_marks import SUFFIXES, BadMark, Lines, marks
 

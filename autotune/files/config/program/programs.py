@@ -34,7 +34,7 @@ from autotune.files.config.facts import (
 from autotune.files.config.file_fields import split
 from autotune.files.config.program.program_models import complete_model
 from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys, describe, shown
+from autotune.files.parsing.yaml_document import Document, Keys, describe, shown
 
 SCHEMA = "autotune.program/1"
 LARGEST = 1 << 28

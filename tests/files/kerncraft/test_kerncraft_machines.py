@@ -11,6 +11,7 @@ from sample_nodes import calibrated
 
 from autotune.errors import ConfigError, InputError
 from autotune.files import config
+from autotune.files.kerncraft.kerncraft_text import kerncraft_text
 
 NAMES = [
     "A64FX_qpace4",
@@ -121,7 +122,7 @@ def test_kerncrafts_own_machine_files_are_accepted(name):
     path = folder() / f"{name}.yml"
     machine = config.machine(path)
     text = path.read_text(encoding="utf-8")
-    assert config.kerncraft_text(machine) == text
+    assert kerncraft_text(machine) == text
     clock = re.search(r"^clock: ([0-9.]+) GHz", text, re.MULTILINE)
     assert clock
     assert machine.clock == pytest.approx(float(clock[1]) * 1e9)
@@ -159,7 +160,7 @@ def test_the_text_survives_our_own_machine_file(tmp_path):
     own = tmp_path / "own.yaml"
     own.write_text(config.dump_machine(machine), encoding="utf-8")
     assert config.machine(own) == machine
-    assert config.kerncraft_text(config.machine(own)) == SMALL
+    assert kerncraft_text(config.machine(own)) == SMALL
 
 
 def test_a_study_may_name_it(tmp_path):
@@ -299,7 +300,7 @@ def ask(tmp_path, program, text, size):
 
 
 def test_real_kerncraft_reads_the_haswell_file(tmp_path):
-    text = config.kerncraft_text(config.machine("haswell-e5-2630v3"))
+    text = kerncraft_text(config.machine("haswell-e5-2630v3"))
     found = ask(tmp_path, ASK, text, 10_000_000)
     # 4 lines in, 1 out; triad: 36.5 GB/s raw with 5 lines for 4 that the kernel names
     assert found["kernel"] == "triad"
@@ -313,7 +314,7 @@ def test_real_kerncraft_reads_the_haswell_file(tmp_path):
 
 def test_a_write_through_cache_and_a_modules_cache_count_right(tmp_path):
     machine = config.machine("interlagos-6276")
-    text = config.kerncraft_text(machine, in_core=False)
+    text = kerncraft_text(machine, in_core=False)
     # half of a module's 2 MiB; not divided by the running cores
     assert "{sets: 1024, ways: 16, cl_size: 64" in text
     assert "write_allocate: false, write_back: true, load_from: L2" in text
@@ -325,7 +326,7 @@ def test_a_write_through_cache_and_a_modules_cache_count_right(tmp_path):
 
 
 def test_lines_of_128_bytes_reach_kerncraft(tmp_path):
-    text = config.kerncraft_text(config.machine("power4-1.3"), in_core=False)
+    text = kerncraft_text(config.machine("power4-1.3"), in_core=False)
     assert "cacheline size: 128 B" in text
     assert "{sets: 720, ways: 8, cl_size: 128" in text
     found = ask(tmp_path, DATA, text, 10_000)
@@ -334,7 +335,7 @@ def test_lines_of_128_bytes_reach_kerncraft(tmp_path):
 
 @pytest.mark.parametrize("name", ["haswell-e5-2630v3", "chimaira-i7-4770"])
 def test_only_prefixes_that_kerncraft_reads_right(name):
-    text = config.kerncraft_text(config.machine(name))
+    text = kerncraft_text(config.machine(name))
     for _, unit in re.findall(r"\b(\d[\d.]*) ([A-Za-z/]+)\b", text):
         assert unit in ("GHz", "GB/s", "kB", "B", "B/cy"), unit
     assert not re.search(r"\de[-+]?\d", text)
@@ -343,7 +344,7 @@ def test_only_prefixes_that_kerncraft_reads_right(name):
 @pytest.mark.parametrize("name", ["haswell-e5-2630v3", "chimaira-i7-4770"])
 def test_what_is_written_reads_back(tmp_path, name):
     machine = config.machine(name)
-    again = config.machine(write(tmp_path, config.kerncraft_text(machine)))
+    again = config.machine(write(tmp_path, kerncraft_text(machine)))
     assert (again.clock, again.cores, again.line) == (machine.clock, machine.cores, machine.line)
     for one, two in zip(again.caches, machine.caches, strict=True):
         assert (one.size, one.ways, one.cores) == (two.size, two.ways, two.cores)
@@ -356,7 +357,7 @@ def test_what_is_written_reads_back(tmp_path, name):
 
 
 def test_a_calibrated_host_is_written_with_what_was_measured(tmp_path):
-    text = config.kerncraft_text(calibrated())
+    text = kerncraft_text(calibrated())
     assert "gcc: '-O3 -march=haswell'" in text
     again = config.machine(write(tmp_path, text))
     assert again.clock == 3e9
@@ -371,12 +372,12 @@ def test_a_calibrated_host_is_written_with_what_was_measured(tmp_path):
     [("haswell-e5-2630v3", [False] * 4), ("power4-1.3", [True, False, False, False])],
 )
 def test_overlap_is_what_the_rule_says(name, expected):
-    text = config.kerncraft_text(config.machine(name), in_core=False)
+    text = kerncraft_text(config.machine(name), in_core=False)
     assert re.findall(r"transfers overlap: (\w+)", text) == [str(e).lower() for e in expected]
 
 
 def test_what_kerncraft_lacks_is_said():
     with pytest.raises(InputError, match=r"in_core\.osaca is missing"):
-        config.kerncraft_text(config.machine("interlagos-6276"))
+        kerncraft_text(config.machine("interlagos-6276"))
     with pytest.raises(InputError, match="support for ppc64 in OSACA is missing"):
-        config.kerncraft_text(config.machine("power4-1.3"))
+        kerncraft_text(config.machine("power4-1.3"))

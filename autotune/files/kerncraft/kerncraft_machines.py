@@ -19,10 +19,9 @@ from autotune.domain.machine import (
     Memory,
     Streaming,
 )
-from autotune.errors import one_of
-from autotune.files.config import yaml_document as documents
-from autotune.files.config.session import Session
-from autotune.files.config.yaml_document import Document, Keys, Plain, describe
+from autotune.errors import Fault, one_of
+from autotune.files.parsing import yaml_document as documents
+from autotune.files.parsing.yaml_document import Document, Keys, Plain, describe
 from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz
 
 OLDEST, NEWEST = "0.8.3.dev0", "0.8.18"
@@ -46,19 +45,19 @@ def is_kerncraft(text: str) -> bool:
     return _KEYS.search(text) is not None
 
 
-def read_kerncraft(session: Session, text: str, path: Path) -> Machine | None:
-    """The machine in a machine file of kerncraft; None with faults noted where it
+def read_kerncraft(faults: list[Fault], text: str, path: Path) -> Machine | None:
+    """The machine in a machine file of kerncraft; None with its faults added to ``faults`` where it
     cannot be read.
     """
-    faults_before = len(session.faults)
-    document = documents.compose(text, path, session.faults, tags=_TAGS)
+    faults_before = len(faults)
+    document = documents.compose(text, path, faults, tags=_TAGS)
     if document is None:
         return None
-    reader = _Reader(session, document)
+    reader = _Reader(faults, document)
     if not reader.version():
         return None
     machine = reader.machine(path.stem, text)
-    return machine if len(session.faults) == faults_before else None
+    return machine if len(faults) == faults_before else None
 
 
 @dataclass(slots=True)
@@ -67,11 +66,12 @@ class _Reader:
     becomes None.
     """
 
-    session: Session
+    faults: list[Fault]
     document: Document
 
     def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
-        self.session.add(self.document.place(keys), found, expected, hint)
+        where = self.document.place(keys)
+        self.faults.append(Fault(where=where, found=found, expected=expected, hint=hint))
 
     def version(self) -> bool:
         value = self.need(("kerncraft version",), "telling which keys the file has")
@@ -161,7 +161,7 @@ class _Reader:
     # --- parts ------------------------------------------------------------------------------
 
     def machine(self, name: str, text: str) -> Machine | None:
-        faults_before = len(self.session.faults)
+        faults_before = len(self.faults)
         clock = self.quantity(("clock",), "Hz", "turning cycles into seconds")
         per_socket = self.whole(("cores per socket",), f"{_ECM} over cores")
         domain = self.whole(("cores per NUMA domain",), "the shared cache and the bandwidth")
@@ -173,7 +173,7 @@ class _Reader:
         in_core = self.in_core()
         sockets = self.optional(("sockets",))
         threads = self.optional(("threads per core",))
-        if len(self.session.faults) > faults_before or memory is None:
+        if len(self.faults) > faults_before or memory is None:
             return None
         assert clock is not None
         assert per_socket is not None

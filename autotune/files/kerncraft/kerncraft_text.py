@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from autotune.domain.machine import CacheLevel, Machine, Streaming
 from autotune.errors import Fault, InputError
-from autotune.files.config.osaca_ports import MARCH, PORTS
+from autotune.files.kerncraft.osaca_ports import MARCH, PORTS
 from autotune.units import BytesPerSecond
 
 VERSION = "0.8.18"

@@ -5,7 +5,7 @@ from importlib import resources
 
 import pytest
 
-from autotune.files.config.osaca_ports import MARCH, PORTS
+from autotune.files.kerncraft.osaca_ports import MARCH, PORTS
 
 
 @pytest.mark.parametrize("name", list(PORTS))

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory, Streaming
-from autotune.errors import InputError
-from autotune.files.config.kerncraft_machines import is_kerncraft, read_kerncraft
-from autotune.files.config.kerncraft_text import kerncraft_gaps, kerncraft_text
-from autotune.files.config.session import Session
+from autotune.errors import Fault, InputError
+from autotune.files.kerncraft.kerncraft_machines import is_kerncraft, read_kerncraft
+from autotune.files.kerncraft.kerncraft_text import kerncraft_gaps, kerncraft_text
 
 L1 = CacheLevel(name="L1", size=32 << 10, line=64, ways=8)
 L2 = CacheLevel(name="L2", size=256 << 10, line=64, ways=8, inbound=64.0, duplex="half")
@@ -65,9 +64,9 @@ memory hierarchy:
 
 
 def read_back(text, tmp_path):
-    session = Session()
-    machine = read_kerncraft(session, text, tmp_path / "m.yml")
-    assert [str(fault) for fault in session.faults] == []
+    faults: list[Fault] = []
+    machine = read_kerncraft(faults, text, tmp_path / "m.yml")
+    assert [str(fault) for fault in faults] == []
     return machine
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.errors import Fault
-from autotune.files.config import yaml_document
+from autotune.files.parsing import yaml_document
 
 
 def compose(text):

@@ -1,0 +1,1 @@
+"""Machine files of kerncraft: read as machines, written from machines."""

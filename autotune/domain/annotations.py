@@ -104,6 +104,14 @@ class OneKey:
 
 
 @dataclass(frozen=True, slots=True)
+class ShortForm:
+    """A text that a file may have in place of the keys of a class: ``time: wall``."""
+
+    text: str
+    keys: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class OneOf:
     """The allowed texts of a field."""
 

@@ -760,6 +760,8 @@ class ProgramProblem:
             program=self.program.name,
             arguments=dict(self.arguments),
             size_argument=self.program.size or "",
+            goal=self.program.goal,
+            metrics=tuple(printed.metric for printed in self.program.metrics.values()),
         )
 
     def at(self, arguments: Mapping[str, Value]) -> "ProgramProblem":

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.program import written
 from autotune.language.constraint import Value
 
@@ -37,6 +38,10 @@ class ProblemFacts:
     """Arguments of a program, by name."""
     size_argument: str = ""
     """Which of the arguments counts as size; empty where none does."""
+    goal: Metric = TIME
+    """What is optimised."""
+    metrics: tuple[Metric, ...] = ()
+    """What is measured beside the time."""
 
     @property
     def name(self) -> str:
@@ -85,6 +90,10 @@ class ProblemFacts:
             return "Times are for one time step."
         if self.grid:
             return "Times are for one time step, a sweep over the grid."
+        if not self.goal.timed:
+            return (
+                f"Values are {self.goal.name}, as the program tells: {self.goal.better} is better."
+            )
         return "Times are those that the program tells."
 
     @property

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Annotated, ClassVar, Literal
 
-from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, Text
+from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, ShortForm, Text
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.program_model import ProgramModel
+from autotune.domain.readings import Check, PrintedMetric, TimeReading
 from autotune.language.constraint import Condition, Value
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
@@ -20,6 +22,9 @@ BUILD_PLACES = ("output", "source folder", "compiler", "flags", "python")
 """What the templates of a build may name beside parameters and arguments."""
 RUN_PLACES = (*BUILD_PLACES, "threads")
 """The same of a run and its environment."""
+
+METRICS_OF_ALL = ("time", "energy", "memory")
+"""Metrics of every program, whose names no metric of its output can have."""
 
 Threads = Literal["one", "openmp", "own"]
 """How many threads a program runs: one; as many as OMP_NUM_THREADS says; as it likes."""
@@ -103,51 +108,6 @@ def filled(command: Command, values: Mapping[str, Value], flags: Sequence[str] =
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """The place in a program's output from which a number is read.
-
-    ``pattern``: a regular expression with one group, searched in standard output line by line;
-    ``json``: a path of keys, looked up in every line that is a JSON object; ``wall``: no output,
-    but the time from the start of the process to its end.
-    """
-
-    kind: Literal["pattern", "json", "wall"]
-    pattern: str = ""
-    keys: tuple[str, ...] = ()
-    unit: float = 1.0
-    """What was read, times this, is in seconds; 1 for values that are no times."""
-
-    def __post_init__(self) -> None:
-        if self.kind == "pattern" and re.compile(self.pattern).groups != 1:
-            raise ValueError(f"the pattern {self.pattern!r} must have one group: time (\\S+)")
-        if self.kind == "json" and not all(self.keys):
-            raise ValueError("json needs the name of a key, or several joined by dots")
-        if not self.unit > 0:
-            raise ValueError(f"a unit must be positive, not {self.unit}")
-
-    def __str__(self) -> str:
-        if self.kind == "wall":
-            return "the time of the process"
-        where = f"the pattern {self.pattern!r}" if self.kind == "pattern" else ".".join(self.keys)
-        return f"{where} in its output"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """The value of a run that is compared with that of the reference run."""
-
-    reading: Reading
-    tolerance: float = 1e-9
-    """Largest difference, relative to the reference; text must be the same."""
-
-    def __post_init__(self) -> None:
-        if self.reading.kind == "wall":
-            raise ValueError("a check value is read by a pattern or from JSON, not from the clock")
-        if not 0 <= self.tolerance < 1:
-            raise ValueError(f"a tolerance must be in [0, 1), not {self.tolerance}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramConstraint:
     """A condition on combinations of parameters and arguments, with its reason."""
 
@@ -206,9 +166,17 @@ class Program:
     constraints: tuple[ProgramConstraint, ...] = ()
     baseline: Mapping[str, Given] = field(default_factory=dict)
     """A value of every parameter; in a file of some, the others have their first."""
-    time: Annotated[Reading, FileKey(about="wall, {pattern: ...} or {json: ...}")]
-    warm_ups: Annotated[int, Derived()] = 0
-    """Times at the start of each run that are kept but never counted."""
+    time: Annotated[TimeReading, ShortForm("wall", {"wall": True})] = field(
+        default_factory=lambda: TimeReading(wall=True)
+    )
+    """How the time of a run is read; without this key, from the start of the process to its end."""
+    metrics: Mapping[str, PrintedMetric] = field(default_factory=dict)
+    """What is read from the output beside the time."""
+    objective: Text = "time"
+    """What is to be optimised: ``time``, or the name of a metric."""
+    bounds: tuple[ProgramConstraint, ...] = ()
+    """Conditions that the metrics of every run have to fulfil, such as ``ratio >= 5``. Parameters,
+    arguments and ``time`` in seconds may be named too."""
     check: Check | None = None
     verify: Mapping[str, Given] = field(default_factory=dict)
     """Arguments of the runs that are compared with the reference; empty: those of the problem."""
@@ -227,15 +195,15 @@ class Program:
         beside = os.path.relpath(self.folder, self.source_folder) if self.folder else ""
         essence = (
             *(self.digest, self.build, self.run, sorted(self.environment.items()), beside),
-            *(self.threads, self.time, self.warm_ups, self.check, sorted(self.verify.items())),
+            *(self.threads, self.time, self.check, sorted(self.verify.items())),
+            *(sorted(self.metrics.items()), self.objective, self.bounds),
         )
         digest = hashlib.sha256(repr(essence).encode()).hexdigest()[:12]
         object.__setattr__(self, "definition", digest)
         if not self.run:
             raise ValueError("a program needs a command that runs it")
         self._check_names()
-        if self.warm_ups < 0:
-            raise ValueError(f"warm_ups must not be negative, but is {self.warm_ups}")
+        self._check_metrics()
         if self.size is not None and self.size not in self.arguments:
             raise ValueError(f"size: {self.size!r} is not one of the arguments")
         for name in self.verify:
@@ -260,6 +228,31 @@ class Program:
                 for name in template.names:
                     if name not in allowed:
                         raise ValueError(f"unknown placeholder {{{name}}} in {template.text!r}")
+
+    def _check_metrics(self) -> None:
+        for name in self.metrics:
+            if not NAME.fullmatch(name) or name in METRICS_OF_ALL:
+                raise ValueError(f"{name!r} cannot be the name of a metric")
+            if name in self.parameters or name in self.arguments:
+                raise ValueError(f"{name!r} is a parameter or an argument, not a metric")
+        if self.objective != TIME.name and self.objective not in self.metrics:
+            raise ValueError(f"objective: {self.objective!r} is not one of the metrics")
+        names = {TIME.name, *self.metrics, *self.parameters, *self.arguments}
+        for bound in self.bounds:
+            for name in bound.require.names:
+                if name not in names:
+                    raise ValueError(f"unknown name {name!r} in the bound {bound.require.text!r}")
+
+    @property
+    def goal(self) -> Metric:
+        """The metric that is optimised."""
+        return TIME if self.objective == TIME.name else self.metrics[self.objective].metric
+
+    @property
+    def warm_ups(self) -> int:
+        """Values of the objective at the start of each run that are kept but never counted."""
+        timed = self.objective == TIME.name
+        return self.time.warm_ups if timed else self.metrics[self.objective].warm_ups
 
     @property
     def named(self) -> frozenset[str]:

@@ -3,15 +3,24 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from autotune.domain.variant import Candidate
 from autotune.units import Seconds
 
-Status = Literal["ok", "build-failed", "crashed", "timed-out", "wrong-result", "contended"]
-STATUSES: tuple[Status, ...] = (
-    "ok", "build-failed", "crashed", "timed-out", "wrong-result", "contended",
-)  # fmt: skip
+Status = Literal[
+    "ok",
+    "build-failed",
+    "crashed",
+    "timed-out",
+    "wrong-result",
+    "out-of-bounds",
+    "implausible",
+    "contended",
+]
+"""How building, verifying and measuring a candidate ended. ``out-of-bounds``: a metric violates a
+bound; ``implausible``: a time cannot be true."""
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 Stage = Literal["first", "search", "final"]
 """Of a tuning: the first candidates, steps of the search, the finalists measured again."""
@@ -88,7 +97,7 @@ class Sample:
     """One timed stretch of ``steps`` time steps in one process."""
 
     seconds: Seconds
-    """Wall time per time step."""
+    """Wall time per time step; of a program with another objective, its cost."""
     steps: int
     busy: float
     """CPU time of the process over (threads x wall time); 1 when nothing disturbed it."""
@@ -104,6 +113,9 @@ class Sample:
     conditions: Mapping[str, float | int | str] = field(default_factory=dict)
     """Load average, context switches, steal time, priority method: as they were; ``stage`` where
     the candidates were not measured all alike."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """The time in seconds and the metrics of a program in their units, by name; empty for what has
+    no metrics but the time."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.seconds) and self.seconds > 0):

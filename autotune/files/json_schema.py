@@ -25,6 +25,7 @@ from autotune.domain.annotations import (
     FileSection,
     OneKey,
     OneOf,
+    ShortForm,
 )
 from autotune.files.config.facts import FORMS
 from autotune.files.config.file_fields import (
@@ -96,6 +97,9 @@ class _FileSchema:
         if single in FORMS:
             return FORMS[single].schema(self.of)
         schema = self._plain(single, (*inner, *notes))
+        short = next((item for item in notes if isinstance(item, ShortForm)), None)
+        if short is not None:
+            schema = {"anyOf": [{"const": short.text}, schema]}
         return _or_null(schema) if _may_be_none(kind) else schema
 
     def _plain(self, kind: object, notes: tuple[object, ...]) -> Schema:

@@ -5,13 +5,13 @@ from pathlib import Path
 import own_programs as own
 import pytest
 
-from autotune.domain.program import Check, Reading
+from autotune.domain.readings import Check
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.tuning import agree
 from autotune.units import Seconds
 from autotune.workloads.program.measuring.printed_output import answer, compare
 
-CHECK = Check(reading=Reading(kind="pattern", pattern=r"sum (\S+)"))
+CHECK = Check(pattern=r"sum (\S+)")
 
 
 def told(text: str) -> float | str:

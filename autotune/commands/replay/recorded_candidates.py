@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from autotune.domain.problem import ProgramProblem
-from autotune.domain.program import Program, Reading, Template
+from autotune.domain.program import Program, Template
 from autotune.domain.ranking import Ranking, rank
 from autotune.domain.results import Prediction
 from autotune.domain.variant import NO_COMPILER, Candidate, Variant
@@ -58,7 +58,6 @@ def candidates_of(space: RecordedSpace) -> RecordedCandidates:
         run=(Template("recorded"),),
         parameters={},
         baseline={},
-        time=Reading(kind="wall"),
     )
     problem = ProgramProblem(program=program, arguments={})
     candidates = tuple(

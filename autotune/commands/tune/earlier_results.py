@@ -14,7 +14,7 @@ from autotune.toolchain import compiler as compilers
 from autotune.tuning import EarlierResult
 from autotune.tuning.study_search import Hint
 
-_LASTING: tuple[Status, ...] = ("ok", "wrong-result")
+_LASTING: tuple[Status, ...] = ("ok", "wrong-result", "out-of-bounds")
 """What another study found out and this one would too; of builds and runs its time limits may have
 been others, or a library was missing."""
 

@@ -24,6 +24,7 @@ from autotune.domain.annotations import (
     FileSection,
     OneKey,
     OneOf,
+    ShortForm,
     Text,
 )
 from autotune.domain.program import ProgramConstraint, Template
@@ -335,6 +336,9 @@ class FactReader:
         """A value of an annotated type; ``LOST`` after a fault, unless the notation has
         a stand-in.
         """
+        short = note(notes, ShortForm)
+        if short is not None and value == short.text:
+            value = dict(short.keys)
         notation = notation_of(kind, notes)
         if notation is not None:
             return self.noted(notation, value, keys)

@@ -37,7 +37,7 @@ class MeasuredRow:
     deviation: float | None
     """(predicted - measured) / measured."""
     status: Status | None
-    """ok, build-failed, crashed, timed-out, wrong-result, contended."""
+    """ok, build-failed, crashed, timed-out, wrong-result, out-of-bounds, implausible, contended."""
     detail: str
     verified_error: float | None
     """max abs(a - b) / max abs(b) against the reference."""

@@ -26,6 +26,8 @@ _FAILED: dict[Status, str] = {
     "crashed": "RuntimeFailedConfig",
     "timed-out": "RuntimeFailedConfig",
     "wrong-result": "InvalidConfig",
+    "out-of-bounds": "InvalidConfig",
+    "implausible": "InvalidConfig",
 }
 """What stands in place of the time of a failure."""
 

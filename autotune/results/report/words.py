@@ -22,6 +22,8 @@ STATUS_WORDS = {
     "crashed": "crashed",
     "timed-out": "timed out",
     "wrong-result": "wrong result",
+    "out-of-bounds": "out of bounds",
+    "implausible": "implausible",
     "contended": "contended",
 }
 

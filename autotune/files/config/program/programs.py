@@ -1,21 +1,21 @@
 """Reads external programs from YAML (schema autotune.program/1)."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import cast
 
 from autotune import paths
-from autotune.domain.annotations import Bounds, InNotation, Text
+from autotune.domain.annotations import Text
+from autotune.domain.metric import TIME
 from autotune.domain.program import (
     BUILD_PLACES,
+    METRICS_OF_ALL,
     NAME,
     RUN_PLACES,
-    Check,
     Command,
     Package,
     Program,
-    Reading,
     Template,
     digest,
 )
@@ -29,9 +29,7 @@ from autotune.files.config.facts import (
     altered,
     draft,
     settle,
-    unchecked,
 )
-from autotune.files.config.file_fields import split
 from autotune.files.config.program.program_models import complete_model
 from autotune.files.config.session import Session
 from autotune.files.parsing.yaml_document import Document, Keys, describe, shown
@@ -39,85 +37,6 @@ from autotune.files.parsing.yaml_document import Document, Keys, describe, shown
 SCHEMA = "autotune.program/1"
 LARGEST = 1 << 28
 """Bytes of all sources of a program together."""
-_READINGS = {
-    "pattern": Annotated[str, InNotation("pattern")],
-    "json": Annotated[tuple[str, ...], InNotation("keys")],
-    "wall": Literal[True],
-}
-"""Ways to read a number by their key."""
-_BESIDE_TIME: dict[str, object] = {
-    "unit": Annotated[float, InNotation("unit of time")],
-    "warm_ups": Annotated[int, Bounds(least=0)],
-}
-_BESIDE_CHECK: dict[str, object] = {"tolerance": Annotated[float, Bounds(least=0, below=1)]}
-
-
-def _read_time(reader: FactReader, value: object, keys: Keys) -> object:
-    """How a time is read from the output: ``{pattern: ..., unit: ms}``; ``wall`` is short for
-    ``{wall: true}``.
-    """
-    value = {"wall": True} if value == "wall" else value
-    return _reading(reader, value, keys, tuple(_READINGS), _BESIDE_TIME)[0]
-
-
-def _read_check(reader: FactReader, value: object, keys: Keys) -> object:
-    reading, beside = _reading(reader, value, keys, ("pattern", "json"), _BESIDE_CHECK)
-    if reading is LOST:
-        return LOST
-    return unchecked(Check, reading, beside.get("tolerance", 1e-9))
-
-
-def _reading(
-    reader: FactReader,
-    value: object,
-    keys: Keys,
-    ways: Sequence[str],
-    beside: Mapping[str, object],
-) -> tuple[object, dict[str, object]]:
-    """How a number is read from output, in exactly one of several ways, and the values of the keys
-    beside it.
-    """
-    if not isinstance(value, dict):
-        return reader.refuse(keys, value, "keys and values"), {}
-    faults_before = len(reader.session.faults)
-    kinds = {**{way: _READINGS[way] for way in ways}, **beside}
-    values = {
-        key: reader.value(*split(kind), value[key], (*keys, key))
-        for key, kind in kinds.items()
-        if key in value and not (key in ways and value[key] is None and key != "wall")
-    }
-    reader.refuse_others(tuple(kinds), value, keys)
-    read = {key: item for key, item in values.items() if item is not LOST}
-    given = [way for way in ways if way in read]
-    if len(given) != 1:
-        if len(reader.session.faults) > faults_before:
-            reader.broken = True
-            return LOST, {}
-        listed = f"{', '.join(ways[:-1])} and {ways[-1]}"
-        what = "a time" if "wall" in ways else "a check value"
-        return reader.fault(keys, f"{what} is read by one of {listed}"), {}
-    pattern = read.get("pattern", "")
-    return unchecked(Reading, given[0], pattern, read.get("json", ()), read.get("unit", 1.0)), read
-
-
-def _reading_schema(
-    ways: Sequence[str], beside: Mapping[str, object], of: Callable[[object], dict[str, object]]
-) -> dict[str, object]:
-    kinds = {**{way: _READINGS[way] for way in ways}, **beside}
-    return {
-        "type": "object",
-        "properties": {key: of(kind) for key, kind in kinds.items()},
-        "additionalProperties": False,
-    }
-
-
-FORMS[Reading] = FileForm(
-    _read_time,
-    lambda of: {"anyOf": [{"const": "wall"}, _reading_schema(tuple(_READINGS), _BESIDE_TIME, of)]},
-)
-FORMS[Check] = FileForm(
-    _read_check, lambda of: _reading_schema(("pattern", "json"), _BESIDE_CHECK, of)
-)
 
 
 def _read_packages(reader: FactReader, value: object, keys: Keys) -> object:
@@ -162,8 +81,6 @@ def _completed(
     document: Document, stated: Program, folder: Path, sources: Mapping[str, bytes]
 ) -> Program:
     """The draft of a program with absolute paths and a complete baseline, but without a model."""
-    time = document.root["time"]
-    warm_ups = time.get("warm_ups", 0) if isinstance(time, dict) else 0
     places = {".".join(str(k) for k in keys): p for keys, p in document.places.items() if keys}
     beside = document.path.parent / stated.folder
     return altered(
@@ -176,7 +93,6 @@ def _completed(
         baseline={
             name: stated.baseline.get(name, values[0]) for name, values in stated.parameters.items()
         },
-        warm_ups=warm_ups,
         model=None,
         places=places,
     )
@@ -209,6 +125,7 @@ class _Checker:
             self._check_place(("environment", name), template, RUN_PLACES)
         self._check_output()
         self._check_constraints()
+        self._check_metrics()
         self._check_values()
 
     def _key(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
@@ -266,12 +183,35 @@ class _Checker:
                     self._key((section, name), found, f"{{{name}}} in one of them")
 
     def _check_constraints(self) -> None:
+        program = self.program
         allowed = [*self.placeholders, "threads"]
-        for i, constraint in enumerate(self.program.constraints):
-            for name in constraint.require.names:
-                if name not in allowed:
-                    place = self.document.place(("constraints", i, "require"))
-                    self.session.faults.append(unknown_name(place, "name", name, allowed))
+        measured = [TIME.name, *program.metrics, *self.placeholders]
+        for section, constraints, names in (
+            ("constraints", program.constraints, allowed),
+            ("bounds", program.bounds, measured),
+        ):
+            for i, constraint in enumerate(constraints):
+                for name in constraint.require.names:
+                    if name not in names:
+                        place = self.document.place((section, i, "require"))
+                        self.session.faults.append(unknown_name(place, "name", name, names))
+
+    def _check_metrics(self) -> None:
+        program = self.program
+        for name in program.metrics:
+            if not NAME.fullmatch(name) or name in METRICS_OF_ALL:
+                expected = f"letters, digits and _, and none of {', '.join(METRICS_OF_ALL)}"
+                self._key(("metrics", name), f"{name!r} cannot be the name of a metric", expected)
+            if name in self.placeholders:
+                found = f"{name!r} is a parameter or an argument already"
+                self._key(("metrics", name), found, "another name")
+        if program.objective not in (TIME.name, *program.metrics):
+            place = self.document.place(("objective",))
+            names = [TIME.name, *program.metrics]
+            self.session.faults.append(unknown_name(place, "metric", program.objective, names))
+        if program.model is not None and program.objective != TIME.name:
+            found = f"a model predicts the time, and the objective is {program.objective}"
+            self._key(("model",), found, "no model, or objective: time")
 
     def _check_values(self) -> None:
         program = self.program

@@ -1,39 +1,79 @@
-"""Times and check values in the output of an external program."""
+"""Times, metrics and check values in the output of an external program."""
 
+import csv
 import json
 import math
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from autotune.domain.program import Check, Reading
+from autotune.domain.metric import TIME
+from autotune.domain.program import Program
+from autotune.domain.readings import Check, PrintedMetric, Reading, TimeReading
+from autotune.language.constraint import Value
 from autotune.toolchain.child_process import TAIL, ProcessOutcome
-from autotune.units import Seconds
 
 Answer = float | str
 """A check value: a number, or text that must be the same."""
 
 _LONGEST = 4096
 """Characters of a line that is searched."""
-_EXPONENT = re.compile(r"(?<=[0-9.])[dD](?=[-+]?[0-9])")
-"""The exponent letter of double-precision numbers as Fortran writes them."""
+_LEAST = sys.float_info.min
+"""The smallest double with all its digits, 2.2e-308."""
+_NUMBER = re.compile(
+    r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eEdD][-+]?[0-9]+)?|nan|inf|infinity)",
+    re.IGNORECASE | re.ASCII,
+)
+"""A number as C and Fortran write it, whose exponent letter may be D; digits are ASCII."""
 
 
 class UnreadableOutput(Exception):
     """An expected value is missing in the output; the message shows its last lines."""
 
 
-def times(reading: Reading, outcome: ProcessOutcome) -> tuple[Seconds, ...]:
-    """The times in the output of a run, in seconds, at least one.
+def values(program: Program, outcome: ProcessOutcome) -> tuple[Mapping[str, float], ...]:
+    """The metrics of each sample in the output of a run: the time in seconds, others in their unit.
 
-    Raises ``UnreadableOutput`` where there are none or one is not a positive number.
+    There is a sample for every value of the objective. A metric that was printed once counts for
+    all samples. Raises ``UnreadableOutput`` for a metric that is missing or no number, for another
+    number of values, and for a time or an objective that is not positive.
     """
-    if reading.kind == "wall":
-        return (outcome.usage.wall if outcome.usage else outcome.seconds,)
-    seconds = [_time(text, reading, outcome) for text in _values(reading, outcome)]
-    if not seconds:
-        raise UnreadableOutput(f"the program printed no time: {_absent(reading, outcome)}")
-    return tuple(seconds)
+    columns = {TIME.name: _times(program.time, outcome)}
+    for name, metric in program.metrics.items():
+        columns[name] = _metric(metric, outcome, objective=name == program.objective)
+    count = len(columns[program.objective])
+    for name, column in columns.items():
+        if len(column) not in (1, count):
+            raise UnreadableOutput(
+                f"the program printed {count} of {program.objective} and {len(column)} of"
+                f" {name}{last_lines(outcome)}"
+            )
+    return tuple(
+        {name: column[i % len(column)] for name, column in columns.items()} for i in range(count)
+    )
+
+
+def out_of_bounds(program: Program, values: Mapping[str, Value]) -> str:
+    """The first bound that the metrics of a sample violate, in words; empty if there is none.
+
+    ``values`` are metrics, parameters and arguments by name.
+    """
+    for bound in program.bounds:
+        try:
+            if bound.require.holds(values):
+                continue
+            why = "does not hold"
+        except ValueError as error:
+            why = f"cannot be judged: {error}"
+        named = (f"{name} = {_written(values[name])}" for name in bound.require.names)
+        reason = f" ({bound.reason})" if bound.reason else ""
+        return f"{bound.require.text} {why}: {', '.join(named)}{reason}"
+    return ""
+
+
+def _written(value: Value) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def answer(check: Check, outcome: ProcessOutcome) -> Answer:
@@ -41,11 +81,9 @@ def answer(check: Check, outcome: ProcessOutcome) -> Answer:
 
     Raises ``UnreadableOutput`` where there is none.
     """
-    texts = list(_values(check.reading, outcome))
+    texts = list(_values(check, outcome))
     if not texts:
-        raise UnreadableOutput(
-            f"the program printed no check value: {_absent(check.reading, outcome)}"
-        )
+        raise UnreadableOutput(f"the program printed no check value: {_absent(check, outcome)}")
     number = _number(texts[-1])
     beyond = number is not None and math.isinf(number) and "inf" not in texts[-1].lower()
     return texts[-1] if number is None or beyond else number  # a hash may read 12e45678
@@ -85,12 +123,47 @@ def last_lines(outcome: ProcessOutcome) -> str:
     return f"; its last lines:\n{text}" if text else "; it printed nothing"
 
 
-def _time(text: str, reading: Reading, outcome: ProcessOutcome) -> Seconds:
+def _times(reading: TimeReading, outcome: ProcessOutcome) -> list[float]:
+    if reading.wall:
+        return [outcome.usage.wall if outcome.usage else outcome.seconds]
+    return [
+        _positive(text, "its time", reading, outcome, reading.unit)
+        for text in _printed(reading, "time", outcome)
+    ]
+
+
+def _metric(metric: PrintedMetric, outcome: ProcessOutcome, *, objective: bool) -> list[float]:
+    texts = _printed(metric, f"value of {metric.name}", outcome)
+    if objective:
+        return [_positive(text, metric.name, metric, outcome) for text in texts]
+    return [_finite(text, metric.name, metric, outcome) for text in texts]
+
+
+def _printed(reading: Reading, what: str, outcome: ProcessOutcome) -> list[str]:
+    """The texts that a reading finds, at least one."""
+    texts = list(_values(reading, outcome))
+    if not texts:
+        raise UnreadableOutput(f"the program printed no {what}: {_absent(reading, outcome)}")
+    return texts
+
+
+def _finite(text: str, what: str, reading: Reading, outcome: ProcessOutcome) -> float:
     number = _number(text)
-    if number is None or not (math.isfinite(number) and number > 0):
-        problem = f"the program printed {text[:80]!r} where its time should be"
+    if number is None or not math.isfinite(number):
+        problem = f"the program printed {text[:80]!r} where {what} should be"
         raise UnreadableOutput(f"{problem} ({reading}){last_lines(outcome)}")
-    return Seconds(number * reading.unit)
+    return number
+
+
+def _positive(
+    text: str, what: str, reading: Reading, outcome: ProcessOutcome, unit: float = 1.0
+) -> float:
+    """A positive number times ``unit`` that has all digits of a double, and its reciprocal too."""
+    value = _finite(text, what, reading, outcome) * unit
+    if not _LEAST <= value <= 1 / _LEAST:
+        problem = f"the program printed {text[:80]!r} where {what} should be, a positive number"
+        raise UnreadableOutput(f"{problem} ({reading}){last_lines(outcome)}")
+    return value
 
 
 def _absent(reading: Reading, outcome: ProcessOutcome) -> str:
@@ -98,31 +171,55 @@ def _absent(reading: Reading, outcome: ProcessOutcome) -> str:
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(_EXPONENT.sub("e", text.strip()))
-    except ValueError:
+    plain = text.strip(" \t")
+    if _NUMBER.fullmatch(plain) is None:
         return None
+    return float(plain if "n" in plain.lower() else plain.lower().replace("d", "e"))
 
 
 def _values(reading: Reading, outcome: ProcessOutcome) -> Iterator[str]:
     """The matching texts in standard output or, if there are none, in standard error."""
-    search = _matches if reading.kind == "pattern" else _members
-    matches = list(search(reading, outcome.out)) or list(search(reading, outcome.err))
-    return iter(matches)
+    search = _matches if reading.pattern else _members if reading.json else _cells
+    return iter(list(search(reading, outcome.out)) or list(search(reading, outcome.err)))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text as a terminal would show them: what follows the last carriage return."""
+    for line in text.split("\n"):
+        yield line.rstrip("\r").rpartition("\r")[2][:_LONGEST]
 
 
 def _matches(reading: Reading, text: str) -> Iterator[str]:
-    pattern = re.compile(reading.pattern)
-    for line in text.splitlines():
-        for match in pattern.finditer(line[:_LONGEST]):
+    pattern = re.compile(reading.pattern or "")
+    for line in _lines(text):
+        for match in pattern.finditer(line):
             yield match.group(1) or ""
+
+
+def _cells(reading: Reading, text: str) -> Iterator[str]:
+    """The values of a column of the tables whose header names it, by the first separator that finds
+    any.
+    """
+    for separator in ",;\t":
+        place, width, cells = -1, 0, list[str]()
+        for line in _lines(text):
+            row = [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
+            if reading.csv in row:
+                place, width = row.index(reading.csv), len(row)
+            elif place >= 0 and len(row) == width:
+                cells.append(row[place])
+            else:
+                place = -1
+        if cells:
+            yield from cells
+            return
 
 
 def _members(reading: Reading, text: str) -> Iterator[str]:
     """The values under a key of the JSON documents; a list of numbers gives several."""
     for document in _documents(text):
         value = document
-        for key in reading.keys:
+        for key in reading.json or ():
             value = value.get(key) if isinstance(value, dict) else None
         for member in value if isinstance(value, list) else [value]:
             if member is not None and not isinstance(member, dict | list):
@@ -132,7 +229,7 @@ def _members(reading: Reading, text: str) -> Iterator[str]:
 def _documents(text: str) -> Iterator[object]:
     """The JSON objects of a text: one per line, or the whole text as one object."""
     any_document = False
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if line.lstrip().startswith("{"):
             document = _parsed(line)
             any_document = any_document or document is not None

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autotune import paths
+from autotune.domain.metric import TIME
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program
 from autotune.domain.results import Prepared, Sample, Status
@@ -40,7 +41,8 @@ class ProgramRun:
 
     status: Status
     detail: str = ""
-    times: tuple[Seconds, ...] = ()
+    values: tuple[Mapping[str, float], ...] = ()
+    """The metrics of each sample."""
     answer: Answer | None = None
     """None: the program has no check value."""
     outcome: ProcessOutcome | None = None
@@ -138,20 +140,25 @@ class ProgramMeasurer:
         """Run the program until the wanted number of times is accepted, or too many runs failed.
 
         ``on_sample`` receives the samples of a run after it has ended well. ``expected``: the
-        seconds that the program is expected to report. The limit of a run is ``limits.run``, or
-        ``limits.factor`` times ``expected`` if that is more.
+        cost that the program is expected to report, seconds unless it has another objective. The
+        limit of a run is ``limits.run``, or ``limits.factor`` times that time if that is more.
         """
         candidate = prepared.candidate
+        program = program_problem(candidate).program
         wanted, taken = self.measuring.samples, list[Sample]()
         agreed: Answer | None = None
         for _ in range(self.measuring.attempts * wanted):
             resource_use = ResourceUse(meter=self.meter)
             watch = quiet.QuietWatch()
-            run = self._run(candidate, prepared.build, expected, resource_use=resource_use)
+            seconds = expected if program.goal.timed else None
+            run = self._run(candidate, prepared.build, seconds, resource_use=resource_use)
             agreed, fault = self._agreed(candidate, run)
             if run.status != "ok" or fault:
                 status: Status = "wrong-result" if fault else run.status
                 return Launch(status=status, samples=tuple(taken), detail=fault or run.detail)
+            beyond = _out_of_bounds(candidate, run)
+            if beyond:
+                return Launch(status="out-of-bounds", samples=tuple(taken), detail=beyond)
             samples = self._samples(candidate, run, resource_use, watch)
             for sample in samples:
                 placed = replace(sample, launch=launch, round=round_number)
@@ -164,7 +171,7 @@ class ProgramMeasurer:
             status="ok" if accepted else "contended",
             samples=tuple(taken),
             detail="" if accepted else self._disturbed(taken),
-            checksum=_checksum(agreed, program_problem(candidate).program),
+            checksum=_checksum(agreed, program),
         )
 
     def time_limit(self, expected: float | None) -> float:
@@ -271,11 +278,11 @@ class ProgramMeasurer:
             text = f"it left {outcome.strays} processes behind, which were ended"
             return ProgramRun("crashed", text, outcome=outcome)
         try:
-            times = printed_output.times(program.time, outcome)
+            values = printed_output.values(program, outcome)
             result = printed_output.answer(program.check, outcome) if program.check else None
         except UnreadableOutput as error:
             return ProgramRun("crashed", str(error), outcome=outcome)
-        return ProgramRun("ok", times=times, answer=result, outcome=outcome)
+        return ProgramRun("ok", values=values, answer=result, outcome=outcome)
 
     def _samples(
         self,
@@ -299,9 +306,10 @@ class ProgramMeasurer:
             if usage.waited is not None:
                 conditions["waited_s"] = usage.waited
         taken = datetime.now(UTC).isoformat(timespec="milliseconds")
+        goal = program.goal
         return [
             Sample(
-                seconds=seconds,
+                seconds=Seconds(goal.cost(values[goal.name])),
                 steps=1,
                 busy=busy,
                 accepted=busy >= self.measuring.busy,
@@ -309,19 +317,31 @@ class ProgramMeasurer:
                 round=0,
                 taken=taken,
                 warm_up=number < program.warm_ups,
-                conditions={**conditions, **resource_use.of_launch(seconds)},
+                metrics=values if program.metrics else {},
+                conditions={**conditions, **resource_use.of_launch(values[TIME.name])},
             )
-            for number, seconds in enumerate(run.times)
+            for number, values in enumerate(run.values)
         ]
 
     def _disturbed(self, samples: list[Sample]) -> str:
         timed = [s.busy for s in samples if not s.warm_up]
         if not timed:
-            return "every time that the program tells is a warm-up: see warm_ups"
+            return "every value that the program tells is a warm-up: see warm_ups"
         return (
             f"every sample was rejected: at best {max(timed):.2f} of the CPU time that its threads"
             f" could use, {self.measuring.busy:g} is wanted"
         )
+
+
+def _out_of_bounds(candidate: Candidate, run: ProgramRun) -> str:
+    """The first bound that a sample of a run violates, in words; empty if there is none."""
+    problem = program_problem(candidate)
+    given = {**problem.arguments, **candidate.variant.parameters}
+    for values in run.values[problem.program.warm_ups :]:
+        beyond = printed_output.out_of_bounds(problem.program, {**given, **values})
+        if beyond:
+            return beyond
+    return ""
 
 
 def _checksum(agreed: Answer | None, program: Program) -> tuple[float, float] | None:

@@ -1,0 +1,51 @@
+"""Metrics: what a candidate is judged by, with unit and direction."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from autotune.units import show
+
+Direction = Literal["less", "more"]
+"""Which of two values is the better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A quantity that candidates are judged by, such as a rate in MB/s of which more is better.
+
+    Searches, races and statistics minimise costs: positive numbers that are smaller for better
+    values. The cost is the value itself where less is better, else its reciprocal, so that the
+    ratio of two costs is the speed-up, or how many times better the one value is.
+    """
+
+    name: str
+    unit: str = ""
+    better: Direction = "less"
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is the time."""
+        return self.name == TIME.name
+
+    def cost(self, value: float) -> float:
+        """The cost of a value; ZeroDivisionError for 0 where more is better."""
+        return value if self.better == "less" else 1 / value
+
+    def value(self, cost: float) -> float:
+        """The value with this cost."""
+        return self.cost(cost)
+
+    def show(self, cost: float) -> str:
+        """The value with this cost, as text with its unit.
+
+        >>> Metric("speed", "MB/s", "more").show(0.002), TIME.show(0.002)
+        ('500 MB/s', '2 ms')
+        """
+        if self.timed:
+            return show(cost, "time")
+        return f"{self.value(cost):.4g} {self.unit}".rstrip()
+
+
+TIME = Metric("time", "s")
+ENERGY = Metric("energy", "J")
+MEMORY = Metric("memory", "B")

@@ -32,6 +32,7 @@ from autotune.models.refinement.measured_rows import data
 from autotune.models.refinement.posterior_fit import fit
 from autotune.models.refinement.shifting_constants import limited_shifts, prior
 from autotune.statistics import estimators
+from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
 from autotune.workloads.base import Workload
 
 Floats = npt.NDArray[np.float64]
@@ -80,33 +81,32 @@ def times_of(store: str, only: str, machine: Machine) -> Iterator[Times]:
 
 
 def _joined(cell: cells.Cell, workload: Workload, machine: Machine, run: RunRecord) -> Times | None:
-    rounds: dict[str, dict[int, list[float]]] = {}
+    rounds: dict[str, dict[int, LaunchTime]] = {}
     chosen: dict[str, Candidate] = {}
     for candidate in workload.candidates(machine.cores).legal:
         measured = run.measurement(candidate.identity)
         if measured is not None and measured.status == "ok":
-            rounds[candidate.identity] = estimators.by_round(measured.accepted)
+            rounds[candidate.identity] = by_round(measured.samples)
             chosen[candidate.identity] = candidate
     whole = max((len(each) for each in rounds.values()), default=0)
     kept = [identity for identity, each in rounds.items() if len(each) == whole]
     if len(kept) < 2:
         return None
-    samples = [[t for each in rounds[name].values() for t in each] for name in kept]
     floor = estimators.noise_floor({name: rounds[name] for name in kept})
     candidates = tuple(chosen[name] for name in kept)
     return Times(
         cell=cell,
         candidates=candidates,
-        seconds=np.array([estimators.location(times) for times in samples]),
+        seconds=np.array([candidate_time(list(rounds[name].values())) for name in kept]),
         noise=np.array([_noise(rounds[name]) for name in kept]),
         floor=floor.mean if floor else 0.0,
         bytes=_working_set(candidates[0]),
     )
 
 
-def _noise(rounds: Mapping[int, Sequence[float]]) -> float:
-    """Relative standard deviation of the location, from round to round."""
-    places = [estimators.location(times) for times in rounds.values()]
+def _noise(rounds: Mapping[int, LaunchTime]) -> float:
+    """Relative standard deviation of the mean time, from round to round."""
+    places = [launch.seconds for launch in rounds.values()]
     if len(places) < 2:
         return 0.02
     return max(0.005, statistics.stdev(places) / statistics.fmean(places) / math.sqrt(len(places)))

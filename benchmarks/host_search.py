@@ -32,7 +32,7 @@ from autotune.commands.rank import ranked_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.domain.results import Measurement
 from autotune.files.store import Store, StudyRecord
-from autotune.statistics.estimators import location
+from autotune.statistics.launch_times import by_round, candidate_time, time_of
 
 GRID = "{{stencil: {}, grid: {}}}"
 IVP = "{{ivp: {}, method: radau-iia-7, correctors: 6, size: {}}}"
@@ -148,12 +148,13 @@ def _recorded(name: str, store: str) -> Recorded | None:
     halves: tuple[dict[str, float], dict[str, float]] = ({}, {})
     spreads = []
     for each in _measured(record):
-        seconds = [sample.seconds for sample in each.accepted]
-        rounds = [[s.seconds for s in each.accepted if s.round % 2 == k] for k in (0, 1)]
+        launches = by_round(each.samples)
+        rounds = [[x for r, x in launches.items() if r % 2 == k] for k in (0, 1)]
         if all(rounds):
-            times[each.candidate] = location(seconds)
+            times[each.candidate] = candidate_time(list(launches.values()))
             for half, part in zip(halves, rounds, strict=True):
-                half[each.candidate] = location(part)
+                half[each.candidate] = candidate_time(part)
+            seconds = [launch.seconds for launch in launches.values()]
             spreads.append(max(seconds) / min(seconds) - 1)
     floors = []
     for chosen, scored in (halves, halves[::-1]):
@@ -162,7 +163,7 @@ def _recorded(name: str, store: str) -> Recorded | None:
 
 
 def _measured(record: StudyRecord) -> list[Measurement]:
-    return [m for run in record.runs for m in run.measurements if m.status == "ok" and m.accepted]
+    return [m for run in record.runs for m in run.measurements if m.status == "ok" and m.timed]
 
 
 # --- tuning anew ------------------------------------------------------------------------------
@@ -181,10 +182,10 @@ def _outcome(record: StudyRecord, recorded: Recorded) -> Outcome:
     measured = {m.candidate: m for m in _measured(record)}
     order = [choice.candidate for choice in sorted(run.choices, key=lambda c: c.place)]
     found = [(k, c) for k, c in enumerate(order, 1) if recorded.loss(c) <= recorded.floor]
-    best = min(measured, key=lambda c: location([s.seconds for s in measured[c].accepted]))
+    best = min(measured, key=lambda c: time_of(measured[c].samples))
     if not found or found[0][1] not in measured:
         return Outcome(None, None, recorded.loss(best))
-    first = measured[found[0][1]].accepted[0].taken
+    first = measured[found[0][1]].timed[0].taken
     elapsed = datetime.fromisoformat(first) - datetime.fromisoformat(run.started)
     before = sum(run.timings.get(stage, 0.0) for stage in ("calibrate", "predict"))
     return Outcome(found[0][0], before + elapsed.total_seconds(), recorded.loss(best))

@@ -168,7 +168,7 @@ def visible(standings: Sequence[Standing], current: str, room: int) -> Sequence[
 
 
 def table(standings: Sequence[Standing], *, wide: bool = True) -> Table:
-    """A table with a row per problem: best time, predicted, measured, budget, rejected samples."""
+    """A table with a row per problem: best time, predicted, measured, budget, disturbed samples."""
     grid = Table(expand=True, pad_edge=False, box=None, header_style="bold")
     grid.add_column("problem", no_wrap=True)
     grid.add_column("best so far", ratio=1, no_wrap=True, overflow="ellipsis")
@@ -177,7 +177,7 @@ def table(standings: Sequence[Standing], *, wide: bool = True) -> Table:
     grid.add_column("tried", justify="right", no_wrap=True)
     if wide:
         grid.add_column("failed", justify="right", no_wrap=True)
-    grid.add_column("rejected", justify="right", no_wrap=True)
+    grid.add_column("noisy", justify="right", no_wrap=True)
     grid.add_column("left", justify="right", no_wrap=True)
     grid.add_column("", no_wrap=True, overflow="ellipsis", min_width=_STATE if wide else None)
     for standing in standings:
@@ -200,7 +200,7 @@ def cells(standing: Standing, *, wide: bool = True) -> list[str]:
     texts.append(f"{standing.measured + standing.failed} of {standing.candidates}")
     if wide:
         texts.append(str(standing.failed))
-    texts += [f"{standing.rejected} of {standing.samples}", remaining_budget(standing)]
+    texts += [f"{standing.disturbed} of {standing.samples}", remaining_budget(standing)]
     return [*texts, state(standing) if wide else "done" if standing.finished else ""]
 
 
@@ -239,8 +239,8 @@ def summary(event: Event) -> str:
     failed = f", {standing.failed} failed" if standing.failed else ""
     elsewhere = f", {standing.elsewhere} more in other runs" if standing.elsewhere else ""
     parts.append(f"{tried} of {standing.candidates} tried{failed}{elsewhere}")
-    if standing.rejected:
-        parts.append(f"{standing.rejected} of {standing.samples} samples rejected")
+    if standing.disturbed:
+        parts.append(f"{standing.disturbed} of {standing.samples} samples disturbed")
     if remaining_budget(standing):
         parts.append(f"left: {remaining_budget(standing)}")
     return "; ".join(part for part in parts if part)

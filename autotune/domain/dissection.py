@@ -36,7 +36,7 @@ class Term:
     interval: tuple[float, float] | None = None
     """Where the measured time lies with a probability of 90 %; None for less than 3 launches."""
     samples: int = 0
-    """Accepted samples behind ``measured``."""
+    """Samples behind ``measured``."""
     reason: str = ""
 
     @property

@@ -101,8 +101,8 @@ class Sample:
     steps: int
     busy: float
     """CPU time of the process over (threads x wall time); 1 when nothing disturbed it."""
-    accepted: bool
-    """False: rejected as contended."""
+    undisturbed: bool
+    """Whether its threads had their cores to themselves, or nearly so."""
     launch: int
     """Which process of this candidate in this run, from 0."""
     round: int
@@ -149,14 +149,14 @@ class Measurement:
         return self.error is not None and self.status != "wrong-result"
 
     @property
-    def accepted(self) -> tuple[Sample, ...]:
-        """The samples that count: not rejected, not warm-ups."""
-        return tuple(s for s in self.samples if s.accepted and not s.warm_up)
+    def timed(self) -> tuple[Sample, ...]:
+        """The samples that count: all but warm-ups."""
+        return tuple(s for s in self.samples if not s.warm_up)
 
     @property
-    def rejected(self) -> int:
-        """The number of samples rejected because other processes took the cores."""
-        return sum(not s.accepted and not s.warm_up for s in self.samples)
+    def disturbed(self) -> int:
+        """The number of samples that were disturbed because other processes took the cores."""
+        return sum(not s.undisturbed for s in self.timed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,13 +138,13 @@ class Measuring:
     """Interleaved rounds: every candidate is launched once per round, in shuffled order. One that
     is clearly slower is launched in fewer, one too close to call in up to twice as many."""
     samples: Count = 3
-    """Accepted samples per launch."""
+    """Undisturbed samples per launch; on a busy machine there are more, disturbed and shorter."""
     min_sample: Seconds = Seconds(0.02)
     """A sample repeats time steps until it takes at least this long."""
     busy: Fraction = 0.95
-    """A sample is rejected when CPU time / (threads x wall time) falls below this."""
+    """A sample is disturbed when CPU time / (threads x wall time) falls below this."""
     attempts: Count = 3
-    """A launch takes at most this many times its samples before it is given up as contended."""
+    """A launch takes at most this many times its samples while they are disturbed."""
     verify_steps: Count = 3
     """Time steps that are compared with the reference."""
 

@@ -18,15 +18,14 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
-from autotune.statistics.estimators import location, locations_of
-from autotune.statistics.quantiles import MAD_TO_DEVIATION, student_below
+from autotune.statistics.launch_times import POLLUTION, LaunchTime, weighted_quantile
+from autotune.statistics.quantiles import MAD_TO_DEVIATION, student
 
 Floats = NDArray[np.float64]
 Round = TypeVar("Round", bound=Hashable)
 
-NOISE = 0.05
-"""Relative spread from launch to launch that is assumed before it is seen; as ``LOCATION`` was
-chosen it was 0.07 under load, on an idle host it is a few per cent."""
+NOISE = 0.03
+"""Relative spread from launch to launch that is assumed before it is seen: some per cent."""
 _WORTH = 4.0
 """So many launches the assumption is worth."""
 _WANDER = 0.5
@@ -35,9 +34,21 @@ _HUBER = 1.5
 """Residuals beyond so many standard deviations count linearly (Huber 1964)."""
 _DENSE = 100_000
 """Tables of candidates and rounds with more entries are held sparsely."""
-_SURE = 0.995
+SURE = 0.95
+"""A winner is declared where it is the fastest of all with this probability."""
+_SURE = 0.99
+"""Probability of the interval of a contest in a race."""
 _MEDIAN = 1.2533
 """Standard error of a median over that of a mean, for normal noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pollution:
+    """What disturbed launches lose besides: a power of the time that they lost."""
+
+    power: float = 0.0
+    error: float = POLLUTION
+    """Its standard deviation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,87 +62,116 @@ class DriftFreeTimes:
     """Logarithm of how much slower the machine was in a round than in those that were named."""
     noise: float
     """Standard deviation of the logarithm of the time of one launch within its round."""
+    pollution: Pollution = Pollution()
 
 
 def levels(
-    rounds: Mapping[str, Mapping[Round, Sequence[float]]], at: Sequence[Round] = ()
+    rounds: Mapping[str, Mapping[Round, LaunchTime]], at: Sequence[Round] = ()
 ) -> DriftFreeTimes:
     """The time of every candidate at the level of the machine in the rounds ``at``.
 
-    ``rounds``: candidate to round to its accepted times in that round. Without ``at``, or where
-    nothing was timed in these rounds, the level is the mean of all rounds. Within a round equally
-    many samples of each candidate count. The fit is robust: it uses Huber's weights.
+    ``rounds``: candidate to round to the time of its launch in that round. Without ``at``, or where
+    nothing was timed in these rounds, the level is the mean of all rounds. The fit is robust: it
+    uses Huber's weights. Disturbed launches are slower than their lost time explains, by a power of
+    it that is the same for all launches and is fitted together with the levels.
     """
-    launches = _launches(rounds)
+    launches = [
+        (name, key, x) for name, times in sorted(rounds.items()) for key, x in times.items()
+    ]
     if not launches:
         return DriftFreeTimes(times={}, errors={}, drift={}, noise=NOISE)
     names = sorted({name for name, _, _ in launches})
     keys = list(dict.fromkeys(key for _, key, _ in launches))
     row = {name: k for k, name in enumerate(names)}
     column = {key: k for k, key in enumerate(keys)}
-    i = np.array([row[name] for name, _, _ in launches])
-    j = np.array([column[key] for _, key, _ in launches])
-    y = np.array([value for _, _, value in launches])
-    level, drift, noise = _fit(i, j, y)
+    table = _Launches(
+        i=np.array([row[name] for name, _, _ in launches]),
+        j=np.array([column[key] for _, key, _ in launches]),
+        y=np.array([math.log(x.seconds) for _, _, x in launches]),
+        lost=np.array([x.lost for _, _, x in launches]),
+        error=np.array([x.error for _, _, x in launches]),
+    )
+    fit = _fit(table)
     anchor = [column[key] for key in at if key in column]
-    shift = float(np.mean(drift[anchor] if anchor else drift))
-    beside = np.bincount(j).astype(float)
-    share = np.where(beside > 1, 1 + 1 / np.maximum(beside - 1, 1), 2.0)
-    counts = np.bincount(i)
-    spread = noise * np.sqrt(np.bincount(i, weights=share[j])) / counts
+    shift = float(np.mean(fit.drift[anchor] if anchor else fit.drift))
+    spread = _errors(table, fit)
     return DriftFreeTimes(
-        times={name: math.exp(level[k] + shift) for name, k in row.items()},
+        times={name: math.exp(fit.level[k] + shift) for name, k in row.items()},
         errors={name: float(spread[k]) for name, k in row.items()},
-        drift={key: float(drift[k] - shift) for key, k in column.items()},
-        noise=noise,
+        drift={key: float(fit.drift[k] - shift) for key, k in column.items()},
+        noise=fit.noise,
+        pollution=fit.pollution,
     )
 
 
-def _launches(
-    rounds: Mapping[str, Mapping[Round, Sequence[float]]],
-) -> list[tuple[str, Hashable, float]]:
-    """Candidate, round and logarithm of the location of its times there.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Launches:
+    """All launches as arrays (n,)."""
 
-    Within a round, equally many samples of each candidate are used.
-    """
-    least: dict[Hashable, int] = {}
-    for times in rounds.values():
-        for key, taken in times.items():
-            if len(taken):
-                least[key] = min(least.get(key, len(taken)), len(taken))
-    alike: dict[int, list[tuple[str, Hashable, Sequence[float]]]] = {}
-    for name, times in sorted(rounds.items()):
-        for key, taken in times.items():
-            if len(taken):
-                alike.setdefault(least[key], []).append((name, key, taken[: least[key]]))
-    launches = []
-    for group in alike.values():
-        where = np.log(locations_of([taken for _, _, taken in group])).tolist()
-        launches += [(name, key, at) for (name, key, _), at in zip(group, where, strict=True)]
-    return launches
+    i: NDArray[np.intp]
+    """Its candidate."""
+    j: NDArray[np.intp]
+    """Its round."""
+    y: Floats
+    """Logarithm of its time."""
+    lost: Floats
+    error: Floats
 
 
-def _fit(i: NDArray[np.intp], j: NDArray[np.intp], y: Floats) -> tuple[Floats, Floats, float]:
-    """The levels of candidates, the levels of rounds, and the noise, by iteratively reweighted
-    least squares.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fit:
+    level: Floats
+    """(candidates,)"""
+    drift: Floats
+    """(rounds,)"""
+    noise: float
+    pollution: Pollution
+
+
+def _errors(launches: _Launches, fit: _Fit) -> Floats:
+    """(candidates,) the standard deviation of each level."""
+    beside = np.bincount(launches.j).astype(float)
+    share = np.where(beside > 1, 1 + 1 / np.maximum(beside - 1, 1), 2.0)
+    precision = 1 / (fit.noise**2 * share[launches.j] + launches.error**2)
+    total = np.bincount(launches.i, weights=precision)
+    lost = np.bincount(launches.i, weights=precision * launches.lost) / total
+    apart = (lost - lost.mean()) * fit.pollution.error
+    return np.asarray(np.sqrt(1 / total + apart**2), dtype=np.float64)
+
+
+def _fit(launches: _Launches) -> _Fit:
+    """Levels, drift and noise by reweighted least squares."""
+    i, j, y, lost = launches.i, launches.j, launches.y, launches.lost
     n, m = int(i.max()) + 1, int(j.max()) + 1
     free = max(0, len(y) - n - m + 1)
-    weights = np.ones(len(y))
-    noise = NOISE
+    robust = np.ones(len(y))
+    noise, pollution, precision = NOISE, 0.0, 1 / POLLUTION**2
     solution = np.zeros(n + m)
     for _ in range(6):
-        solution = _solve(i, j, y, weights, (noise / _WANDER) ** 2)
-        residual = y - solution[i] - solution[n + j]
-        size = np.abs(residual)
+        weights = robust / (1 + (launches.error / noise) ** 2)
+        ridge = (noise / _WANDER) ** 2
+        solution = _solve(i, j, y, weights, ridge)
+        if lost.any():
+            moved = _solve(i, j, lost, weights, ridge)
+            rest, column = y - solution[i] - solution[n + j], lost - moved[i] - moved[n + j]
+            precision = float(weights @ column**2) / noise**2 + 1 / POLLUTION**2
+            pollution = float(weights @ (column * rest)) / noise**2 / precision
+            solution -= pollution * moved
+        residual = y - pollution * lost - solution[i] - solution[n + j]
+        size = np.abs(residual) / np.sqrt(1 + (launches.error / noise) ** 2)
         if free:
             # a share free/len of the spread is left after the fit
             seen = MAD_TO_DEVIATION * float(np.median(size)) * math.sqrt(len(y) / free)
             noise = math.sqrt((_WORTH * NOISE**2 + free * seen**2) / (_WORTH + free))
-        before, weights = weights, np.minimum(1.0, _HUBER * noise / np.maximum(size, 1e-12))
-        if np.abs(weights - before).max() < 1e-3:
+        before, robust = robust, np.minimum(1.0, _HUBER * noise / np.maximum(size, 1e-12))
+        if np.abs(robust - before).max() < 1e-3:
             break
-    return solution[:n], solution[n:], noise
+    return _Fit(
+        level=solution[:n],
+        drift=solution[n:],
+        noise=noise,
+        pollution=Pollution(pollution, 1 / math.sqrt(precision)),
+    )
 
 
 def _solve(
@@ -192,7 +232,7 @@ class Contest:
     ratio: float
     low: float
     high: float
-    """The ratio lies between these with 99 %."""
+    """The ratio lies between these with the probability that was asked for, 99 % in a race."""
     rounds: int
 
     @property
@@ -211,29 +251,46 @@ class Contest:
         return math.sqrt(self.high / self.low) - 1
 
 
-def contest(
-    first: Mapping[Hashable, Sequence[float]],
-    second: Mapping[Hashable, Sequence[float]],
-    noise: float,
-) -> Contest | None:
-    """The median over rounds of the ratio of two candidates' times, with its interval; None without
-    a common round.
+def share_of_each(rivals: int) -> float:
+    """The probability of each contest with a rival so that all of them hold with that of ``SURE``.
 
-    ``noise`` is the spread of one launch, estimated from all candidates, since few rounds do not
-    determine it. Where the ratios scatter by more than the noise, their own scatter is used.
-    Student's quantiles with two degrees of freedom more than rounds allow for heavy tails.
+    By Bonferroni's inequality.
+
+    >>> share_of_each(5)
+    0.99
     """
-    ratios = []
-    for key in first.keys() & second.keys():
-        count = min(len(first[key]), len(second[key]))
-        if count:
-            ratios.append(math.log(location(first[key][:count]) / location(second[key][:count])))
-    if not ratios:
+    return 1 - (1 - SURE) / max(1, rivals)
+
+
+def contest(
+    first: Mapping[Round, LaunchTime],
+    second: Mapping[Round, LaunchTime],
+    noise: float,
+    pollution: Pollution = Pollution(),
+    share: float = _SURE,
+) -> Contest | None:
+    """The ratio within rounds with its interval; None without a common round.
+
+    ``noise`` is the spread of one launch and ``pollution`` what disturbed launches lose besides,
+    both estimated from all candidates, since few rounds do not determine them. Where the ratios
+    scatter by more than the noise, their own scatter is used. Student's quantiles with two degrees
+    of freedom more than rounds allow for heavy tails.
+    """
+    shared = sorted(first.keys() & second.keys(), key=str)
+    if not shared:
         return None
-    middle = float(np.median(ratios))
-    spread = math.sqrt(2) * noise
+    a, b = ([x[key] for key in shared] for x in (first, second))
+    lost = np.array([x.lost - y.lost for x, y in zip(a, b, strict=True)])
+    ratios = np.array([math.log(x.seconds / y.seconds) for x, y in zip(a, b, strict=True)])
+    ratios -= pollution.power * lost
+    overlap = np.array([x.error**2 + y.error**2 for x, y in zip(a, b, strict=True)])
+    weights = 1 / (2 * noise**2 + overlap)
+    middle = weighted_quantile(ratios, weights, 0.5)
+    error = 1 / math.sqrt(weights.sum())
     if len(ratios) > 3:
-        spread = max(spread, MAD_TO_DEVIATION * float(np.median(np.abs(np.array(ratios) - middle))))
-    error = spread / math.sqrt(len(ratios)) * (_MEDIAN if len(ratios) > 2 else 1.0)
-    half = student_below(len(ratios) + 2, _SURE) * error
+        scatter = MAD_TO_DEVIATION * float(np.median(np.abs(ratios - middle) * np.sqrt(weights)))
+        error *= max(1.0, scatter)
+    error *= _MEDIAN if len(ratios) > 2 else 1.0
+    error = math.hypot(error, float(np.average(lost, weights=weights)) * pollution.error)
+    half = student(len(ratios) + 2, share) * error
     return Contest(math.exp(middle), math.exp(middle - half), math.exp(middle + half), len(ratios))

@@ -49,8 +49,8 @@ class Standing:
     open: int
     """Candidates that are being built or timed now."""
     samples: int
-    rejected: int
-    """Samples that did not count, because other processes took the cores."""
+    disturbed: int
+    """Samples during which other processes took the cores."""
     best: Best | None
     baseline: float | None
     """Measured seconds of a time step of the baseline."""

@@ -3,18 +3,20 @@
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Stage
 from autotune.domain.variant import Candidate
-from autotune.statistics.drift import DriftFreeTimes
-from autotune.statistics.estimators import TOPS, location
+from autotune.statistics.drift import DriftFreeTimes, contest, share_of_each
+from autotune.statistics.drift import levels as drift_levels
+from autotune.statistics.estimators import TOPS
+from autotune.statistics.launch_times import LaunchTime, time_of
 from autotune.tuning.base import Bench, Chosen, EarlierResult, Proposal, Search, TuningPlan
 from autotune.tuning.building import prepare
 from autotune.tuning.events import Best, ProblemNotice, Standing
-from autotune.tuning.race import Race, RaceStanding
+from autotune.tuning.race import Race, RaceStanding, settled
 from autotune.tuning.rounds import TAIL, MeasuredGroup, Shown, shown
 from autotune.units import Seconds
 
@@ -216,7 +218,8 @@ class ProblemSearch:
         """Measure the fastest, the baseline and the best of the predicted top again, interleaved.
 
         The winner and the losses are computed from these rounds, because the selection of the
-        finalists did not depend on them.
+        finalists did not depend on them. Those that are not told apart from the fastest are
+        measured in up to twice as many rounds.
         """
         if time.monotonic() >= self.plan.deadline or (self.task.complete and not self.order):
             return
@@ -231,10 +234,13 @@ class ProblemSearch:
         begun = self.group.rounds
         total = rounds * len(able)
         stage = f"measure the finalists of {self.label}"
-        while (done := self.group.rounds - begun) < rounds + TAIL:
-            least = min((self._final_rounds(i, begun) for i in able), default=rounds)
+        while (done := self.group.rounds - begun) < 2 * rounds + TAIL:
             able = [i for i in able if i not in self.group.failed]
-            if least >= rounds or time.monotonic() >= self.plan.deadline or len(able) < 2:
+            least = min((len(self._final_times(i, begun)) for i in able), default=0)
+            if least >= rounds:
+                able = self._open(able, begun)
+            late = time.monotonic() >= self.plan.deadline
+            if late or len(able) < 2 or least >= 2 * rounds:
                 break
             at = min(done * len(able), total - len(able))
             self.group.round(able, "final", shown(self.bench.progress, stage, at, total))
@@ -257,8 +263,25 @@ class ProblemSearch:
             names.append(self.task.baseline)
         return list(dict.fromkeys(names))
 
-    def _final_rounds(self, identity: str, begun: int) -> int:
-        return sum(isinstance(r, int) and r >= begun for r in self.group.times(identity))
+    def _final_times(self, identity: str, begun: int) -> dict[Hashable, LaunchTime]:
+        times = self.group.times(identity)
+        return {r: time for r, time in times.items() if isinstance(r, int) and r >= begun}
+
+    def _open(self, able: Sequence[str], begun: int) -> list[str]:
+        """The fastest in the finals and those for which more rounds would decide."""
+        finals = {identity: self._final_times(identity, begun) for identity in able}
+        times, levels = drift_levels(finals).times, self.group.levels()
+        fastest = min(able, key=lambda i: (times[i], i))
+        share = share_of_each(len(levels.times) - 1)
+        rivals = [
+            identity
+            for identity in able
+            if identity != fastest
+            and not settled(
+                contest(finals[identity], finals[fastest], levels.noise, levels.pollution, share)
+            )
+        ]
+        return [fastest, *rivals]
 
     @property
     def deadline(self) -> float:
@@ -346,7 +369,7 @@ class ProblemSearch:
             elsewhere=len({identity for _, identity in group.earlier} - group.prepared.keys()),
             open=len(self.waiting),
             samples=len(taken),
-            rejected=sum(not sample.accepted for sample in taken),
+            disturbed=sum(not sample.undisturbed for sample in taken),
             best=self._best(times),
             baseline=times.times.get(self.task.baseline),
             expected_improvement=self.proposed,
@@ -368,8 +391,8 @@ class ProblemSearch:
 
 
 def _scaled(measurement: Measurement, seconds: float) -> Measurement:
-    """The samples of a measurement, scaled so that their location is ``seconds``."""
-    factor = seconds / location([sample.seconds for sample in measurement.accepted])
+    """The samples of a measurement, brought to a level where their time is ``seconds``."""
+    factor = seconds / time_of(measurement.samples)
     samples = (
         dataclasses.replace(sample, seconds=Seconds(factor * sample.seconds))
         for sample in measurement.samples

@@ -104,12 +104,12 @@ class Race:
             return self._settle(identity, "failed", None, times)
         comparison = None
         if rival is not None and rival != identity:
-            comparison = contest(rounds, group.times(rival), times.noise)
+            comparison = contest(rounds, group.times(rival), times.noise, times.pollution)
         if comparison and comparison.slower and identity not in self.kept:
             return self._settle(identity, "slower", comparison, times)
         leads = identity == rival
         if len(rounds) >= self.usual and (
-            leads or identity in self.kept or _settled(comparison) or len(rounds) >= self.most
+            leads or identity in self.kept or settled(comparison) or len(rounds) >= self.most
         ):
             return self._settle(identity, "best" if leads else "close", comparison, times)
         limit = self.usual if leads or identity in self.kept else self.most
@@ -137,7 +137,7 @@ class Race:
         )
 
 
-def _settled(comparison: Contest | None) -> bool:
+def settled(comparison: Contest | None) -> bool:
     """Whether more rounds would not change the comparison of a candidate with the fastest."""
     return comparison is not None and (
         comparison.faster or comparison.slower or comparison.width < _TOLD_APART

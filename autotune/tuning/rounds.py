@@ -7,19 +7,20 @@ machine affects all alike.
 import dataclasses
 import random
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autotune.domain.results import Measurement, Prepared, Sample, Stage, Status
 from autotune.measuring.candidates.base import Launch
 from autotune.progress import Progress
 from autotune.statistics.drift import DriftFreeTimes, levels
+from autotune.statistics.launch_times import LaunchTime, by_round
 from autotune.tuning.base import Bench, EarlierResult, TuningPlan
 from autotune.tuning.result_checks import Checksum, agree, odd_ones_out
 
 Shown = Callable[[int, str], None]
 TAIL = 2
-"""Further launches, after the last round, of a candidate whose samples were rejected."""
+"""Further launches, after the last round, of a candidate that has too few."""
 
 
 def shown(progress: Progress, stage: str, before: int, total: int) -> Shown:
@@ -53,6 +54,8 @@ class MeasuredGroup:
     launching: float = 0.0
     """Seconds that all launches took."""
     _order: random.Random = field(init=False)
+    _times: dict[str, tuple[int, Mapping[Hashable, LaunchTime]]] = field(default_factory=dict)
+    """Number of samples of a candidate, and its times."""
     _levels: tuple[tuple[int, ...], DriftFreeTimes] | None = None
     _wrong: tuple[tuple[int, int], dict[str, Checksum]] | None = None
 
@@ -105,13 +108,17 @@ class MeasuredGroup:
             self.bench.journal.sample(candidate, marked)
             taken.append(marked)
 
-        accepted = [s.seconds for s in taken if s.accepted and not s.warm_up]
+        times = self.times(identity)
         started = time.monotonic()
         launch = self.bench.measurer.launch(
             prepared,
             round_number=number,
             launch=self.launches.get(identity, 0),
-            expected=min(accepted) if accepted else self.expected.get(identity),
+            expected=(
+                min(time.seconds for time in times.values())
+                if times
+                else self.expected.get(identity)
+            ),
             on_sample=keep,
         )
         self.launching += time.monotonic() - started
@@ -131,13 +138,14 @@ class MeasuredGroup:
 
     # --- what is known ------------------------------------------------------------------
 
-    def times(self, identity: str) -> dict[Hashable, list[float]]:
-        """The accepted times of a candidate in this run, by round."""
-        by_round: dict[Hashable, list[float]] = {}
-        for sample in self.samples.get(identity, []):
-            if sample.accepted and not sample.warm_up:
-                by_round.setdefault(sample.round, []).append(sample.seconds)
-        return by_round
+    def times(self, identity: str) -> Mapping[Hashable, LaunchTime]:
+        """The times of a candidate by round of this run."""
+        taken = self.samples.get(identity, [])
+        count, times = self._times.get(identity, (0, {}))
+        if count != len(taken):
+            times = dict(by_round(taken).items())
+            self._times[identity] = len(taken), times
+        return times
 
     def levels(self) -> DriftFreeTimes:
         """Times of all candidates at the level of the first rounds, also from earlier runs.
@@ -152,14 +160,18 @@ class MeasuredGroup:
 
     def _fitted(self) -> DriftFreeTimes:
         wrong = self.wrong()
-        table: dict[str, dict[Hashable, list[float]]] = {}
+        table: dict[str, dict[Hashable, LaunchTime]] = {}
         for (run, identity), result in self.earlier.items():
-            for sample in result.measurement.accepted if result.measurement.status == "ok" else ():
-                rounds = table.setdefault(identity, {})
-                rounds.setdefault((run, sample.round), []).append(sample.seconds)
+            if result.measurement.status == "ok":
+                times = by_round(result.measurement.samples)
+                table.setdefault(identity, {}).update({(run, r): t for r, t in times.items()})
         for identity in self.samples:
             table.setdefault(identity, {}).update(self.times(identity))
-        able = {i: rounds for i, rounds in table.items() if i not in self.failed | wrong.keys()}
+        able = {
+            identity: rounds
+            for identity, rounds in table.items()
+            if rounds and identity not in self.failed | wrong.keys()
+        }
         return levels(able, at=range(self.plan.measuring.rounds))
 
     def wrong(self) -> dict[str, Checksum]:
@@ -199,7 +211,7 @@ class MeasuredGroup:
             text = f"no majority shares its checksum {checksum[0]!r} at the timed size"
             return "wrong-result", text
         if not self.times(identity):
-            return "contended", "every sample was rejected: other processes took the cores"
+            return "contended", "no launch of it printed a time: other processes took the cores"
         return "ok", ""
 
     # --- finishing ----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from autotune.domain.results import Measurement, Prediction
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
-from autotune.statistics.estimators import location
+from autotune.statistics.launch_times import time_of
 from autotune.tuning.base import Proposal
 from autotune.tuning.search.base import Searcher, SearchForecast, SearchResult, Suggestion
 from autotune.tuning.search.points import Floats, Points, Setting
@@ -129,7 +129,7 @@ class StudySearch:
             return SearchResult(index=row, seconds=None)
         return SearchResult(
             index=row,
-            seconds=location([sample.seconds for sample in measurement.accepted]),
+            seconds=time_of(measurement.samples),
             sigma=sigma,
             objectives=objectives(measurement, self._objectives[1:]),
         )
@@ -190,7 +190,7 @@ def objectives(measurement: Measurement, names: Sequence[str]) -> dict[str, floa
     values: dict[str, float] = {}
     for name in names:
         key = {"energy": ENERGY, "memory": MEMORY}.get(name, name)
-        read = [sample.conditions.get(key) for sample in measurement.accepted]
+        read = [sample.conditions.get(key) for sample in measurement.timed]
         positive = [float(value) for value in read if isinstance(value, int | float) and value > 0]
         if positive:
             values[name] = max(positive) if name == "memory" else float(np.median(positive))

@@ -24,7 +24,7 @@ def standing(problem: str = "heat2d-N256", **fields: object) -> Standing:
     best = Best(candidate=fake.candidate("jli"), seconds=1.1e-3, predicted=1e-3, evaluation=2)
     values: dict[str, object] = {
         "problem": problem, "candidates": 60, "step": 3, "measured": 12, "failed": 1,
-        "elsewhere": 0, "open": 1, "samples": 90, "rejected": 4, "best": best, "baseline": 2.2e-3,
+        "elsewhere": 0, "open": 1, "samples": 90, "disturbed": 4, "best": best, "baseline": 2.2e-3,
         "expected_improvement": 0.031, "evaluations_left": 8, "seconds_left": 95.4, "finished": "",
     }  # fmt: skip
     return Standing(**(values | fields))
@@ -42,7 +42,7 @@ def event(kind: str = "timed", of: Standing | None = None, **fields: object) -> 
     return Event(notice=notice, standing=at, standings=[at], **values)
 
 
-def test_a_row_says_best_predicted_measured_budget_and_rejected() -> None:
+def test_a_row_says_best_predicted_measured_budget_and_disturbed() -> None:
     cells = live.cells(standing())
     assert cells == [
         "heat2d-N256", "jli-pad5", "1.000 ms", "1.100 ms", "2.00x", "13 of 60", "1", "4 of 90",

@@ -1,30 +1,22 @@
 """The statistics, on numbers whose answers are known."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.domain.results import Sample
 from autotune.statistics import estimators, rank_correlation
-from autotune.units import Seconds
+from autotune.statistics.launch_times import LaunchTime
 
 times = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=12)
 
 
-def samples(values: Sequence[float], **changes: object) -> list[Sample]:
-    settings: dict[str, object] = {"accepted": True, "warm_up": False, "conditions": {"threads": 2}}
-    settings |= changes
-    return [
-        Sample(
-            seconds=Seconds(value), steps=1, busy=1.0, launch=i // 2, round=i // 2, taken="t",
-            **settings,  # type: ignore[arg-type]
-        )
-        for i, value in enumerate(values)
-    ]  # fmt: skip
+def rounds_of(table: Mapping[str, Sequence[float]]) -> dict[str, dict[int, LaunchTime]]:
+    """A launch in each round of every candidate."""
+    return {name: {r: LaunchTime(t) for r, t in enumerate(row)} for name, row in table.items()}
 
 
 class TestLocation:
@@ -43,118 +35,19 @@ class TestLocation:
     def test_one_disturbed_sample_does_not_matter(self):
         assert estimators.location([1.0, 1.01, 1.02, 50.0]) < 1.05
 
-    def test_every_estimator_can_be_compared(self):
-        steady = estimators.repeatability([[1.0, 1.1], [1.0, 3.0], [1.0, 2.0]])
-        assert set(steady) == set(estimators.ESTIMATORS)
-        assert estimators.LOCATION in estimators.ESTIMATORS
-        assert steady["minimum"] == 0
-        assert steady["median"] > 0.1
-
-    def test_repeatability_is_the_spread_of_logarithms(self):
-        """Logarithms 0, 1 and 2: their standard deviation, of three less one, is 1."""
-        launches = [[math.e**power] * 4 for power in range(3)]
-        assert estimators.repeatability(launches) == pytest.approx(
-            dict.fromkeys(estimators.ESTIMATORS, 1.0)
-        )
-
-    def test_each_row_has_its_location(self):
-        rows = [[1.0, 2.0, 3.0, 4.0, 5.0], [5.0, 1.0, 9.0, 9.0, 7.0]]
-        assert estimators.locations_of(rows).tolist() == [2.0, 5.0]
-        with pytest.raises(ValueError, match="no samples"):
-            estimators.location([[1.0, 2.0]])
-        with pytest.raises(ValueError, match="positive"):
-            estimators.locations_of([[1.0], [0.0]])
-
-    def test_repeatability_needs_equal_numbers(self):
-        with pytest.raises(ValueError, match="equal numbers"):
-            estimators.repeatability([[1.0, 1.0], [1.0]])
-        with pytest.raises(ValueError, match="two launches"):
-            estimators.repeatability([[1.0, 1.0]])
-
-
-class TestInterval:
-    def test_needs_three_launches(self):
-        assert estimators.interval([[1.0] * 9, [2.0] * 9]) is None
-
-    @pytest.mark.parametrize(
-        ("launches", "share", "expected"),
-        [
-            # of three launches drawn, all three are the slow one with 1/27, two or more with 7/27;
-            # the lower quartile of two slow ones and a fast one is 1.5
-            ([[1.0], [1.0], [2.0]], 0.2, (1.0, 1.0)),
-            ([[1.0], [1.0], [2.0]], 0.9, (1.0, 1.5)),
-            ([[1.0], [1.0], [2.0]], 0.99, (1.0, 2.0)),
-            # the slow one has more samples than the others: two of it count as slow
-            ([[1.0], [1.0], [2.0, 2.0]], 0.2, (1.0, 1.0)),
-            ([[1.0], [1.0], [2.0, 2.0]], 0.9, (1.0, 2.0)),
-        ],
-    )
-    def test_it_is_the_range_of_the_locations_of_launches_drawn_again(
-        self, launches: list[list[float]], share: float, expected: tuple[float, float]
-    ):
-        assert estimators.interval(launches, share=share) == expected
-
-    def test_holds_the_location_and_is_repeatable(self):
-        launches = [[1.0, 1.1], [1.2, 1.3], [1.5, 1.4], [1.0, 1.9]]
-        low, high = estimators.interval(launches) or (0, 0)
-        assert low <= estimators.location(np.concatenate(launches)) <= high
-        assert estimators.interval(launches) == (low, high)
-        assert low >= 1.0
-        assert high <= 1.9
-
-    def test_launches_that_agree_give_a_narrow_one(self):
-        wide = estimators.interval([[1.0] * 3, [1.5] * 3, [2.0] * 3])
-        narrow = estimators.interval([[1.0, 1.5, 2.0]] * 3)
-        assert wide is not None
-        assert narrow is not None
-        assert narrow[1] - narrow[0] < wide[1] - wide[0]
-
-    def test_covers_the_truth_about_as_often_as_it_says(self):
-        """Launches drawn from a known distribution; the location of very many is the truth."""
-        generator = np.random.default_rng(3)
-
-        def draw(launches: int) -> np.ndarray:
-            shared = generator.normal(0, 0.05, size=(launches, 1))
-            return np.exp(shared + abs(generator.normal(0, 0.02, size=(launches, 3))))
-
-        truth = estimators.location(draw(20000).ravel())
-        hits = 0
-        for seed in range(100):
-            low, high = estimators.interval(list(draw(12)), seed=seed, draws=100) or (0, 0)
-            hits += low <= truth <= high
-        assert 75 <= hits <= 100
-
-
-class TestSamples:
-    def test_only_what_counts(self):
-        counted = samples([1.0, 2.0, 3.0])
-        rejected = samples([9.0], accepted=False) + samples([9.0], warm_up=True)
-        assert estimators.by_launch(counted + rejected) == [[1.0, 2.0], [3.0]]
-        assert estimators.by_round(counted + rejected) == {0: [1.0, 2.0], 1: [3.0]}
-
-    @pytest.mark.parametrize("name", estimators.MUST_AGREE)
-    def test_different_conditions_do_not_compare(self, name: str):
-        mixed = samples([1.0], conditions={name: 1}) + samples([1.0], conditions={name: 2})
-        with pytest.raises(ValueError, match=f"different {name}"):
-            estimators.by_launch(mixed)
-
 
 class TestComparison:
-    def test_equal_numbers_of_samples(self):
-        found = estimators.locations({"a": [1.0, 1.0, 0.1, 0.1], "b": [2.0, 2.0], "none": []})
-        assert found == {"a": 1.0, "b": 2.0}
-
     def test_ratio_cancels_drift(self):
-        first = {r: [1.0 * (r + 1)] for r in range(5)}
-        second = {r: [2.0 * (r + 1)] for r in range(1, 7)}
+        first = {r: LaunchTime(1.0 * (r + 1)) for r in range(5)}
+        second = {r: LaunchTime(2.0 * (r + 1)) for r in range(1, 7)}
         assert estimators.ratio(first, second) == pytest.approx(0.5)
-        assert estimators.ratio({0: [1.0]}, {1: [1.0]}) is None
+        assert estimators.ratio({0: LaunchTime(1.0)}, {1: LaunchTime(1.0)}) is None
 
-    def test_ratio_leaves_out_rounds_without_times(self):
-        first: dict[int, list[float]] = {0: [], 1: [1.0], 2: [3.0], 3: [9.0]}
-        second: dict[int, list[float]] = {0: [1.0], 1: [2.0], 2: [3.0], 3: [3.0]}
+    def test_ratio_is_the_median_of_the_common_rounds(self):
+        first = {r: LaunchTime(t) for r, t in ((1, 1.0), (2, 3.0), (3, 9.0))}
+        second = {r: LaunchTime(t) for r, t in ((0, 1.0), (1, 2.0), (2, 3.0), (3, 3.0))}
         assert estimators.ratio(first, second) == 1.0
-        assert estimators.ratio({0: []}, {0: []}) is None
+        assert estimators.ratio({}, {}) is None
 
     def test_loss(self):
         assert estimators.loss(1.2, 1.0) == pytest.approx(0.2)
@@ -170,21 +63,20 @@ class TestComparison:
 
 class TestNoiseFloor:
     def test_no_noise_no_floor(self):
-        rounds = {name: {r: [time] for r in range(4)} for name, time in (("a", 1.0), ("b", 2.0))}
+        rounds = rounds_of({"a": [1.0] * 4, "b": [2.0] * 4})
         assert estimators.noise_floor(rounds) == estimators.NoiseFloor(0.0, 0.0)
 
     def test_drift_for_all_alike_is_no_noise(self):
-        rounds = {n: {r: [f * (1 + r)] for r in range(6)} for n, f in (("a", 1.0), ("b", 1.1))}
+        rounds = rounds_of(
+            {n: [f * (1 + r) for r in range(6)] for n, f in (("a", 1.0), ("b", 1.1))}
+        )
         floor = estimators.noise_floor(rounds)
         assert floor is not None
         assert floor.maximum == 0
 
     def test_a_changed_winner_is_noise(self):
         """a wins early by 10 %, b late by 20 %; the middle round is left out."""
-        rounds = {
-            "a": {0: [1.0], 1: [1.0], 2: [9.0], 3: [1.2], 4: [1.2]},
-            "b": {0: [1.1], 1: [1.1], 2: [1.0], 3: [1.0], 4: [1.0]},
-        }
+        rounds = rounds_of({"a": [1.0, 1.0, 9.0, 1.2, 1.2], "b": [1.1, 1.1, 1.0, 1.0, 1.0]})
         floor = estimators.noise_floor(rounds)
         assert floor is not None
         assert floor.maximum == pytest.approx(0.2)
@@ -192,8 +84,9 @@ class TestNoiseFloor:
 
     def test_needs_two_rounds_and_two_candidates(self):
         assert estimators.noise_floor({}) is None
-        assert estimators.noise_floor({"a": {0: [1.0]}, "b": {0: [1.0]}}) is None
-        assert estimators.noise_floor({"a": {0: [1.0], 1: [1.0]}, "b": {1: [1.0]}}) is None
+        assert estimators.noise_floor(rounds_of({"a": [1.0], "b": [1.0]})) is None
+        late = {"a": {0: LaunchTime(1.0), 1: LaunchTime(1.0)}, "b": {1: LaunchTime(1.0)}}
+        assert estimators.noise_floor(late) is None
 
 
 class TestPrediction:

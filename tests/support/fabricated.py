@@ -56,7 +56,7 @@ def sample(seconds: float = 1e-3, **fields: object) -> Sample:
         "seconds": seconds,
         "steps": 20,
         "busy": 0.99,
-        "accepted": True,
+        "undisturbed": True,
         "launch": 0,
         "round": 0,
         "taken": "2026-11-21T03:00:00+00:00",

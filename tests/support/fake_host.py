@@ -51,6 +51,9 @@ class Host:
     fates: Mapping[int, Status] = field(default_factory=dict)
     checksums: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     disturbed: Callable[[int], bool] = lambda _: False
+    """Launches, by their number, whose single thread had its core for half of the time."""
+    starved: Callable[[int], bool] = lambda _: False
+    """Launches, by their number, that got so little CPU time that they printed nothing."""
     seed: int = 1
     interrupt_at: int | None = None
     """The so many-th event is a Ctrl-C."""
@@ -93,9 +96,12 @@ class Host:
         status = self.fates.get(number, "ok")
         if status in ("crashed", "timed-out"):
             return Launch(status=status, detail="it did")
+        if self.starved(count):
+            return Launch(status="contended", detail="it got no CPU time")
         level = self.times[number] * self.drift(count)
         level *= math.exp(self.chance.gauss(0, self.noise))
         bad = self.disturbed(count)
+        level *= 2 if bad else 1
         taken = []
         for place in range(self.samples):
             self.event()
@@ -104,7 +110,7 @@ class Host:
                 seconds=seconds,
                 steps=1,
                 busy=0.5 if bad else 1.0,
-                accepted=not bad,
+                undisturbed=not bad,
                 launch=launch,
                 round=round_number,
                 taken=f"{count:06d}.{place}",
@@ -113,7 +119,7 @@ class Host:
             taken.append(sample)
             on_sample(sample)
         checksum = self.checksums.get(number, (1.0, 1.0))
-        return Launch(status="contended" if bad else "ok", samples=tuple(taken), checksum=checksum)
+        return Launch(status="ok", samples=tuple(taken), checksum=checksum)
 
     def count(self, number: int) -> int:
         """Launches of a candidate."""

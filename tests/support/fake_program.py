@@ -80,7 +80,7 @@ static int verify(int argc, char **argv) {
 
 static void sample(int warm, const char *seconds, const char *busy) {
     printf("{\"kind\":\"sample\",\"warm_up\":%s,\"seconds\":%s,\"steps\":7,\"busy\":%s,"
-           "\"taken\":%.3f,\"voluntary\":1,\"involuntary\":2,\"accepted\":true}\n",
+           "\"taken\":%.3f,\"voluntary\":1,\"involuntary\":2,\"undisturbed\":true}\n",
            warm ? "true" : "false", seconds, busy, (double)time(0));
 }
 

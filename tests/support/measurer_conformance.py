@@ -11,7 +11,7 @@ class MeasurerConformance:
     """Subclasses give a measurer and candidates of known fate."""
 
     before_launch = ("build-failed", "wrong-result")
-    at_launch = ("crashed", "timed-out", "contended")
+    at_launch = ("crashed", "timed-out")
 
     @pytest.fixture
     def measurer(self) -> Measurer:
@@ -50,7 +50,7 @@ class MeasurerConformance:
         launch, heard = self.launch(measurer, prepared, 2)
         assert launch.status == "ok", launch.detail
         assert launch.samples == tuple(heard)
-        assert any(s.accepted and not s.warm_up for s in heard)
+        assert any(s.undisturbed and not s.warm_up for s in heard)
         assert {s.launch for s in heard} == {2}
         assert {s.round for s in heard} == {7}
         assert all(s.seconds > 0 for s in heard)
@@ -78,10 +78,10 @@ class MeasurerConformance:
         assert launch.detail
         assert launch.samples == tuple(heard)
 
-    def test_contended_samples_are_kept_but_not_accepted(self, measurer: Measurer):
+    def test_disturbed_samples_are_kept_and_say_so(self, measurer: Measurer):
         launch, heard = self.launch(measurer, measurer.prepare(self.candidate("contended")))
         assert heard
-        assert not any(s.accepted for s in launch.samples if not s.warm_up)
+        assert not any(s.undisturbed for s in launch.samples if not s.warm_up)
 
     def test_an_interruption_gets_through(self, measurer: Measurer):
         def interrupt(sample: Sample) -> None:

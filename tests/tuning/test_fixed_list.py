@@ -7,6 +7,7 @@ from fake_host import Host, Notebook, candidate, prediction
 
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Measuring
+from autotune.statistics.launch_times import time_of
 from autotune.tuning.base import Bench, Chosen, TuningPlan
 from autotune.tuning.fixed_list import tune_problem
 
@@ -42,19 +43,27 @@ def test_measurements_come_in_the_order_of_the_choice() -> None:
     assert set(journal.outcomes) == {m.candidate for m in measurements}
 
 
-def test_what_was_disturbed_is_launched_again_twice_at_most() -> None:
-    host = Host({0: 1.0, 1: 1.0}, disturbed=lambda launch: launch == 0)
+def test_what_printed_no_time_is_launched_again_twice_at_most() -> None:
+    host = Host({0: 1.0, 1: 1.0}, starved=lambda launch: launch == 0)
     measurements, _, stages = tuned(host, 0, 1)
-    disturbed = host.launched[0][0]
-    assert host.count(disturbed) == 4
-    assert host.count(1 - disturbed) == 3
+    starved = host.launched[0][0]
+    assert host.count(starved) == 4
+    assert host.count(1 - starved) == 3
     assert {m.status for m in measurements} == {"ok"}
     assert any("what was disturbed, attempt 1 of 2" in stage for stage in stages)
-    lasting = Host({0: 1.0}, disturbed=lambda _: True)
+    lasting = Host({0: 1.0}, starved=lambda _: True)
     measurements, journal, _ = tuned(lasting, 0)
     assert lasting.count(0) == 3 + 2
     assert measurements[0].status == "contended"
     assert journal.outcomes[candidate(0).identity].status == "contended"
+
+
+def test_what_was_disturbed_is_not_launched_again() -> None:
+    host = Host({0: 1.0, 1: 1.0}, disturbed=lambda launch: launch % 2 == 0)
+    measurements, journal, _ = tuned(host, 0, 1)
+    assert [host.count(n) for n in (0, 1)] == [3, 3]
+    assert {outcome.status for outcome in journal.outcomes.values()} == {"ok"}
+    assert [time_of(m.samples) for m in measurements] == pytest.approx([1.0, 1.0], rel=0.05)
 
 
 def test_failures_are_results_and_are_not_launched_again() -> None:

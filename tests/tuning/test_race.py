@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from fake_host import Host, Notebook, bench, candidate
 
 from autotune.domain.setup import Measuring
@@ -131,13 +132,22 @@ def test_failures_are_told_at_once_and_the_race_goes_on() -> None:
     assert statuses == ["ok", "crashed", "build-failed"]
 
 
-def test_a_candidate_whose_samples_are_all_rejected_is_given_up() -> None:
-    course = Course(Host({0: 1.0}, disturbed=lambda _: True))
+def test_a_candidate_that_never_prints_a_time_is_given_up() -> None:
+    course = Course(Host({0: 1.0}, starved=lambda _: True))
     last = course.run(0)
     assert last[0].verdict == "failed"
     assert (last[0].seconds, last[0].rounds) == (None, 0)
     assert course.host.count(0) == 8 + 2
     assert course.journal.outcomes[identity(0)].status == "contended"
+
+
+def test_disturbed_launches_are_judged_by_what_they_would_have_taken() -> None:
+    """Every second launch takes twice as long, because its thread had its core half the time."""
+    host = Host({0: 1.0, 1: 3.0}, noise=0.005, disturbed=lambda launch: launch % 2 == 1)
+    last = Course(host).run(0, 1)
+    assert [last[n].verdict for n in (0, 1)] == ["best", "slower"]
+    assert last[0].seconds == pytest.approx(1.0, rel=0.1)
+    assert host.count(0) == 4, "no launch is repeated"
 
 
 def test_after_the_deadline_nobody_is_launched_or_settled() -> None:
@@ -164,7 +174,7 @@ def test_standings_say_how_it_goes_after_every_round() -> None:
 
 
 def test_launches_of_an_earlier_race_do_not_count_towards_the_limit() -> None:
-    host = Host({0: 1.0, 1: 1.0}, disturbed=lambda launch: launch >= 8)
+    host = Host({0: 1.0, 1: 1.0}, starved=lambda launch: launch >= 8)
     course = Course(host)
     course.run(0)
     assert host.count(0) == 4

@@ -1,5 +1,6 @@
 """Rounds of launches on a made-up host: order, samples, verdicts, levels."""
 
+import math
 import time
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from fake_host import Host, Notebook, bench, candidate
 from autotune.domain.results import Measurement, Sample
 from autotune.domain.setup import Measuring
 from autotune.measuring.candidates.base import Launch
+from autotune.statistics.launch_times import LaunchTime
 from autotune.tuning.base import EarlierResult, TuningPlan
 from autotune.tuning.rounds import MeasuredGroup, shown
 
@@ -69,12 +71,24 @@ def test_every_sample_is_kept_and_told_with_its_round_launch_and_stage() -> None
     assert [s.round for s in group.samples[names(1)[0]]] == [1, 1, 1]
 
 
-def test_times_are_the_accepted_ones_by_round() -> None:
+def test_every_round_has_a_time_and_a_disturbed_one_what_it_would_have_taken() -> None:
     host = Host({0: 2.0}, noise=0.0, disturbed=lambda launch: launch == 1)
     group = group_of(host)
     rounds(group, 3, 0)
-    assert group.times(names(0)[0]) == {0: [2.0] * 3, 2: [2.0] * 3}
+    times = group.times(names(0)[0])
+    assert {number: time.seconds for number, time in times.items()} == pytest.approx(
+        {0: 2.0, 1: 2.0, 2: 2.0}
+    )
+    assert [time.lost for time in times.values()] == pytest.approx([0.0, math.log(2), 0.0])
+    assert [s.seconds for s in group.samples[names(0)[0]]] == [2.0] * 3 + [4.0] * 3 + [2.0] * 3
     assert group.times("unknown") == {}
+
+
+def test_a_launch_that_printed_nothing_has_no_time_and_is_no_failure() -> None:
+    group = group_of(Host({0: 2.0}, noise=0.0, starved=lambda launch: launch == 1))
+    rounds(group, 3, 0)
+    assert sorted(group.times(names(0)[0])) == [0, 2]
+    assert measured(group, 0).status == "ok"
 
 
 class WarmingUp(Host):
@@ -94,13 +108,13 @@ def test_samples_that_warm_up_are_kept_but_do_not_count() -> None:
     host = WarmingUp({0: 2.0}, noise=0.0)
     group = group_of(host)
     rounds(group, 2, 0)
-    assert group.times(names(0)[0]) == {0: [2.0] * 2, 1: [2.0] * 2}
+    assert group.times(names(0)[0]) == {0: LaunchTime(2.0), 1: LaunchTime(2.0)}
     assert [s.seconds for s in group.samples[names(0)[0]]] == [1.0, 2.0, 2.0] * 2
     assert host.limits[0] == [9.0, 2.0]
 
 
-def test_time_limits_go_by_the_fastest_sample_so_far_and_before_by_what_is_expected() -> None:
-    host = Host({0: 2.0}, noise=0.0, disturbed=lambda launch: launch == 0)
+def test_time_limits_go_by_the_fastest_launch_so_far_and_before_by_what_is_expected() -> None:
+    host = Host({0: 2.0}, noise=0.0, starved=lambda launch: launch == 0)
     rounds(group_of(host), 3, 0)
     assert host.limits[0] == [9.0, 9.0, 2.0]
 
@@ -151,13 +165,22 @@ def test_a_measurement_has_all_samples_and_is_verified() -> None:
     assert result.build == "b0"
 
 
-def test_where_every_sample_was_rejected_it_is_contended() -> None:
-    group = group_of(Host({0: 1.0}, disturbed=lambda _: True))
+def test_where_no_launch_printed_a_time_it_is_contended() -> None:
+    group = group_of(Host({0: 1.0}, starved=lambda _: True))
     rounds(group, 2, 0)
     result = measured(group, 0)
     assert result.status == "contended"
-    assert result.detail == "every sample was rejected: other processes took the cores"
-    assert len(result.samples) == 6
+    assert result.detail == "no launch of it printed a time: other processes took the cores"
+    assert result.samples == ()
+
+
+def test_where_every_sample_was_disturbed_it_has_a_time_all_the_same() -> None:
+    group = group_of(Host({0: 1.0}, noise=0.0, disturbed=lambda _: True))
+    rounds(group, 2, 0)
+    result = measured(group, 0)
+    assert (result.status, result.detail) == ("ok", "")
+    assert (len(result.timed), result.disturbed) == (6, 6)
+    assert group.levels().times[names(0)[0]] == pytest.approx(1.0)
 
 
 def test_a_failure_keeps_its_status_and_detail() -> None:

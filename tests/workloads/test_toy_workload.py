@@ -149,7 +149,7 @@ class BowlMeasurer:
                 seconds=Seconds(cost_of(prepared.candidate) * (1 + 1e-4 * (launch + number))),
                 steps=1,
                 busy=1.0,
-                accepted=True,
+                undisturbed=True,
                 launch=launch,
                 round=round_number,
                 taken=datetime.now(UTC).isoformat(timespec="milliseconds"),

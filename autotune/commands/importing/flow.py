@@ -161,7 +161,7 @@ def _measurement(
                 seconds=Seconds(seconds),
                 steps=1,
                 busy=1.0,
-                accepted=True,
+                undisturbed=True,
                 launch=0,
                 round=0,
                 taken=taken,

@@ -15,7 +15,7 @@ from autotune.files.tables.cleaning import Cell, Heading, Record, assemble
 from autotune.files.tables.recorded_series import cell_of
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, evaluate, varied
-from autotune.statistics import estimators
+from autotune.statistics.launch_times import by_launch, by_round, candidate_time
 
 RANDOM = "drawn at random"
 """What the reason says for which a candidate was measured by chance alone."""
@@ -120,7 +120,9 @@ def _timed(study: StudyRecord, engine: str | None, problem: str | None) -> _Time
 def _record(row: EvaluatedCandidate, settings: Mapping[str, Cell]) -> Record:
     measurement = row.measurement
     samples = (
-        tuple(float(s.seconds) for s in measurement.accepted) if measurement is not None else ()
+        tuple(launch.seconds for launch in by_launch(measurement.samples).values())
+        if measurement is not None
+        else ()
     )
     measured = float(row.measured or 0.0)
     return Record(
@@ -156,17 +158,15 @@ def _aligned(
 
 def halves_of_rounds(measurement: Measurement | None) -> tuple[float, float]:
     """The times of the earlier and of the later half of the rounds; nan for under two rounds."""
-    rounds: dict[int, list[float]] = {}
-    for sample in measurement.accepted if measurement is not None else ():
-        rounds.setdefault(sample.round, []).append(float(sample.seconds))
+    rounds = by_round(measurement.samples) if measurement is not None else {}
     numbers = sorted(rounds)
     half = len(numbers) // 2
     if not half:
         return float("nan"), float("nan")
     early, late = (
-        [t for n in part for t in rounds[n]] for part in (numbers[:half], numbers[-half:])
+        candidate_time([rounds[n] for n in part]) for part in (numbers[:half], numbers[-half:])
     )
-    return estimators.location(early), estimators.location(late)
+    return early, late
 
 
 # --- what candidates differ in --------------------------------------------------------------

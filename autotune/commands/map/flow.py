@@ -38,8 +38,8 @@ from autotune.workloads.base import Workload
 _ROUNDS = 4
 """A visit may have so many times the rounds of the config: what was disturbed is repeated."""
 _BUSY = 3
-"""After so many visits without a single accepted sample the machine is taken for busy."""
-_TAKEN = "other processes take the cores: no sample was accepted"
+"""After so many visits without a single sample the machine is taken for busy."""
+_TAKEN = "other processes take the cores: no launch ended in time"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from autotune.domain.results import Measurement, Prepared, Sample
 from autotune.domain.variant import Candidate
 from autotune.files.store import RunRecord, Store, StoredChoice
-from autotune.statistics.estimators import location
+from autotune.statistics.launch_times import by_launch, candidate_time
 from autotune.tuning import Chosen
 from autotune.tuning.maps.map_posterior import MapObservations
 
@@ -77,23 +75,19 @@ class VisitJournal:
 
 
 def log_time(samples: Sequence[Sample]) -> tuple[float, float] | None:
-    """Logarithm of the time of accepted samples, and its standard deviation.
+    """Logarithm of the time of some samples, and its standard deviation.
 
     The deviation combines the spread of these launches with the usual spread of launches. None
-    without accepted samples.
+    without samples.
     """
-    launches: dict[int, list[float]] = {}
-    for sample in samples:
-        if sample.accepted and not sample.warm_up:
-            launches.setdefault(sample.launch, []).append(sample.seconds)
+    launches = list(by_launch(samples).values())
     if not launches:
         return None
-    times = [math.log(location(values)) for values in launches.values()]
-    middle = float(np.mean(times))
-    square = sum((time - middle) ** 2 for time in times) + _WEIGHT * _USUAL**2
-    count = len(times)
-    whole = math.log(location([value for values in launches.values() for value in values]))
-    return whole, math.sqrt(square / (count - 1 + _WEIGHT) / count)
+    middle = math.log(candidate_time(launches))
+    square = sum((math.log(x.seconds) - middle) ** 2 for x in launches) + _WEIGHT * _USUAL**2
+    count = len(launches)
+    overlap = min(launch.error for launch in launches)
+    return middle, math.hypot(math.sqrt(square / (count - 1 + _WEIGHT) / count), overlap)
 
 
 def failed_everywhere(measurement: Measurement) -> bool:

@@ -356,7 +356,7 @@ def _term(term: _Wanted, outcome: ProbeOutcome, clock: float) -> Term:
         transfer=beyond * factor if term.kind == "level" else None,
         measured=outcome_cycles[0] if outcome_cycles else None,
         interval=outcome_cycles[1] if outcome_cycles else None,
-        samples=sum(s.accepted and not s.warm_up for s in outcome.samples),
+        samples=sum(not s.warm_up for s in outcome.samples),
         reason="" if outcome_cycles else outcome.reason,
     )
 

@@ -23,9 +23,9 @@ class MeasureDocument:
     detail: str
     verified_error: float | None
     samples_s: tuple[float, ...]
-    """Every accepted sample."""
-    rejected: int
-    """Samples rejected as contended."""
+    """Every sample, as it was taken."""
+    disturbed: int
+    """How many of them other processes disturbed."""
     phases_s: Mapping[str, float] | None
     """Kernel (and ``barrier``) to seconds per step, in an instrumented run of its own."""
     dissection: Dissection | None
@@ -43,8 +43,8 @@ class MeasureDocument:
             status=measurement.status,
             detail=measurement.detail,
             verified_error=measurement.error,
-            samples_s=tuple(sample.seconds for sample in measurement.accepted),
-            rejected=measurement.rejected,
+            samples_s=tuple(sample.seconds for sample in measurement.timed),
+            disturbed=measurement.disturbed,
             phases_s=result.phases.seconds if result.phases else None,
             dissection=result.dissection,
         )

@@ -13,7 +13,7 @@ from autotune.files.store import kept_dissections
 from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
 from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
-from autotune.statistics import estimators
+from autotune.statistics import launch_times
 from autotune.tuning import Bench, Chosen, TuningPlan, tune_problem
 from autotune.workloads.base import Workload, refuse
 
@@ -31,11 +31,10 @@ class CandidateMeasurement:
     @property
     def location(self) -> tuple[float, tuple[float, float] | None] | None:
         """Seconds per step and their interval; None when nothing was measured."""
-        launches = estimators.by_launch(self.measurement.samples)
+        launches = list(launch_times.by_launch(self.measurement.samples).values())
         if self.measurement.status != "ok" or not launches:
             return None
-        times = [time for launch in launches for time in launch]
-        return estimators.location(times), estimators.interval(launches)
+        return launch_times.candidate_time(launches), launch_times.interval(launches)
 
 
 class _EmptyJournal:

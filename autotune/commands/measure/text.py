@@ -24,8 +24,8 @@ def measured(
         lines.append(
             f"measured   {seconds(location[0])} per {per} {interval(location[1])}".rstrip()
         )
-        taken = len(measurement.accepted)
-        lines.append(f"samples    {taken} accepted, {measurement.rejected} rejected as contended")
+        taken = len(measurement.timed)
+        lines.append(f"samples    {taken}, of which {measurement.disturbed} were disturbed")
     if measurement.error is not None:
         lines.append(f"verified   deviation {measurement.error:.1e} from the reference")
     if measurement.detail:

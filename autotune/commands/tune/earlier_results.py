@@ -9,7 +9,7 @@ from autotune.commands.tune.provenance import identity_of, launching, versions
 from autotune.domain.results import Measurement, Status
 from autotune.domain.variant import Candidate
 from autotune.files.store import RunElsewhere, RunRecord, Store
-from autotune.statistics.estimators import location
+from autotune.statistics.launch_times import time_of
 from autotune.toolchain import compiler as compilers
 from autotune.tuning import EarlierResult
 from autotune.tuning.study_search import Hint
@@ -118,8 +118,8 @@ class EarlierResults:
         return same and run.versions.get("autotune") == self._now["autotune"]
 
     def _hint(self, candidate: Candidate, measurement: Measurement) -> None:
-        if measurement.status == "ok" and measurement.accepted:
-            seconds = location([sample.seconds for sample in measurement.accepted])
+        if measurement.status == "ok" and measurement.timed:
+            seconds = time_of(measurement.samples)
             self.hints[candidate.identity] = Hint(candidate=candidate, seconds=seconds)
 
     def _relatives(self) -> None:

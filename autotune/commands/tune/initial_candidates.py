@@ -8,7 +8,7 @@ from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Selection
 from autotune.domain.variant import Candidate
-from autotune.statistics.estimators import location
+from autotune.statistics.launch_times import time_of
 from autotune.tuning import Chosen, EarlierResult, Task
 from autotune.tuning.first_candidates import choose, everything, first_candidates
 
@@ -118,9 +118,9 @@ def _fastest(earlier: Sequence[EarlierResult]) -> str | None:
     runs = sorted({e.measurement.run for e in earlier}, reverse=True)
     for run in runs:
         times = {
-            e.candidate.identity: location([s.seconds for s in e.measurement.accepted])
+            e.candidate.identity: time_of(e.measurement.samples)
             for e in earlier
-            if e.measurement.run == run and e.measurement.status == "ok" and e.measurement.accepted
+            if e.measurement.run == run and e.measurement.status == "ok" and e.measurement.timed
         }
         if times:
             return min(times, key=lambda identity: (times[identity], identity))

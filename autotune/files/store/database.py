@@ -205,8 +205,8 @@ class Store:
     def add_sample(self, run: str, candidate: str, number: int, sample: Sample) -> None:
         """Store one sample; it is on the disk when this returns.
 
-        ``number`` counts the samples of a launch, including warm-ups and rejected samples. Raises
-        ValueError where another sample has this number already.
+        ``number`` counts the samples of a launch, including warm-ups. Raises ValueError where
+        another sample has this number already.
         """
         row = row_of(sample, run=run, candidate=candidate, number=number)
         if self._write(store_tables.samples, [row], replace=False):

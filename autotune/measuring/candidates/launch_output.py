@@ -67,7 +67,7 @@ class LaunchListener:
         cpus = ",".join(map(str, sorted(set(start.affinity)))) if start else ""
         sample = replace(
             printed,
-            accepted=printed.accepted and printed.busy >= self.busy,
+            undisturbed=printed.undisturbed and printed.busy >= self.busy,
             launch=self.launch,
             round=self.round,
             conditions={
@@ -114,13 +114,4 @@ class LaunchListener:
                 last = printed.strip()[-TAIL:]
                 text = f"the program printed no {missing}"
                 return "crashed", f"{text}; its last lines:\n{last}" if last else text
-        if not any(s.accepted and not s.warm_up for s in self.samples):
-            best = max(s.busy for s in self.samples if not s.warm_up)
-            return "contended", (
-                f"every sample was rejected: at best {best:.2f} of the CPU time of"
-                f" {self.threads} thread(s){self._of_a_rank()}, {self.busy:g} is wanted"
-            )
         return "ok", ""
-
-    def _of_a_rank(self) -> str:
-        return f" of one of {self.ranks} ranks" if self.ranks > 1 else ""

@@ -11,7 +11,7 @@ from autotune.errors import AutotuneError
 from autotune.measuring.candidates.base import Launch
 from autotune.measuring.candidates.host_measurer import HostMeasurer
 from autotune.progress import Progress
-from autotune.statistics import estimators
+from autotune.statistics import launch_times
 from autotune.toolchain import build_cache
 
 
@@ -50,15 +50,14 @@ class ProbeOutcome:
         return bool(self.prepared.build) and self.prepared.status in ("ok", "contended")
 
     def cycles(self, clock: float) -> tuple[float, tuple[float, float] | None] | None:
-        """Cycles per iteration and their interval; None without an accepted sample."""
-        launches = estimators.by_launch(self.samples)
+        """Cycles per iteration and their interval; None without a sample."""
+        launches = list(launch_times.by_launch(self.samples).values())
         if not launches:
             return None
         factor = clock / self.probe.iterations
-        times = [time for launch in launches for time in launch]
-        span = estimators.interval(launches)
+        span = launch_times.interval(launches)
         return (
-            estimators.location(times) * factor,
+            launch_times.candidate_time(launches) * factor,
             (span[0] * factor, span[1] * factor) if span else None,
         )
 
@@ -131,7 +130,7 @@ class Dissector:
             )
         except AutotuneError as error:
             launch = Launch(status="crashed", detail=str(error))
-        counted = any(s.accepted and not s.warm_up for s in outcome.samples)
+        counted = any(not s.warm_up for s in outcome.samples)
         if launch.status == "contended" and counted:
             return
         outcome.prepared = replace(outcome.prepared, status=launch.status, detail=launch.detail)

@@ -137,13 +137,13 @@ def _line(row: Mapping[str, object]) -> Line:
 
 
 def _sample(row: Mapping[str, object]) -> Sample:
-    """A sample of launch 0 and round 0, accepted where the program itself accepts it."""
+    """A sample of launch 0 and round 0, undisturbed where the program itself says so."""
     taken = datetime.fromtimestamp(_positive(row, "taken"), UTC)
     return Sample(
         seconds=Seconds(_positive(row, "seconds")),
         steps=_whole(row, "steps"),
         busy=_real(row, "busy"),
-        accepted=row["accepted"] is True,
+        undisturbed=row["undisturbed"] is True,
         launch=0,
         round=0,
         taken=taken.isoformat(timespec="milliseconds"),

@@ -29,7 +29,7 @@ class Recording:
     error: float | None = 1e-16
     checksum: tuple[float, float] | None = (1.0, 1.0)
     busy: float = 1.0
-    """Below 0.95 all samples are rejected."""
+    """CPU time over (threads x wall time) of all samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class ReplayMeasurer:
                 seconds=Seconds(seconds),
                 steps=1,
                 busy=recording.busy,
-                accepted=recording.busy >= 0.95,
+                undisturbed=recording.busy >= 0.95,
                 launch=launch,
                 round=round_number,
                 taken=moment.isoformat(timespec="milliseconds"),
@@ -86,13 +86,11 @@ class ReplayMeasurer:
             samples.append(sample)
             on_sample(sample)
         status = recording.status
-        if status == "ok" and not any(sample.accepted for sample in samples):
-            status = "contended"
         return Launch(
             status=status,
             samples=tuple(samples),
             detail=recording.detail,
-            checksum=recording.checksum if status in ("ok", "contended") else None,
+            checksum=recording.checksum if status == "ok" else None,
         )
 
     def _recording(self, candidate: Candidate) -> Recording:

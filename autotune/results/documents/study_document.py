@@ -33,7 +33,7 @@ class MeasuredRow:
     predicted_interval_s: Interval | None
     measured_s: float | None
     measured_interval_s: Interval | None
-    """90 %, bootstrap over launches; null for fewer than three launches."""
+    """90 %; launches are counted, not samples. Null without a time."""
     deviation: float | None
     """(predicted - measured) / measured."""
     status: Status | None
@@ -42,9 +42,9 @@ class MeasuredRow:
     verified_error: float | None
     """max abs(a - b) / max abs(b) against the reference."""
     samples: int
-    """Accepted samples."""
-    rejected: int
-    """Samples that did not count, because other processes took the cores."""
+    """Samples without warm-ups."""
+    disturbed: int
+    """Samples during which other processes took the cores."""
     compared: bool
     """It takes part in the statistics of its problem."""
     memory_bytes: float | None
@@ -68,11 +68,15 @@ class ProblemRow:
 
     problem: str
     best: str | None
-    """Id of the winner."""
+    """Id of the winner; where it is undecided, of the candidate that is chosen."""
+    contenders: tuple[str, ...]
+    """Ids of those that may be the fastest, fastest first; more than one: it is undecided."""
     baseline: str | None
     speedup: float | None
-    """Time of the baseline over time of the winner."""
+    """Time of the baseline over time of the winner: the ratio of the two times shown."""
     speedup_interval: Interval | None
+    speedup_crossed: float | None
+    """The same where each round is scored with the candidate that was best in the others."""
     losses: tuple[TopLoss, ...]
     noise_floor: NoiseFloor | None
     """Loss of choosing by measurement itself."""
@@ -86,8 +90,8 @@ class ProblemRow:
     """Candidates that were measured or failed."""
     candidates: int
     """Legal ones."""
-    rejected: int
-    """Samples of all candidates that did not count."""
+    disturbed: int
+    """Samples of all candidates that other processes disturbed."""
     failures: tuple[FailureGroup, ...]
     objectives: tuple[str, ...]
     """What the front is over: those of the config, else what was read for all; time first."""
@@ -134,9 +138,11 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
     return ProblemRow(
         problem=problem.label,
         best=problem.best.candidate.id if problem.best else None,
+        contenders=tuple(row.candidate.id for row in problem.contenders),
         baseline=problem.baseline.candidate.id if problem.baseline else None,
         speedup=speedup.value if speedup else None,
         speedup_interval=speedup.interval if speedup else None,
+        speedup_crossed=speedup.crossed if speedup else None,
         losses=problem.losses,
         noise_floor=problem.noise_floor,
         rank_correlation=problem.rank_correlation,
@@ -144,7 +150,7 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
         measured=f"{problem.compared} of {len(problem.rows)}",
         tried=len(rows),
         candidates=len(problem.rows),
-        rejected=sum(row.rejected for row in rows),
+        disturbed=sum(row.disturbed for row in rows),
         failures=failed(problem),
         objectives=problem.objectives,
         front=tuple(
@@ -174,8 +180,8 @@ def _measured(row: EvaluatedCandidate) -> MeasuredRow:
         status=row.status,
         detail=measurement.detail if measurement else "",
         verified_error=measurement.error if measurement else None,
-        samples=len(measurement.accepted) if measurement else 0,
-        rejected=measurement.rejected if measurement else 0,
+        samples=len(measurement.timed) if measurement else 0,
+        disturbed=measurement.disturbed if measurement else 0,
         compared=row.compared,
         memory_bytes=row.memory,
         energy_j=row.energy,

@@ -3,24 +3,30 @@
 If all candidates were measured in the same rounds, all rounds count. A search measures some
 candidates more often than others. Then the finalists, which are measured again together, are
 compared by those final rounds only, because these rounds had no influence on which candidates
-became finalists. The other candidates are compared by their level
-(``statistics.drift.levels``), which is as reliable as the rounds that they share with the rest.
+became finalists. The other candidates are compared by their level (``statistics.drift.levels``),
+which is as reliable as the rounds that they share with the rest.
 """
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from autotune.domain.results import Measurement
 from autotune.files.store.records import RunRecord
-from autotune.statistics import estimators
-from autotune.statistics.drift import DriftFreeTimes, levels
+from autotune.statistics.drift import Contest, DriftFreeTimes, contest, levels, share_of_each
+from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
+from autotune.statistics.quantiles import student
 
 Interval = tuple[float, float]
-Rounds = Mapping[int, Sequence[float]]
+Rounds = Mapping[int, LaunchTime]
 Table = Mapping[str, Rounds]
+
+_SHOWN = 0.9
+"""Probability of the intervals."""
+_LEAST_ROUNDS = 3
+"""Fewer rounds say nothing about a ratio."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +35,13 @@ class ComparableRun:
 
     run: str
     rounds: Table
-    """Those that may be chosen: round to accepted times, drift taken out where rounds differ."""
+    """Those that may be chosen: round to the time of the launch, drift taken out."""
+    level: DriftFreeTimes
+    """Of the rounds that the choice is made from."""
     times: Mapping[str, float]
     """All that compare: seconds of a time step."""
-    intervals: Mapping[str, Interval | None] = field(default_factory=dict)
-    """90 %, where times are on a level; elsewhere those of the candidate's own samples."""
-    levelled: bool = False
+    intervals: Mapping[str, Interval]
+    """90 % intervals of the times."""
     finals: bool = False
     """Those that may be chosen were measured again after they were chosen to be."""
 
@@ -43,11 +50,44 @@ class ComparableRun:
         """The fastest of the candidates that may become the winner."""
         return min(self.rounds, key=lambda name: (self.times[name], name))
 
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """The fastest, and those that may be as fast as it or faster, in the order of their times.
+
+        With a probability of 95 % nobody else is the fastest, all that compare considered. Those
+        that were not measured again are judged by their times alone.
+        """
+        fastest = self.fastest
+        rivals = [name for name in self.times if name != fastest]
+        share = share_of_each(len(rivals))
+        close = [name for name in rivals if self._close(name, fastest, share)]
+        return (fastest, *sorted(close, key=lambda name: (self.times[name], name)))
+
+    def _close(self, name: str, fastest: str, share: float) -> bool:
+        if name in self.rounds:
+            fight = self._contest(name, fastest, share)
+            if fight is not None:
+                return not fight.slower
+        # both ends of two intervals of this probability: they do not overlap
+        return self.intervals[name][0] <= self.intervals[fastest][1]
+
+    def _contest(self, first: str, second: str, share: float) -> Contest | None:
+        rounds, level = self.rounds, self.level
+        return contest(rounds[first], rounds[second], level.noise, level.pollution, share)
+
+    def ratio(self, first: str, second: str) -> Interval | None:
+        """90 % interval of the time of ``first`` over that of ``second``; both may be chosen."""
+        fight = self._contest(first, second, _SHOWN)
+        if fight is None or fight.rounds < _LEAST_ROUNDS:
+            return None
+        at = self.times[first] / self.times[second]
+        return min(fight.low, at), max(fight.high, at)
+
 
 def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | None:
     """The comparable times of candidates in a run; None if the run measured none of them.
 
-    A candidate with less than half of the largest number of samples cannot become the winner.
+    A candidate with less than half of the largest number of rounds cannot become the winner.
     """
     measured = {
         m.candidate: timed_rounds
@@ -57,23 +97,20 @@ def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | 
     if not measured:
         return None
     stages = _stages(run.measurements, measured.keys())
-    if not stages:
-        enough = _enough(measured)
-        return ComparableRun(run=run.id, rounds=enough, times=_locations(enough))
     final = _enough(_only(measured, {r for r, stage in stages.items() if stage == "final"}))
     if len(final) > 1:
         return _with_finals(run.id, measured, final)
-    level = levels(measured)
-    flat = {name: _level(level, rounds) for name, rounds in measured.items()}
-    first = _only(flat, _earliest(stages))
+    compared = measured if stages else _enough(measured)
+    level = levels(compared)
+    flat = {name: _level(level, rounds) for name, rounds in compared.items()}
+    first = _only(flat, _earliest(stages)) if stages else flat
     usual = max((len(rounds) for rounds in first.values()), default=1)
-    enough = {name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual}
     return ComparableRun(
         run=run.id,
-        rounds=enough,
+        rounds={name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual},
+        level=level,
         times=level.times,
-        intervals=_intervals(flat, level.times),
-        levelled=True,
+        intervals=_intervals(level, flat, level.times),
     )
 
 
@@ -83,51 +120,49 @@ def _with_finals(run: str, measured: Table, final: Table) -> ComparableRun:
     Finalists are compared by the final rounds. The others keep their ratio to the finalists from
     the earlier rounds.
     """
-    level = levels(measured, at=sorted({r for rounds in final.values() for r in rounds}))
-    chosen = _locations(final)
-    offset = float(np.median([math.log(chosen[name] / level.times[name]) for name in chosen]))
-    times = {name: time * math.exp(offset) for name, time in level.times.items()} | chosen
-    flat = {name: _level(level, rounds, offset) for name, rounds in measured.items()}
+    level = levels(measured)
+    chosen = replace(levels(final), noise=level.noise, pollution=level.pollution)
+    offsets = [math.log(chosen.times[name] / level.times[name]) for name in chosen.times]
+    offset = float(np.median(offsets))
+    times = {name: time * math.exp(offset) for name, time in level.times.items()}
     return ComparableRun(
         run=run,
-        rounds=final,
-        times=times,
-        intervals=_intervals(flat | dict(final), times),
-        levelled=True,
+        rounds={name: _level(chosen, rounds) for name, rounds in final.items()},
+        level=chosen,
+        times={**times, **chosen.times},
+        intervals={
+            **_intervals(level, measured, times),
+            **_intervals(chosen, final, chosen.times),
+        },
         finals=True,
     )
 
 
-def _level(drift: DriftFreeTimes, rounds: Rounds, offset: float = 0.0) -> Rounds:
+def _level(drift: DriftFreeTimes, rounds: Rounds) -> Rounds:
     return {
-        number: [time * math.exp(offset - drift.drift[number]) for time in times]
-        for number, times in rounds.items()
+        number: replace(time, seconds=time.seconds * math.exp(-drift.drift[number]))
+        for number, time in rounds.items()
     }
 
 
-def _intervals(table: Table, times: Mapping[str, float]) -> dict[str, Interval | None]:
-    intervals: dict[str, Interval | None] = {}
+def _intervals(
+    level: DriftFreeTimes, table: Table, times: Mapping[str, float]
+) -> dict[str, Interval]:
+    intervals = {}
     for name, rounds in table.items():
-        interval = estimators.interval(list(rounds.values()))
-        at = times[name]
-        intervals[name] = (min(interval[0], at), max(interval[1], at)) if interval else None
+        lost = float(np.mean([launch.lost for launch in rounds.values()]))
+        error = math.hypot(level.errors[name], level.pollution.error * lost)
+        factor = math.exp(student(len(rounds) + 2, _SHOWN) * error)
+        intervals[name] = times[name] / factor, times[name] * factor
     return intervals
 
 
-def _locations(table: Table) -> dict[str, float]:
-    """The location estimate of each candidate's times, from equally many samples of each."""
-    return estimators.locations(
-        {name: [t for times in rounds.values() for t in times] for name, rounds in table.items()}
-    )
-
-
 def _enough(table: Table) -> Table:
-    counts = {name: sum(map(len, rounds.values())) for name, rounds in table.items()}
-    most = max(counts.values(), default=0)
-    return {name: table[name] for name, count in counts.items() if 2 * count >= most}
+    most = max(map(len, table.values()), default=0)
+    return {name: rounds for name, rounds in table.items() if 2 * len(rounds) >= most}
 
 
-def _only(table: Table, numbers: Collection[int]) -> dict[str, dict[int, Sequence[float]]]:
+def _only(table: Table, numbers: Collection[int]) -> dict[str, dict[int, LaunchTime]]:
     """The table reduced to some rounds, without candidates that took no part in them."""
     cut = {
         name: {number: times for number, times in rounds.items() if number in numbers}
@@ -154,25 +189,27 @@ def _earliest(stages: Mapping[int, str]) -> set[int]:
 
 
 def _rounds(measurement: Measurement) -> Rounds:
-    """Accepted times by round; empty if the measuring conditions changed within the samples."""
+    """The times by round; empty if the measuring conditions changed within the samples."""
     try:
-        return estimators.by_round(measurement.samples)
+        return by_round(measurement.samples)
     except ValueError:
         return {}
 
 
-def champion(runs: Sequence[ComparableRun]) -> tuple[str | None, ComparableRun | None]:
-    """The winner over all runs and the run that it won.
+def deciding_run(runs: Sequence[ComparableRun]) -> ComparableRun | None:
+    """The run that decides the winner.
 
-    The winner so far can lose in every later run that measured it. A run without it replaces it
-    only if that run compared more candidates.
+    A later run replaces an earlier one if it measured the winner so far, or more candidates.
     """
-    best: str | None = None
-    won: ComparableRun | None = None
+    deciding: ComparableRun | None = None
     for run in runs:
-        if won is None or best in run.times or len(run.times) > len(won.times):
-            best, won = run.fastest, run
-    return best, won
+        if (
+            deciding is None
+            or deciding.fastest in run.times
+            or len(run.times) > len(deciding.times)
+        ):
+            deciding = run
+    return deciding
 
 
 def crossed_ratios(run: ComparableRun, reference: str) -> list[float]:
@@ -183,17 +220,13 @@ def crossed_ratios(run: ComparableRun, reference: str) -> list[float]:
     """
     ratios = []
     for number in sorted(run.rounds[reference]):
-        others = {
-            name: [t for r, times in rounds.items() if r != number for t in times]
+        times = {
+            name: candidate_time(others)
             for name, rounds in run.rounds.items()
-            if number in rounds
+            if number in rounds and (others := [t for r, t in rounds.items() if r != number])
         }
-        times = estimators.locations(others)
-        if not times:
-            continue
-        chosen = min(times, key=lambda name: (times[name], name))
-        single = {number: run.rounds[chosen][number]}
-        value = estimators.ratio({number: run.rounds[reference][number]}, single)
-        if value is not None:
-            ratios.append(value)
+        if times:
+            chosen = min(times, key=lambda name: (times[name], name))
+            at = run.rounds[reference][number].seconds
+            ratios.append(at / run.rounds[chosen][number].seconds)
     return ratios

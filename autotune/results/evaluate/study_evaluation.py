@@ -6,7 +6,7 @@ more candidates.
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +18,17 @@ from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.results.evaluate.comparable import (
     ComparableRun,
-    champion,
     comparable_run,
     crossed_ratios,
+    deciding_run,
 )
-from autotune.statistics import estimators, pareto, rank_correlation, residual_scales
+from autotune.statistics import (
+    estimators,
+    launch_times,
+    pareto,
+    rank_correlation,
+    residual_scales,
+)
 from autotune.statistics.estimators import NoiseFloor
 from autotune.statistics.residual_scales import Observed, Residual
 
@@ -47,7 +53,7 @@ class EvaluatedCandidate:
     measurement: Measurement | None = None
     measured: float | None = None
     interval: Interval | None = None
-    """90 % interval of the measured time, bootstrap over launches; None for too few launches."""
+    """90 % interval of the measured time, from launches; None for too few launches."""
     compared: bool = False
     """It takes part in the statistics of its problem: measured in that run, with enough samples."""
     note: str = ""
@@ -94,17 +100,16 @@ class TopLoss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speedup:
-    """Time of the baseline over time of the winner, within rounds of one run.
-
-    Each round is scored with the candidate that was best in the other rounds, so that luck in a
-    round does not count as speed.
-    """
+    """Time of the baseline over time of the winner in one run: the ratio of the two shown times."""
 
     value: float
     interval: Interval | None
-    """90 %, bootstrap over rounds; None for fewer than three rounds."""
+    """90 %, from the ratios within rounds; None for fewer than three rounds."""
     run: str
     note: str = ""
+    crossed: float | None = None
+    """The median of the ratios when each round is scored with the candidate that was best in the
+    other rounds, so that luck in a round does not count as speed; None for a single round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +124,9 @@ class ProblemEvaluation:
     run: str | None
     """The run that the statistics come from; None when nothing was measured."""
     best: EvaluatedCandidate | None
+    """The winner; where it is undecided, the one that was chosen."""
+    contenders: tuple[EvaluatedCandidate, ...]
+    """Those that may be the fastest, fastest first; one alone where the winner is decided."""
     baseline: EvaluatedCandidate | None
     speedup: Speedup | None
     losses: tuple[TopLoss, ...]
@@ -226,7 +234,10 @@ def _problem(
     runs = [run for run in study.tunings if run.machine_identity == here]
     members = {candidate.identity for candidate in candidates}
     comparable_runs = [comparable for run in runs if (comparable := comparable_run(run, members))]
-    winner, comparable = champion(comparable_runs)
+    safe = next((c.identity for c in candidates if c.baseline), None)
+    comparable = deciding_run(comparable_runs)
+    contenders = comparable.contenders if comparable else ()
+    winner = _choice(contenders, {c.identity: c for c in candidates}, safe)
     before = {name for comparable in comparable_runs for name in comparable.times}
     rows = tuple(_row(study, c, p, rank, comparable) for c, p, rank in ordered)
     by_identity = {row.candidate.identity: row for row in rows}
@@ -244,8 +255,9 @@ def _problem(
         rows=rows,
         run=comparable.run if comparable else None,
         best=best,
+        contenders=tuple(by_identity[name] for name in contenders),
         baseline=baseline,
-        speedup=_speedup(comparable_runs, best, baseline),
+        speedup=_speedup(comparable_runs, best, baseline, decided=len(contenders) == 1),
         losses=tuple(TopLoss(k, _top_loss(rows, comparable, before, k)) for k in estimators.TOPS)
         if pairs
         else (),
@@ -256,6 +268,21 @@ def _problem(
         builds=len({(candidate.compiler, candidate.flags) for candidate in candidates}),
         searched=_searched_objectives(study, comparable),
     )
+
+
+def _choice(
+    contenders: Sequence[str], candidates: Mapping[str, CandidateRecord], safe: str | None
+) -> str | None:
+    """Of those that may be the fastest: the baseline, or the one most like it, or the fastest."""
+    if not contenders or safe is None:
+        return contenders[0] if contenders else None
+    usual = varied(candidates[safe])
+
+    def unlike(name: str) -> int:
+        settings = varied(candidates[name])
+        return sum(settings.get(k) != usual.get(k) for k in settings.keys() | usual.keys())
+
+    return min(contenders, key=unlike)
 
 
 def _searched_objectives(study: StudyRecord, comparable: ComparableRun | None) -> tuple[str, ...]:
@@ -337,7 +364,7 @@ def _row(
     within = [(run, m) for run, m in tried if comparable and run.id == comparable.run]
     measurement = (within or tried)[-1][1] if tried else None
     measured, interval, note = _location(measurement)
-    if comparable is not None and compared and comparable.levelled:
+    if comparable is not None and compared:
         measured, interval = comparable.times[identity], comparable.intervals[identity]
     if comparable is not None and measurement is not None and measured is not None and not compared:
         same = measurement.run == comparable.run
@@ -358,8 +385,8 @@ def _row(
 
 
 def _readings(measurement: Measurement | None, name: str) -> list[float]:
-    """The positive readings of one condition in the accepted samples."""
-    readings = [s.conditions.get(name) for s in measurement.accepted] if measurement else []
+    """The positive readings of one condition in the samples."""
+    readings = [s.conditions.get(name) for s in measurement.timed] if measurement else []
     return [float(v) for v in readings if isinstance(v, int | float) and 0 < v < math.inf]
 
 
@@ -381,13 +408,12 @@ def _location(measurement: Measurement | None) -> tuple[float | None, Interval |
     if measurement is None or measurement.status != "ok":
         return None, None, ""
     try:
-        launches = estimators.by_launch(measurement.samples)
+        launches = list(launch_times.by_launch(measurement.samples).values())
     except ValueError as error:
         return None, None, str(error)
     if not launches:
-        return None, None, "no accepted sample"
-    times = [time for launch in launches for time in launch]
-    return estimators.location(times), estimators.interval(launches), ""
+        return None, None, "no sample"
+    return launch_times.candidate_time(launches), launch_times.interval(launches), ""
 
 
 # --- the winner against the baseline ------------------------------------------------------------
@@ -397,6 +423,8 @@ def _speedup(
     comparable_runs: Sequence[ComparableRun],
     best: EvaluatedCandidate | None,
     baseline: EvaluatedCandidate | None,
+    *,
+    decided: bool,
 ) -> Speedup | None:
     """The speed-up from the last run that compared winner and baseline; None without one."""
     if best is None or baseline is None:
@@ -408,27 +436,12 @@ def _speedup(
     if comparable is None:
         return None
     if winner == reference:
-        return Speedup(
-            value=1.0, interval=None, run=comparable.run, note="the baseline is the fastest"
-        )
+        note = "the baseline is the fastest" if decided else "the baseline is chosen"
+        return Speedup(value=1.0, interval=None, run=comparable.run, note=note)
     ratios = crossed_ratios(comparable, reference)
-    if ratios:
-        return Speedup(value=float(np.median(ratios)), interval=_spread(ratios), run=comparable.run)
-    value = estimators.ratio(comparable.rounds[reference], comparable.rounds[winner])
-    note = "chosen and scored on the same round"
-    return (
-        None
-        if value is None
-        else Speedup(value=value, interval=None, run=comparable.run, note=note)
+    return Speedup(
+        value=comparable.times[reference] / comparable.times[winner],
+        interval=comparable.ratio(reference, winner),
+        run=comparable.run,
+        crossed=float(np.median(ratios)) if ratios else None,
     )
-
-
-def _spread(ratios: Sequence[float], seed: int = 1, draws: int = 1000) -> Interval | None:
-    """90 % interval of the median ratio, bootstrap over rounds."""
-    if len(ratios) < 3:
-        return None
-    generator = np.random.default_rng(seed)
-    values = np.asarray(ratios)
-    medians = np.median(generator.choice(values, size=(draws, len(values))), axis=1)
-    low, high = np.quantile(medians, [0.05, 0.95])
-    return float(low), float(high)

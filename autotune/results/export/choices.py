@@ -179,28 +179,11 @@ def _entry(
 
 
 def ties(result: ProblemEvaluation, best: EvaluatedCandidate) -> list[EvaluatedCandidate]:
-    """The candidates of the same layout within the noise of the choice, fastest first.
-
-    These are candidates whose 90 % interval overlaps that of the choice. If an interval is missing,
-    they are those within the mean noise floor of the run.
-    """
-    if best.measured is None:
-        return []
-    floor = result.noise_floor.mean if result.noise_floor else 0.0
-    near = []
-    for row in result.evaluated:
-        same = _layout(row.candidate) == _layout(best.candidate)
-        if row.candidate.identity == best.candidate.identity or not (row.compared and same):
-            continue
-        if row.measured is None:
-            continue
-        if row.interval and best.interval:
-            tied = row.interval[0] <= best.interval[1] and best.interval[0] <= row.interval[1]
-        else:
-            tied = row.measured <= best.measured * (1 + floor)
-        if tied:
-            near.append(row)
-    return near
+    """The other candidates of the same layout that may be the fastest as well, fastest first."""
+    layout = _layout(best.candidate)
+    return [
+        row for row in result.contenders if row is not best and _layout(row.candidate) == layout
+    ]
 
 
 def _domains(

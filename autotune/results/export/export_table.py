@@ -19,9 +19,9 @@ The columns, in order; text is empty and numbers are absent where there is nothi
     verified, verified_error          compared with a reference; max abs(a - b) / max abs(b)
     run, machine                      the run of its time; identity of the machine
     detail                            compiler text, how it ended
-    measured_low_s, measured_high_s   90 % interval of the time, bootstrap over launches
+    measured_low_s, measured_high_s   90 % interval of the time; it counts launches
     memory_bytes, energy_j            bytes resident at most; joules of a time step; if read
-    samples, samples_s                how many accepted samples, and each (CSV: between blanks)
+    samples, samples_s                how many samples, and each (CSV: between blanks)
     measured_s                        seconds per time step
 
 Times are in seconds per time step (per run of an external program).
@@ -144,12 +144,12 @@ def _measured(
         "measured_high_s": high,
         "memory_bytes": row.memory,
         "energy_j": row.energy,
-        "samples": len(measurement.accepted) if measurement else 0,
+        "samples": len(measurement.timed) if measurement else 0,
         "samples_s": samples(measurement),
         "measured_s": row.measured,
     }
 
 
 def samples(measurement: Measurement | None) -> tuple[float, ...]:
-    """The accepted times of a measurement, in the order in which they were taken."""
-    return tuple(s.seconds for s in measurement.accepted) if measurement else ()
+    """The times of the samples of a measurement, in the order in which they were taken."""
+    return tuple(s.seconds for s in measurement.timed) if measurement else ()

@@ -66,7 +66,7 @@ def entry(
         ),
         seconds=seconds,
         interval=None,
-        samples=len(measurement.accepted) if measurement else 0,
+        samples=len(measurement.timed) if measurement else 0,
         verified=measurement is not None and measurement.verified,
         error=measurement.error if measurement else None,
         origin=origin(study, run, record.identity),

@@ -96,8 +96,8 @@ class Strip:
     """The samples of one candidate in measuring order."""
 
     shown: ShownCandidate
-    accepted: tuple[float, ...]
-    rejected: tuple[float, ...]
+    undisturbed: tuple[float, ...]
+    disturbed: tuple[float, ...]
     location: float
 
 
@@ -222,8 +222,8 @@ def samples(result: ProblemEvaluation, most: int = 40) -> Samples:
             strips.append(
                 Strip(
                     shown=shown(row, result),
-                    accepted=tuple(s.seconds for s in timed if s.accepted),
-                    rejected=tuple(s.seconds for s in timed if not s.accepted),
+                    undisturbed=tuple(s.seconds for s in timed if s.undisturbed),
+                    disturbed=tuple(s.seconds for s in timed if not s.undisturbed),
                     location=row.measured,
                 )
             )

@@ -1,4 +1,4 @@
-"""The numbers of the noise figures: scatter of samples, rejected samples, drift.
+"""The numbers of the figures about noise: how samples scatter, what was disturbed, what drifts.
 
 Moments are in seconds since the run began.
 """
@@ -14,7 +14,7 @@ from autotune.domain.results import Sample
 from autotune.files.store.records import RunRecord, StudyRecord
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.results.report.figure_records import ShownCandidate, role, shown
-from autotune.statistics import estimators
+from autotune.statistics.launch_times import candidate_time, launch_time
 
 _MOST_SPREADS = 40
 
@@ -30,8 +30,8 @@ class SampleScatter:
     between: float | None
     """The same of its launches' locations."""
     launches: int
-    accepted: int
-    rejected: int
+    undisturbed: int
+    disturbed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class NoiseFigures:
 
     spreads: tuple[SampleScatter, ...]
     drifts: tuple[CandidateDrift, ...]
-    accepted: int
-    rejected: int
+    undisturbed: int
+    disturbed: int
 
 
 def noise(result: ProblemEvaluation, study: StudyRecord) -> NoiseFigures:
-    """The scatter of each candidate, the rejected samples, the drift of winner and baseline."""
+    """Spread of each candidate, disturbed samples, drift of the winner and baseline."""
     rows = [row for row in result.evaluated if row.compared and row.measurement]
     run = run_of(result, study)
     timed = [s for r in rows if r.measurement for s in r.measurement.samples if not s.warm_up]
@@ -67,8 +67,8 @@ def noise(result: ProblemEvaluation, study: StudyRecord) -> NoiseFigures:
             if number < _MOST_SPREADS or row in marked
         ),
         drifts=tuple(d for row in marked if len((d := _drift(row, result, begun)).ratio) > 1),
-        accepted=sum(s.accepted for s in timed),
-        rejected=sum(not s.accepted for s in timed),
+        undisturbed=sum(s.undisturbed for s in timed),
+        disturbed=sum(not s.undisturbed for s in timed),
     )
 
 
@@ -76,33 +76,33 @@ def _spread(row: EvaluatedCandidate, result: ProblemEvaluation) -> SampleScatter
     samples = [s for s in row.measurement.samples if not s.warm_up] if row.measurement else []
     launches = list(_launches(samples).values())
     inner = [np.var(np.log([s.seconds for s in la]), ddof=1) for la in launches if len(la) > 1]
-    outer = [math.log(estimators.location([s.seconds for s in launch])) for launch in launches]
+    outer = [math.log(launch_time(launch).seconds) for launch in launches]
     return SampleScatter(
         shown=shown(row, result),
         identity=row.candidate.identity,
         within=math.sqrt(float(np.mean(inner))) if inner else None,
         between=float(np.std(outer, ddof=1)) if len(outer) > 1 else None,
         launches=len({s.launch for s in samples}),
-        accepted=sum(s.accepted for s in samples),
-        rejected=sum(not s.accepted for s in samples),
+        undisturbed=sum(s.undisturbed for s in samples),
+        disturbed=sum(not s.undisturbed for s in samples),
     )
 
 
 def _drift(row: EvaluatedCandidate, result: ProblemEvaluation, begun: float) -> CandidateDrift:
     launches = _launches(row.measurement.samples if row.measurement else ())
-    times = [estimators.location([s.seconds for s in launch]) for launch in launches.values()]
-    usual = estimators.location(times) if times else 1.0
+    times = {number: launch_time(launch) for number, launch in launches.items()}
+    usual = candidate_time(list(times.values())) if times else 1.0
     return CandidateDrift(
         shown=shown(row, result),
         seconds=tuple(moment(launch[0].taken) - begun for launch in launches.values()),
-        ratio=tuple(time / usual for time in times),
+        ratio=tuple(time.seconds / usual for time in times.values()),
     )
 
 
 def _launches(samples: Sequence[Sample]) -> dict[int, list[Sample]]:
     launches: dict[int, list[Sample]] = {}
     for sample in samples:
-        if sample.accepted and not sample.warm_up:
+        if not sample.warm_up:
             launches.setdefault(sample.launch, []).append(sample)
     return dict(sorted(launches.items()))
 

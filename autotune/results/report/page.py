@@ -350,10 +350,10 @@ def moment(text: str | None) -> str:
 
 
 def _counts(run: RunRecord) -> tuple[int, int, int]:
-    """The numbers of accepted samples, rejected samples and candidates of a run."""
+    """Undisturbed samples, disturbed samples, candidates of a run."""
     timed = [s for m in run.measurements for s in m.samples if not s.warm_up]
-    accepted = sum(s.accepted for s in timed)
-    return accepted, len(timed) - accepted, len(run.measurements)
+    undisturbed = sum(s.undisturbed for s in timed)
+    return undisturbed, len(timed) - undisturbed, len(run.measurements)
 
 
 def _compilers(runs: tuple[RunRecord, ...]) -> list[dict[str, str]]:

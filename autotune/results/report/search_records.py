@@ -201,5 +201,5 @@ def failed(result: ProblemEvaluation, most: int = 3) -> tuple[FailureGroup, ...]
 
 
 def _first(row: EvaluatedCandidate, begun: float) -> float:
-    accepted = row.measurement.accepted if row.measurement else ()
-    return min((moment(s.taken) - begun for s in accepted), default=math.inf)
+    timed = row.measurement.timed if row.measurement else ()
+    return min((moment(s.taken) - begun for s in timed), default=math.inf)

@@ -178,7 +178,28 @@ def speedup(result: ProblemEvaluation) -> str:
     if result.speedup.interval:
         low, high = result.speedup.interval
         text += f" ({low:.2f} to {high:.2f})"
+    if result.speedup.crossed is not None:
+        crossed = f"{result.speedup.crossed:.2f}x"
+        text += f"; {crossed} where each round is scored with the winner of the others"
     return text + (f", {result.speedup.note}" if result.speedup.note else "")
+
+
+def undecided(result: ProblemEvaluation, most: int = 3) -> str:
+    """Between which candidates it is undecided, and which is chosen; empty where one has won."""
+    rows, best = result.contenders, result.best
+    if len(rows) < 2 or best is None:
+        return ""
+    names = [built(row.candidate, result) for row in rows[:most]]
+    more = [f"{len(rows) - most} more"] if len(rows) > most else []
+    times = [row.measured for row in rows if row.measured is not None]
+    why = "it is the baseline" if best is result.baseline else "it is most like the baseline"
+    if result.baseline is None:
+        why = "it was the fastest"
+    return (
+        f"undecided between {listed([*names, *more])}"
+        f" (within {percent(max(times) / min(times) - 1)});"
+        f" {built(best.candidate, result)} is chosen because {why}"
+    )
 
 
 def caution(result: ProblemEvaluation) -> str:
@@ -190,12 +211,13 @@ def caution(result: ProblemEvaluation) -> str:
         )
     if result.speedup is None or result.best is result.baseline:
         return ""
-    if result.speedup.interval and result.speedup.interval[0] <= 1:
-        return "the interval of the speed-up reaches down to no gain: the winner is not decided"
     spread = result.noise_floor.maximum if result.noise_floor else 0.0
     if result.speedup.value - 1 > spread:
         return ""
-    return f"the speed-up is not above the noise floor ({percent(spread)}): nothing is decided"
+    return (
+        f"the speed-up is not above the noise floor ({percent(spread)}):"
+        " a choice by half of the rounds may lose as much"
+    )
 
 
 def losses(result: ProblemEvaluation) -> str:
@@ -274,7 +296,8 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
     lines = [
         f"{problem.label}: {built(best.candidate, problem)} takes"
         f" {seconds(best.measured)}{per} ({prediction}).",
-        f"  Speed-up over the baseline, within rounds: {speedup(problem)}.",
+        *([f"  It is {text}."] if (text := undecided(problem)) else []),
+        f"  Speed-up over the baseline: {speedup(problem)}.",
     ]
     if any(row.predicted is not None for row in problem.rows):
         lines.append(f"  Losses of the predicted: {losses(problem)}.")

@@ -25,13 +25,13 @@ ROUNDS = 10
 
 
 def samples(*times: float, launch: int = 0, number: int = 0) -> list[Sample]:
-    return [made.sample(time, launch=launch, round=number) for time in times]
+    return [made.sample(time, busy=1.0, launch=launch, round=number) for time in times]
 
 
 # --- what samples stand for -------------------------------------------------------------------
 
 
-def test_samples_stand_for_the_logarithm_of_their_location() -> None:
+def test_samples_stand_for_the_logarithm_of_their_time() -> None:
     """One launch: as unsure as launches usually are, 3 %."""
     assert log_time(samples(2.0, 2.0)) == pytest.approx((math.log(2.0), 0.03))
 
@@ -50,11 +50,20 @@ def test_launches_that_differ_are_less_sure() -> None:
     assert found[1] == pytest.approx(math.sqrt((2 * 0.1**2 + 2 * 0.03**2) / 3 / 2))
 
 
-def test_rejected_samples_and_warm_ups_say_nothing() -> None:
-    idle = [made.sample(9.0, accepted=False), made.sample(9.0, warm_up=True)]
+def test_samples_that_warm_up_say_nothing() -> None:
+    idle = [made.sample(9.0, warm_up=True)]
     assert log_time(idle) is None
     assert log_time([]) is None
     assert log_time([*idle, *samples(2.0)]) == log_time(samples(2.0))
+
+
+def test_disturbed_samples_say_what_they_would_have_taken_and_how_unsure_that_is() -> None:
+    """Two threads had their cores 3/4 of the time: 3/4 or 1/2 of the time without that."""
+    conditions = {**made.sample().conditions, "threads": 2}
+    lost = made.sample(8.0, busy=0.75, undisturbed=False, conditions=conditions)
+    time, deviation = log_time([lost]) or (0.0, 0.0)
+    assert math.exp(time) == pytest.approx(8.0 * math.sqrt(0.75 * 0.5))
+    assert deviation == pytest.approx(math.hypot(0.03, math.log(0.75 / 0.5) / 2))
 
 
 @given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=6), st.floats(1e-2, 1e2))
@@ -157,8 +166,8 @@ def test_failures_are_kept_by_their_place(tmp_path: Path) -> None:
     assert seen(times) == []
 
 
-def test_what_was_disturbed_is_no_failure(tmp_path: Path) -> None:
-    runs = visited(tmp_path, {"jli": ("contended", [made.sample(1.0, accepted=False)])})
+def test_what_printed_no_time_is_no_failure(tmp_path: Path) -> None:
+    runs = visited(tmp_path, {"jli": ("contended", [made.sample(1.0, warm_up=True)])})
     times = recorded_times(runs, PLACES, ROUNDS)
     assert (times.failed, seen(times), times.visits) == ({}, [], 0)
 

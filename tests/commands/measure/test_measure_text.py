@@ -25,7 +25,7 @@ CANDIDATE = made.candidate()
 
 
 def samples(*launches: tuple[float, ...]) -> tuple[Sample, ...]:
-    """The accepted samples of each launch."""
+    """The samples of each launch."""
     return tuple(
         made.sample(seconds, launch=number, round=number)
         for number, times in enumerate(launches)
@@ -65,27 +65,32 @@ def test_a_candidate_that_ran_has_its_time_its_interval_and_its_samples() -> Non
         CANDIDATE.id,
         "status     ok",
         "predicted  1.000 ms per time step",
-        f"measured   1.025 s per time step [{low:#.4g} s, {high:#.4g} s]",
-        "samples    6 accepted, 0 rejected as contended",
+        f"measured   1.097 s per time step [{1e3 * low:#.4g} ms, {high:#.4g} s]",
+        "samples    6, of which 0 were disturbed",
         "verified   deviation 3.1e-16 from the reference",
     ]
 
 
 def test_two_launches_are_too_few_for_an_interval() -> None:
     of = result(samples((2e-3,), (2e-3,)))
-    assert of.location == (2e-3, None)
+    assert of.location == (pytest.approx(2e-3), None)
     assert lines(of)[3] == "measured   2.000 ms per time step"
 
 
-def test_samples_that_do_not_count_are_no_part_of_the_time() -> None:
-    taken = (
-        *samples((2e-3,)),
-        made.sample(9.0, accepted=False),
-        made.sample(9.0, warm_up=True),
-    )
-    of = result(taken)
-    assert of.location == (2e-3, None)
-    assert lines(of)[4] == "samples    1 accepted, 1 rejected as contended"
+def test_samples_that_warm_up_are_no_part_of_the_time() -> None:
+    of = result((*samples((2e-3,)), made.sample(9.0, warm_up=True)))
+    assert of.location == (pytest.approx(2e-3), None)
+    assert lines(of)[4] == "samples    1, of which 0 were disturbed"
+
+
+def test_of_disturbed_samples_the_time_is_what_they_would_have_taken() -> None:
+    of = result((made.sample(4e-3, busy=0.5, undisturbed=False, conditions={"threads": 1}),))
+    assert of.location is not None
+    assert of.location[0] == pytest.approx(2e-3)
+    assert lines(of)[3:5] == [
+        "measured   2.000 ms per time step",
+        "samples    1, of which 1 were disturbed",
+    ]
 
 
 @pytest.mark.parametrize("status", ["crashed", "contended", "wrong-result"])
@@ -128,12 +133,13 @@ def test_phases_that_could_not_be_timed_say_why() -> None:
     assert lines(of)[-1] == "phases: timed-out: ended after 60 s"
 
 
-def test_the_document_has_every_accepted_sample() -> None:
-    taken = (*samples((2e-3, 3e-3)), made.sample(9.0, accepted=False))
+def test_the_document_has_every_sample_as_it_was_taken() -> None:
+    lost = made.sample(9.0, busy=0.5, undisturbed=False)
+    taken = (*samples((2e-3, 3e-3)), lost, made.sample(1e-3, warm_up=True))
     document = MeasureDocument.of(result(taken, phases=kernels(rhs=1e-3), error=1e-15))
-    assert document.samples_s == (2e-3, 3e-3)
-    assert document.rejected == 1
-    assert document.measured_s == pytest.approx(2.25e-3)  # the lower quartile
+    assert document.samples_s == (2e-3, 3e-3, 9.0)
+    assert document.disturbed == 1
+    assert document.measured_s == pytest.approx(2e-3), "the lower quartile of its one launch"
     assert document.interval_s is None
     assert (document.verified_error, document.phases_s) == (1e-15, {"rhs": 1e-3})
     assert document.candidate == CANDIDATE.id

@@ -48,7 +48,7 @@ def test_everything_comes_back(store):
     store.add_choices(run, [StoredChoice(candidate=one.identity, place=0, reason="the baseline")])
     store.add_prepared(run, Prepared(candidate=one, status="ok", error=1e-16, build="key"))
     store.add_sample(run, one.identity, 0, fake.sample(warm_up=True))
-    store.add_sample(run, one.identity, 1, fake.sample(2e-3, accepted=False, busy=0.5))
+    store.add_sample(run, one.identity, 1, fake.sample(2e-3, undisturbed=False, busy=0.5))
     store.add_outcome(run, one.identity, "contended", "other processes", (1.0, 2.0))
     store.end_run(run, timings={"run": 1.5})
 
@@ -69,7 +69,7 @@ def test_everything_comes_back(store):
     assert measurement is not None
     assert measurement.samples == (
         fake.sample(warm_up=True),
-        fake.sample(2e-3, accepted=False, busy=0.5),
+        fake.sample(2e-3, undisturbed=False, busy=0.5),
     )
     assert (measurement.status, measurement.detail) == ("contended", "other processes")
     assert (measurement.verified, measurement.error) == (True, 1e-16)
@@ -139,13 +139,11 @@ def test_compiler_text_may_hold_anything(store):
 def test_samples_without_an_outcome_count_for_what_they_are(store):
     run, one = begin(store)
     assert store.load_study("study").runs[0].measurements == ()
-    store.add_sample(run, one.identity, 0, fake.sample(accepted=False))
-    found = store.load_study("study").runs[0]
-    assert found.measurements[0].status == "contended"
-    assert found.finished == frozenset()
-    store.add_sample(run, one.identity, 1, fake.sample())
+    store.add_sample(run, one.identity, 0, fake.sample(undisturbed=False))
     found = store.load_study("study").runs[0]
     assert found.measurements[0].status == "ok"
+    assert found.measurements[0].disturbed == 1
+    assert found.finished == frozenset()
     assert (found.ended, found.state) == (None, "running")
 
 

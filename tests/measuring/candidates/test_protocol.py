@@ -15,7 +15,7 @@ from autotune.measuring.candidates import protocol
 
 SAMPLE = (
     '{"kind":"sample","warm_up":false,"seconds":0.5,"steps":3,"busy":0.99,"taken":1.5e9,'
-    '"voluntary":1,"involuntary":2,"accepted":true}'
+    '"voluntary":1,"involuntary":2,"undisturbed":true}'
 )
 
 
@@ -26,7 +26,7 @@ def test_good_lines():
         seconds=0.5,
         steps=3,
         busy=0.99,
-        accepted=True,
+        undisturbed=True,
         launch=0,
         round=0,
         taken="2017-07-14T02:40:00.000+00:00",

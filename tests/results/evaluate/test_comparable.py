@@ -9,20 +9,23 @@ from autotune.domain.results import Measurement
 from autotune.files.store.records import RunRecord
 from autotune.results.evaluate.comparable import (
     ComparableRun,
-    champion,
     comparable_run,
     crossed_ratios,
+    deciding_run,
 )
+from autotune.statistics.drift import levels
+from autotune.statistics.launch_times import LaunchTime
 
 
-def measured(name, times, *, stages=None, status="ok", accepted=True):
+def measured(name, times, *, stages=None, status="ok", busy=1.0):
     """A candidate with a time in each of some rounds."""
     samples = tuple(
         fake.sample(
             seconds,
             launch=number,
             round=number,
-            accepted=accepted,
+            busy=busy,
+            undisturbed=busy >= 0.95,
             conditions={"stage": stages[number]} if stages else {},
         )
         for number, seconds in times.items()
@@ -61,8 +64,8 @@ def test_where_all_were_measured_alike_all_rounds_count():
     assert made.fastest == "a"
     assert made.times["b"] == pytest.approx(2.0)
     assert 1.0 <= made.times["a"] <= 1.2
-    assert (made.levelled, made.finals) == (False, False)
-    assert {k: list(v) for k, v in made.rounds["a"].items()} == {0: [1.0], 1: [1.2], 2: [1.1]}
+    assert not made.finals
+    assert set(made.rounds["a"]) == {0, 1, 2}
 
 
 def test_a_candidate_with_few_samples_cannot_be_chosen():
@@ -79,11 +82,11 @@ def test_a_candidate_with_few_samples_cannot_be_chosen():
     assert set(half.rounds) == {"a", "b"}
 
 
-def test_rejected_samples_do_not_count():
-    noisy = measured("a", rounds(1.0, 1.0), accepted=False)
-    made = comparable_run(run(noisy, measured("b", rounds(2.0))), {"a", "b"})
+def test_disturbed_samples_count_by_the_time_that_they_did_not_lose():
+    noisy = measured("a", rounds(2.0, 4.0), busy=0.5)
+    made = comparable_run(run(noisy, measured("b", rounds(1.2, 2.4))), {"a", "b"})
     assert made is not None
-    assert set(made.times) == {"b"}
+    assert made.times["a"] / made.times["b"] == pytest.approx(1 / 1.2, rel=0.02)
 
 
 def test_finalists_are_compared_by_the_finals_alone():
@@ -93,7 +96,7 @@ def test_finalists_are_compared_by_the_finals_alone():
     c = measured("c", {0: 2.0}, stages=stages)
     made = comparable_run(run(a, b, c), {"a", "b", "c"})
     assert made is not None
-    assert (made.finals, made.levelled, made.fastest) == (True, True, "b")
+    assert (made.finals, made.fastest) == (True, "b")
     assert set(made.rounds) == {"a", "b"}
     assert made.times["a"] == pytest.approx(2.0)
     assert made.times["b"] == pytest.approx(1.0)
@@ -107,11 +110,10 @@ def test_drift_between_rounds_is_taken_out_of_a_search():
     c = measured("c", {0: 0.9, 2: 3.6}, stages=stages)
     made = comparable_run(run(a, b, c), {"a", "b", "c"})
     assert made is not None
-    assert made.levelled
     assert made.times["b"] / made.times["a"] == pytest.approx(1.5, rel=0.01)
     assert made.times["c"] / made.times["a"] == pytest.approx(0.9, rel=0.01)
     for times in made.rounds.values():
-        values = [time for in_round in times.values() for time in in_round]
+        values = [time.seconds for time in times.values()]
         assert max(values) / min(values) == pytest.approx(1.0, rel=0.01)
 
 
@@ -134,20 +136,28 @@ def test_a_comparison_is_the_same_on_a_machine_of_another_speed(factor):
 
 
 def compared(name, **times):
-    return ComparableRun(run=name, rounds={n: {0: [t]} for n, t in times.items()}, times=times)
+    return table_of(name, {n: {0: LaunchTime(t)} for n, t in times.items()})
+
+
+def table_of(name, table):
+    level = levels(table)
+    intervals = {n: (t / 1.1, t * 1.1) for n, t in level.times.items()}
+    return ComparableRun(
+        run=name, rounds=table, level=level, times=level.times, intervals=intervals
+    )
 
 
 def test_a_run_that_holds_the_winner_so_far_may_replace_it():
     first, second = compared("1", a=1.0, b=2.0), compared("2", a=3.0, b=2.5)
-    assert champion([first, second]) == ("b", second)
+    assert deciding_run([first, second]) is second
 
 
 def test_a_run_without_the_winner_counts_only_where_it_compared_more():
     first = compared("1", a=1.0, b=2.0)
-    assert champion([first, compared("2", b=1.0, c=2.0)]) == ("a", first)
+    assert deciding_run([first, compared("2", b=1.0, c=2.0)]) is first
     more = compared("2", b=1.0, c=2.0, d=3.0)
-    assert champion([first, more]) == ("b", more)
-    assert champion([]) == (None, None)
+    assert deciding_run([first, more]) is more
+    assert deciding_run([]) is None
 
 
 def test_of_equal_times_the_first_name_is_the_fastest():
@@ -155,17 +165,50 @@ def test_of_equal_times_the_first_name_is_the_fastest():
 
 
 def test_the_winner_of_each_round_is_chosen_by_the_others():
-    table = {
-        "a": {0: [1.0], 1: [1.0], 2: [9.0]},
-        "b": {0: [2.0], 1: [2.0], 2: [2.0]},
-    }
-    made = ComparableRun(run="r", rounds=table, times={"a": 1.0, "b": 2.0})
-    # the location of two times that lie far apart decides rounds 0 and 1
-    ratios = crossed_ratios(made, "b")
+    rows = {"a": (1.0, 1.0, 9.0), "b": (2.0, 2.0, 2.0)}
+    table = {n: {r: LaunchTime(t) for r, t in enumerate(row)} for n, row in rows.items()}
+    # the mean of two times that lie far apart decides rounds 0 and 1
+    ratios = crossed_ratios(table_of("r", table), "b")
     assert len(ratios) == 3
     assert ratios[2] == pytest.approx(2 / 9)
 
 
 def test_a_single_round_cannot_choose_and_score():
-    alone = ComparableRun(run="r", rounds={"a": {0: [1.0]}, "b": {0: [2.0]}}, times={})
-    assert crossed_ratios(alone, "b") == []
+    assert crossed_ratios(compared("r", a=1.0, b=2.0), "b") == []
+
+
+# --- who may be the fastest ---------------------------------------------------------------------
+
+
+def contenders(**rows):
+    measurements = [measured(name, dict(enumerate(row))) for name, row in rows.items()]
+    made = comparable_run(run(*measurements), set(rows))
+    assert made is not None
+    return made.contenders
+
+
+def test_a_winner_is_declared_where_it_is_told_apart_from_all():
+    assert contenders(a=[1.0] * 8, b=[1.2] * 8, c=[2.0] * 8) == ("a",)
+
+
+def test_those_that_are_not_told_apart_are_named_fastest_first():
+    a, b = [1.0, 1.02, 0.99, 1.01, 1.0], [1.01, 1.0, 1.01, 1.02, 1.0]
+    assert contenders(a=a, b=b, c=[2.0] * 5) == ("a", "b")
+
+
+def test_one_round_tells_nobody_apart_that_is_near():
+    assert contenders(a=[1.0], b=[1.05], c=[9.0]) == ("a", "b")
+
+
+def test_the_ratio_of_two_has_an_interval_from_three_rounds_on():
+    two = comparable_run(
+        run(measured("a", rounds(1.0, 1.0)), measured("b", rounds(2.0, 2.0))), "ab"
+    )
+    assert two is not None
+    assert two.ratio("b", "a") is None
+    three = comparable_run(
+        run(measured("a", rounds(*[1.0] * 3)), measured("b", rounds(*[2.0] * 3))), "ab"
+    )
+    assert three is not None
+    low, high = three.ratio("b", "a") or (0, 0)
+    assert 1.7 < low < 2.0 < high < 2.4

@@ -62,7 +62,10 @@ def test_predicted_against_measured(store):
     assert found.rows[2].status is None
     assert found.rows[2].deviation is None
     assert found.speedup.value == pytest.approx(4.0)
-    assert found.speedup.interval == pytest.approx((4.0, 4.0))
+    low, high = found.speedup.interval
+    assert 3.7 < low < 4.0 < high < 4.3
+    assert found.speedup.crossed == pytest.approx(4.0)
+    assert found.contenders == (found.best,)
     assert [(top.k, top.loss) for top in found.losses] == [(1, 1.0), (3, None), (5, None)]
     assert found.noise_floor.maximum == 0.0
     assert found.rank_correlation == pytest.approx(1 / 3)
@@ -70,12 +73,25 @@ def test_predicted_against_measured(store):
     assert found.evaluated[0] == found.best
 
 
-def test_speedup_is_scored_on_other_rounds_than_chosen(store):
+def test_of_two_that_are_not_told_apart_the_baseline_is_chosen(store):
     """Each of two equal candidates is lucky once: choosing by luck would claim a speed-up of 2."""
     begin(store, a=1.0, b=1.0)
     run(store, a=[1.0, 0.5, 1.0, 1.0], b=[1.0, 1.0, 1.0, 0.5])
     found = result(store)
-    assert found.speedup.value <= 1.0
+    assert len(found.contenders) == 2
+    assert found.best is found.baseline
+    assert found.speedup.value == 1.0
+    assert "it is the baseline" in words.undecided(found)
+
+
+def test_the_speedup_is_the_ratio_of_the_two_shown_times(store):
+    begin(store, a=2.0, b=1.0)
+    run(store, a=[2.0, 2.2, 1.9, 2.1], b=[1.0, 1.0, 1.1, 1.0])
+    found = result(store)
+    assert found.speedup.value == found.baseline.measured / found.best.measured
+    low, high = found.speedup.interval
+    assert low <= found.speedup.value <= high
+    assert "where each round is scored with the winner of the others" in words.speedup(found)
 
 
 def test_a_baseline_that_failed_is_told(store):
@@ -97,8 +113,8 @@ def test_runs_are_not_mixed(store):
     assert found.run == second
     assert found.best.candidate.identity == one("c").identity
     by_pad = {row.candidate.parameters["pad"]: row for row in found.rows}
-    assert by_pad[2].measured == 4.0
-    assert by_pad[1].measured == 4.0
+    assert by_pad[2].measured == pytest.approx(4.0)
+    assert by_pad[1].measured == pytest.approx(4.0)
     assert not by_pad[1].compared
     assert "not compared" in by_pad[1].note
     assert found.compared == 2

@@ -41,7 +41,7 @@ def test_csv_holds_every_candidate(result: StudyEvaluation) -> None:
         if row.measured is not None:
             assert [line["measured_low_s"], line["measured_high_s"]] == list(row.interval)
             samples = [float(text) for text in line["samples_s"].split()]
-            assert samples == [s.seconds for s in row.measurement.accepted]
+            assert samples == [s.seconds for s in row.measurement.timed]
     assert frame["best"].sum() == len(result.problems)
     assert "undeclared" in frame.loc[frame["status"] == "build-failed", "detail"].iloc[0]
 

@@ -56,7 +56,7 @@ def test_scatter_holds_what_was_compared(result):
 def test_samples_are_all_there_without_warm_ups(result):
     strips = figure_records.samples(result).strips
     assert [strip.location for strip in strips] == sorted(strip.location for strip in strips)
-    assert all(len(strip.accepted) == 15 and not strip.rejected for strip in strips)
+    assert all(len(strip.undisturbed) == 15 and not strip.disturbed for strip in strips)
 
 
 def test_bandwidths_in_bytes_per_second():

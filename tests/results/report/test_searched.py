@@ -54,7 +54,7 @@ def test_residuals_are_factors_of_measured_over_predicted(result):
 
 def test_noise_counts_every_sample(study, result):
     found = noise_figures.noise(result, study)
-    assert (found.accepted, found.rejected) == (8 * 15, 0)
+    assert (found.undisturbed, found.disturbed) == (8 * 15, 0)
     assert all(0 < spread.within < 0.1 and spread.launches == 5 for spread in found.spreads)
     winner = next(one for one in found.drifts if one.shown.role == "winner")
     assert len(winner.ratio) == 5

@@ -37,6 +37,13 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are written as
 
 enum { MAX_THREADS = 4096 };
 
+/* Seconds. A disturbed sample is followed by one of half as many steps, down to about this time:
+   the shorter a sample is, the likelier no other process comes between. */
+static const double SHORTEST = 3e-4;
+
+/* At most so many times the wanted samples are tried while they are short. */
+enum { MOST_TRIES = 16 };
+
 static const char *self = "program";
 
 void fail(const char *format, ...)
@@ -321,13 +328,13 @@ static void print_final(const struct state *state)
     print_soundness(&s);
 }
 
-static void print_sample(const struct trial *trial, long steps, bool warm_up, bool accepted)
+static void print_sample(const struct trial *trial, long steps, bool warm_up, bool undisturbed)
 {
     printf("{\"kind\":\"sample\",\"warm_up\":%s,\"seconds\":%.9g,\"steps\":%ld,\"busy\":%.6f,"
-           "\"taken\":%.6f,\"voluntary\":%ld,\"involuntary\":%ld,\"accepted\":%s}\n",
+           "\"taken\":%.6f,\"voluntary\":%ld,\"involuntary\":%ld,\"undisturbed\":%s}\n",
            warm_up ? "true" : "false", trial->wall / (double)steps, steps, trial->busy,
            seconds(CLOCK_REALTIME), trial->voluntary, trial->involuntary,
-           accepted ? "true" : "false");
+           undisturbed ? "true" : "false");
     fflush(stdout);
 }
 
@@ -368,7 +375,8 @@ static void write_state(const char *path, const struct state *state)
 struct control {
     long steps;
     bool more;
-    long warm, taken, accepted, total;
+    long warm, taken, undisturbed, total;
+    double spent;
     bool calibrated, forget;
     struct stamp begun, ended;
 };
@@ -421,19 +429,25 @@ static void decide(struct control *c, const struct options *o, const struct tria
         c->calibrated = true;
         c->total = 0;
     } else {
-        const bool warm_up = c->warm < o->warm, accepted = trial->busy >= o->busy;
-        print_sample(trial, c->steps, warm_up, accepted);
+        const bool warm_up = c->warm < o->warm, undisturbed = trial->busy >= o->busy;
+        print_sample(trial, c->steps, warm_up, undisturbed);
         wait_until_kept();
         if (warm_up) {
             c->warm++;
         } else {
             c->taken++;
-            c->accepted += accepted;
+            c->spent += trial->wall;
+            c->undisturbed += undisturbed;
             c->total += c->steps;
         }
+        if (!undisturbed && c->steps > 1 && trial->wall * trial->busy > 2.0 * SHORTEST)
+            c->steps /= 2;
     }
     c->forget = c->warm == o->warm && c->taken == 0;
-    c->more = c->accepted < o->samples && c->taken < o->attempts * o->samples;
+    const double most_seconds = (double)(o->attempts * o->samples) * o->min_seconds;
+    c->more = c->undisturbed < o->samples
+        && (c->taken < o->attempts * o->samples
+            || (c->spent < most_seconds && c->taken < MOST_TRIES * o->samples));
 }
 
 static void judge(struct control *c, const struct options *o, struct thread *team)

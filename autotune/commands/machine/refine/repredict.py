@@ -27,7 +27,7 @@ from autotune.models.refinement import MeasuredCandidate, Predict
 from autotune.models.refinement.posterior_fit import Floats
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, StudyEvaluation, evaluate
-from autotune.statistics import estimators
+from autotune.statistics import launch_times
 from autotune.units import Cycles
 from autotune.workloads.generated.engines import loop_analyser
 from autotune.workloads.shipped import workload_of
@@ -81,7 +81,7 @@ def source(
             Fault(
                 where=where,
                 found="no candidate of its config, as it reads today, has a time",
-                expected="candidates of one rank with accepted samples",
+                expected="candidates of one rank with samples",
                 hint="its kernels, space or config have changed: tune again",
             )
         )
@@ -130,10 +130,10 @@ def _noise(row: EvaluatedCandidate) -> float:
 
     That is the deviation of the times of the launches over the root of their number.
     """
-    launches = estimators.by_launch(row.measurement.samples) if row.measurement else []
+    launches = launch_times.by_launch(row.measurement.samples) if row.measurement else {}
     if len(launches) < 2:
         return 4 * _LEAST_NOISE
-    logs = [math.log(estimators.location(times)) for times in launches]
+    logs = [math.log(launch.seconds) for launch in launches.values()]
     return max(_LEAST_NOISE, float(np.std(logs, ddof=1)) / math.sqrt(len(logs)))
 
 

@@ -152,17 +152,17 @@ def samples(record: Samples, caption: str) -> str:
     """Every sample of each candidate in measuring order, to show how well they are separated."""
 
     def paint(axes: Axes) -> None:
-        disturbed = [place for place, strip in enumerate(record.strips) if strip.rejected]
+        disturbed = [place for place, strip in enumerate(record.strips) if strip.disturbed]
         for place, strip in enumerate(record.strips):
             colour, _, _ = ROLES[strip.shown.role]
-            spread = [place + 0.22 * ((k % 5) / 2 - 1) for k in range(len(strip.accepted))]
-            label = "accepted sample" if place == 0 else None
-            dots(axes, strip.accepted, spread, colour=colour, size=4, label=label)
-            if strip.rejected:
+            spread = [place + 0.22 * ((k % 5) / 2 - 1) for k in range(len(strip.undisturbed))]
+            label = "undisturbed sample" if place == 0 else None
+            dots(axes, strip.undisturbed, spread, colour=colour, size=4, label=label)
+            if strip.disturbed:
                 axes.plot(
-                    strip.rejected, [place] * len(strip.rejected), "x", color="#999999",
+                    strip.disturbed, [place] * len(strip.disturbed), "x", color="#999999",
                     markersize=5,
-                    label="rejected (contended)" if place == disturbed[0] else None,
+                    label="disturbed sample" if place == disturbed[0] else None,
                 )  # fmt: skip
             axes.plot(
                 [strip.location] * 2, [place - 0.36, place + 0.36], color="black", linewidth=2,

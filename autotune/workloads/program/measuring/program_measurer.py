@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autotune import paths
-from autotune.domain.metric import TIME
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program
 from autotune.domain.results import Prepared, Sample, Status
@@ -21,6 +21,7 @@ from autotune.domain.variant import Candidate
 from autotune.measuring.candidates.base import CHECKSUM_TOLERANCE, Launch
 from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.conditions.resource_use import ResourceUse
+from autotune.statistics.launch_times import PART
 from autotune.toolchain import child_process, launcher
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.toolchain.scratch_folder import remove_abandoned, scratch_folder
@@ -137,7 +138,10 @@ class ProgramMeasurer:
         expected: float | None,
         on_sample: Callable[[Sample], None],
     ) -> Launch:
-        """Run the program until the wanted number of times is accepted, or too many runs failed.
+        """Run the program until the wanted number of times is sure, or it was run too often.
+
+        A disturbed time of one thread is sure: how long the thread waited is known. That of several
+        threads is not, for it is unknown how their waits overlap.
 
         ``on_sample`` receives the samples of a run after it has ended well. ``expected``: the
         cost that the program is expected to report, seconds unless it has another objective. The
@@ -164,13 +168,17 @@ class ProgramMeasurer:
                 placed = replace(sample, launch=launch, round=round_number)
                 taken.append(placed)
                 on_sample(placed)
-            if sum(s.accepted and not s.warm_up for s in taken) >= wanted:
+            timed = [s for s in taken if not s.warm_up]
+            if sum(s.undisturbed for s in timed) >= wanted:
                 break
-        accepted = any(s.accepted and not s.warm_up for s in taken)
+            if candidate.threads == 1 and len(timed) >= wanted:
+                break
+        if all(sample.warm_up for sample in taken):
+            text = "every value that the program tells is a warm-up: see warm_ups"
+            return Launch(status="crashed", samples=tuple(taken), detail=text)
         return Launch(
-            status="ok" if accepted else "contended",
+            status="ok",
             samples=tuple(taken),
-            detail="" if accepted else self._disturbed(taken),
             checksum=_checksum(agreed, program),
         )
 
@@ -312,25 +320,27 @@ class ProgramMeasurer:
                 seconds=Seconds(goal.cost(values[goal.name])),
                 steps=1,
                 busy=busy,
-                accepted=busy >= self.measuring.busy,
+                undisturbed=busy >= self.measuring.busy,
                 launch=0,
                 round=0,
                 taken=taken,
                 warm_up=number < program.warm_ups,
                 metrics=values if program.metrics else {},
-                conditions={**conditions, **resource_use.of_launch(values[TIME.name])},
+                conditions={
+                    **conditions,
+                    **({PART: _part(goal, values[TIME.name], usage.wall)} if usage else {}),
+                    **resource_use.of_launch(values[TIME.name]),
+                },
             )
             for number, values in enumerate(run.values)
         ]
 
-    def _disturbed(self, samples: list[Sample]) -> str:
-        timed = [s.busy for s in samples if not s.warm_up]
-        if not timed:
-            return "every value that the program tells is a warm-up: see warm_ups"
-        return (
-            f"every sample was rejected: at best {max(timed):.2f} of the CPU time that its threads"
-            f" could use, {self.measuring.busy:g} is wanted"
-        )
+
+def _part(goal: Metric, seconds: float, wall: float) -> float:
+    """What part of the wall time of a run its time is; 0 for a value that is not the time, such as
+    a rate, because nothing says how it depends on what the run lost.
+    """
+    return min(1.0, seconds / wall) if goal.timed else 0.0
 
 
 def _out_of_bounds(candidate: Candidate, run: ProgramRun) -> str:

@@ -1,0 +1,186 @@
+"""The time of one launch on cores of its own, from samples that other processes may have disturbed.
+
+Other processes take the cores for stretches of milliseconds. A sample is longer by what its threads
+lost, and its *share*, CPU time over (threads x wall time), says how much that was. Samples that
+lost nothing decide where there are any. Where there are none, the time is computed from the shares,
+with an error that says how unsure that is. Nothing is rejected: every launch has a time.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.domain.results import Sample
+from autotune.statistics.quantiles import student
+
+Floats = NDArray[np.float64]
+
+MUST_AGREE = ("threads", "wait", "priority", "leading")
+"""Conditions that must be the same in samples that enter one number."""
+SPREAD = 0.03
+"""Relative spread of samples within a launch that nothing disturbs."""
+LOW = 0.25
+"""The quantile of the samples that stands for a launch: disturbances only make samples longer."""
+POLLUTION = 0.1
+"""Relative to the logarithm of what a sample lost, what it loses besides: a thread that returns to
+its core finds its caches cold. The standard deviation before launches tell more."""
+PART = "part_of_run"
+"""Condition of a sample: its part of the wall time of the run that its share of CPU time is of; 0
+for a value that is not a time."""
+_WHOLE = 0.8
+"""A sample that is so much of its run has the share of the run."""
+_UNDISTURBED = 0.95
+_LEAST = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchTime:
+    """Seconds of a time step of one launch, as if its threads had never lost a core."""
+
+    seconds: float
+    lost: float = 0.0
+    """Logarithm of how much longer the samples were that decided, 0 for undisturbed ones."""
+    error: float = 0.0
+    """Standard deviation of the logarithm of ``seconds``, because it is unknown how the losses of
+    several threads overlap."""
+
+
+def without_losses(seconds: Floats, busy: Floats, threads: int) -> tuple[Floats, Floats]:
+    """What samples would have taken undisturbed, and the errors of their logarithms; both (n,).
+
+    ``busy``: CPU time over (threads x wall time) of each sample. The wall time that a sample lost
+    lies between two bounds: all threads were stopped at the same time, or one after the other while
+    the rest waited for it. The result is their geometric mean, its error half their distance.
+
+    >>> times, errors = without_losses(np.array([2.0, 1.0]), np.array([0.5, 1.0]), 1)
+    >>> times.tolist(), errors.tolist()
+    ([1.0, 1.0], [0.0, 0.0])
+    """
+    share = np.clip(busy, _LEAST, 1.0)
+    together = np.log(share)
+    in_turn = np.log(np.maximum(1 - threads * (1 - share), share / threads))
+    errors = np.maximum((together - in_turn) / 2, 0.0)
+    return seconds * np.exp((together + in_turn) / 2), errors
+
+
+def launch_time(samples: Sequence[Sample]) -> LaunchTime:
+    """The time of one launch from its samples, at least one, without warm-ups.
+
+    The lower quartile of the times of undisturbed samples and of what the disturbed ones would have
+    taken, each weighted by how sure it is: one of them. Where the share is that of a whole run and
+    a sample only a part of it, nothing is known of the losses of the single sample: see
+    ``_parts_of_runs``.
+    """
+    seconds = np.array([sample.seconds for sample in samples])
+    busy = np.array([sample.busy for sample in samples])
+    if any(float(sample.conditions.get(PART, 1.0)) < _WHOLE for sample in samples):
+        return _parts_of_runs(np.sort(seconds), float(np.median(busy)))
+    threads = int(samples[0].conditions.get("threads", 1))
+    times, errors = without_losses(seconds, busy, threads)
+    times = np.where([sample.undisturbed for sample in samples], seconds, times)
+    lost = np.log(seconds / times)
+    weights = 1 / (SPREAD**2 + errors**2 + (POLLUTION * lost) ** 2)
+    return LaunchTime(
+        seconds=float(np.quantile(times, LOW, weights=weights, method="inverted_cdf")),
+        lost=float(np.average(lost, weights=weights)),
+        error=float(np.average(errors, weights=weights)),
+    )
+
+
+def _parts_of_runs(ordered: Floats, share: float) -> LaunchTime:
+    """The time of a launch from samples (n,) that are parts of runs, in ascending order.
+
+    Short samples fall between the disturbances. The lower the share of the runs, the fewer do, and
+    the lower is the quantile that stands for them. That the smallest two agree says that they do.
+    """
+    error = 0.0
+    if share < _UNDISTURBED:
+        error = math.log(ordered[1] / ordered[0]) / 2 if len(ordered) > 1 else -math.log(share)
+    seconds = float(np.quantile(ordered, LOW * share, method="inverted_cdf"))
+    return LaunchTime(seconds=seconds, error=error)
+
+
+def by_launch(samples: Sequence[Sample]) -> dict[int, LaunchTime]:
+    """The time of each launch, in their order; launches with warm-ups only are left out.
+
+    ValueError, which names the condition, for samples that were not taken under the same ones.
+    """
+    return _grouped(samples, lambda sample: sample.launch)
+
+
+def by_round(samples: Sequence[Sample]) -> dict[int, LaunchTime]:
+    """The time of each round; ValueError as ``by_launch``."""
+    return _grouped(samples, lambda sample: sample.round)
+
+
+def _grouped(samples: Sequence[Sample], key: Callable[[Sample], int]) -> dict[int, LaunchTime]:
+    timed = [sample for sample in samples if not sample.warm_up]
+    for name in MUST_AGREE:
+        values = sorted({str(sample.conditions.get(name)) for sample in timed})
+        if len(values) > 1:
+            raise ValueError(
+                f"samples taken with different {name} do not compare: {' and '.join(values)}"
+            )
+    groups: dict[int, list[Sample]] = {}
+    for sample in timed:
+        groups.setdefault(key(sample), []).append(sample)
+    return {number: launch_time(group) for number, group in sorted(groups.items())}
+
+
+def time_of(samples: Sequence[Sample]) -> float:
+    """Seconds of a time step of a candidate; ValueError without samples, and as ``by_launch``."""
+    return candidate_time(list(by_launch(samples).values()))
+
+
+def candidate_time(launches: Sequence[LaunchTime]) -> float:
+    """Seconds of a time step from several launches: their mean logarithm, sure ones count more.
+
+    ValueError without launches.
+    """
+    if not launches:
+        raise ValueError("no launches")
+    logs = np.log([launch.seconds for launch in launches])
+    return math.exp(float(np.average(logs, weights=_weights(launches))))
+
+
+def interval(launches: Sequence[LaunchTime], share: float = 0.9) -> tuple[float, float] | None:
+    """Where the time lies with probability ``share``; None for fewer than three launches.
+
+    Student's interval of the mean logarithm. Launches are counted and not samples, because launches
+    differ by more than the samples within one (Kalibera and Jones 2013).
+    """
+    if len(launches) < 3:
+        return None
+    logs = np.log([launch.seconds for launch in launches])
+    weights = _weights(launches)
+    mean = float(np.average(logs, weights=weights))
+    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    scatter = float(np.average((logs - mean) ** 2, weights=weights))
+    besides = POLLUTION * float(np.average([x.lost for x in launches], weights=weights))
+    error = math.hypot(math.sqrt(scatter * len(logs) / (len(logs) - 1) / effective), besides)
+    half = student(len(launches) - 1, share) * error
+    return math.exp(mean - half), math.exp(mean + half)
+
+
+def _weights(launches: Sequence[LaunchTime]) -> Floats:
+    variances = [SPREAD**2 + x.error**2 + (POLLUTION * x.lost) ** 2 for x in launches]
+    return 1 / np.array(variances)
+
+
+def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
+    """The quantile of values (n,) with positive weights (n,), linear between neighbours.
+
+    With equal weights it is the usual quantile.
+
+    >>> weighted_quantile(np.array([4.0, 1.0, 2.0]), np.ones(3), 0.25)
+    1.5
+    """
+    order = np.argsort(values, kind="stable")
+    ordered, weight = values[order], weights[order]
+    before = np.cumsum(weight) - weight
+    span = before[-1] + weight[-1] - (weight[0] + weight[-1]) / 2
+    places = (before + weight / 2 - weight[0] / 2) / span if span > 0 else before
+    return float(np.interp(share, places, ordered))

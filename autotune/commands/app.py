@@ -18,6 +18,7 @@ from autotune.commands.map.command import EXAMPLE as MAP_EXAMPLE
 from autotune.commands.map.command import decide
 from autotune.commands.measure import command as measure_command
 from autotune.commands.mirror import command as mirror_command
+from autotune.commands.noise import command as noise_command
 from autotune.commands.rank import command as rank_command
 from autotune.commands.scale.command import EXAMPLE as SCALE_EXAMPLE
 from autotune.commands.scale.command import scale
@@ -78,6 +79,7 @@ app.command("predict", epilog=rank_command.PREDICT_EXAMPLE)(rank_command.predict
 app.command("rank", epilog=rank_command.RANK_EXAMPLE)(rank_command.rank)
 app.command("tune", epilog=tune_command.EXAMPLE)(tune_command.tune)
 app.command("measure", epilog=measure_command.EXAMPLE)(measure_command.measure)
+app.command("noise", epilog=noise_command.EXAMPLE)(noise_command.noise)
 app.command("compare", epilog=compare_command.COMPARE_EXAMPLE)(compare_command.compare)
 app.command("evaluate", epilog=evaluate_command.EXAMPLE)(evaluate_command.evaluate)
 app.command("report", epilog=compare_command.REPORT_EXAMPLE)(compare_command.report)

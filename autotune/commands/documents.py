@@ -17,6 +17,7 @@ from autotune.commands.machine.refine.document import RefineDocument, RefineUndo
 from autotune.commands.map.document import MapDocument
 from autotune.commands.measure.document import MeasureDocument
 from autotune.commands.mirror.document import MirrorDocument
+from autotune.commands.noise.document import NoiseDocument
 from autotune.commands.rank.document import PredictDocument, RankDocument, VariantsDocument
 from autotune.commands.replay.document import ReplayDocument
 from autotune.commands.scale.document import ScaleDocument
@@ -26,9 +27,10 @@ from autotune.results.documents.study_document import StudyDocument
 
 DOCUMENTS: tuple[type, ...] = (
     machine.DoctorDocument, InitDocument, VariantsDocument, PredictDocument, RankDocument,
-    StudyDocument, EmitJobDocument, ReplayDocument, MeasureDocument, CompareReferenceDocument,
-    EvaluateDocument, ReportDocument, ExportDocument, ImportDocument, MirrorDocument, MapDocument,
-    ScaleDocument, machine.MachineDocument, machine.MachineListDocument,
+    StudyDocument, EmitJobDocument, ReplayDocument, MeasureDocument, NoiseDocument,
+    CompareReferenceDocument, EvaluateDocument, ReportDocument, ExportDocument, ImportDocument,
+    MirrorDocument, MapDocument, ScaleDocument, machine.MachineDocument,
+    machine.MachineListDocument,
     machine.MachineCheckDocument, machine.MachineDetectDocument, RefineDocument,
     RefineUndoDocument, comm.CommBenchDocument, comm.CommFitDocument, comm.CommShowDocument,
     comm.CommImportDocument, MeasurementsDocument, DesignDocument, FitDocument,

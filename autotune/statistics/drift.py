@@ -63,6 +63,22 @@ class DriftFreeTimes:
     noise: float
     """Standard deviation of the logarithm of the time of one launch within its round."""
     pollution: Pollution = Pollution()
+    freedom: int = 0
+    """Degrees of freedom of ``noise``, beside the launches that its assumption is worth."""
+
+    def noise_of(self, freedom: int) -> float:
+        """The noise that a fit with other degrees of freedom shows where launches scatter alike.
+
+        The assumption counts the less the more launches there are. It hides no noise: the result is
+        at least the scatter that was seen.
+        """
+        seen = 0.0
+        if self.freedom:
+            squares = (_WORTH + self.freedom) * self.noise**2 - _WORTH * NOISE**2
+            seen = max(0.0, squares) / self.freedom
+        elif not freedom:
+            return self.noise
+        return math.sqrt(max(seen, (_WORTH * NOISE**2 + freedom * seen) / (_WORTH + freedom)))
 
 
 def levels(
@@ -101,6 +117,7 @@ def levels(
         drift={key: float(fit.drift[k] - shift) for key, k in column.items()},
         noise=fit.noise,
         pollution=fit.pollution,
+        freedom=fit.freedom,
     )
 
 
@@ -126,6 +143,7 @@ class _Fit:
     """(rounds,)"""
     noise: float
     pollution: Pollution
+    freedom: int
 
 
 def _errors(launches: _Launches, fit: _Fit) -> Floats:
@@ -171,6 +189,7 @@ def _fit(launches: _Launches) -> _Fit:
         drift=solution[n:],
         noise=noise,
         pollution=Pollution(pollution, 1 / math.sqrt(precision)),
+        freedom=free,
     )
 
 
@@ -294,3 +313,20 @@ def contest(
     error = math.hypot(error, float(np.average(lost, weights=weights)) * pollution.error)
     half = student(len(ratios) + 2, share) * error
     return Contest(math.exp(middle), math.exp(middle - half), math.exp(middle + half), len(ratios))
+
+
+def half_width(rounds: int, noise: float, share: float = _SURE) -> float:
+    """Half the interval of the logarithm of the ratio, in a contest of ``rounds`` rounds.
+
+    For undisturbed launches whose ratios scatter by the ``noise`` of a launch and no more. It is
+    infinite without rounds.
+
+    >>> round(half_width(10, 0.01), 4)
+    0.0171
+    """
+    return student(rounds + 2, share) * ratio_error(rounds, noise) if rounds else math.inf
+
+
+def ratio_error(rounds: int, noise: float) -> float:
+    """The standard error of the logarithm of the ratio, in a contest of ``rounds`` rounds."""
+    return math.sqrt(2 / rounds) * noise * (_MEDIAN if rounds > 2 else 1.0)

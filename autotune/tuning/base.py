@@ -50,6 +50,22 @@ class Journal(Protocol):
         """Record that a candidate is finished; called again if its status changes later."""
 
 
+class NoJournal:
+    """A journal that stores nothing, for results that are shown at once."""
+
+    def chosen(self, choices: Sequence[Chosen]) -> None:
+        """Store nothing."""
+
+    def prepared(self, prepared: Prepared) -> None:
+        """Store nothing."""
+
+    def sample(self, candidate: Candidate, sample: Sample) -> None:
+        """Store nothing."""
+
+    def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
+        """Store nothing."""
+
+
 class TunerLock(Protocol):
     """Prevents tuners on one host from building or timing while another one times."""
 

@@ -55,7 +55,7 @@ class Race:
     @property
     def most(self) -> int:
         """The number of rounds of a candidate that is close to the fastest."""
-        return self.usual + min(self.usual, _FURTHER)
+        return most_rounds(self.usual)
 
     def run(self, entrants: Sequence[str]) -> None:
         """Launch the candidates until each is decided, or the deadline has passed.
@@ -135,6 +135,11 @@ class Race:
             seconds=times.times.get(identity),
             rounds=len(self.group.times(identity)),
         )
+
+
+def most_rounds(usual: int) -> int:
+    """The number of rounds of a candidate that is close to the fastest, by the usual number."""
+    return usual + min(usual, _FURTHER)
 
 
 def settled(comparison: Contest | None) -> bool:

@@ -14,7 +14,9 @@ from autotune.statistics.drift import (
     DriftFreeTimes,
     Pollution,
     contest,
+    half_width,
     levels,
+    ratio_error,
 )
 from autotune.statistics.launch_times import LaunchTime
 
@@ -166,6 +168,26 @@ def test_noiseless_launches_weigh_four_assumed_ones() -> None:
     assert result.noise == pytest.approx(NOISE * math.sqrt(4 / 12))
 
 
+def test_the_noise_of_another_fit_forgets_the_assumption_as_launches_come() -> None:
+    fit = levels(balanced([[0.0] * 5, [1.0] * 5, [2.0] * 5]))
+    assert fit.freedom == 8
+    assert fit.noise_of(8) == pytest.approx(fit.noise)
+    assert fit.noise_of(0) == pytest.approx(NOISE)
+    assert fit.noise_of(396) == pytest.approx(NOISE / 10)
+
+
+def test_the_noise_of_another_fit_is_at_least_what_was_seen() -> None:
+    """Ten degrees of freedom show 0.1 beside four launches of 3 %."""
+    noise = math.sqrt((4 * NOISE**2 + 10 * 0.1**2) / 14)
+    fit = DriftFreeTimes(times={}, errors={}, drift={}, noise=noise, freedom=10)
+    assert [fit.noise_of(freedom) for freedom in (0, 1, 10**6)] == pytest.approx([0.1] * 3)
+
+
+def test_without_degrees_of_freedom_another_fit_has_the_assumed_noise() -> None:
+    fit = levels({"a": {0: LaunchTime(1.0)}, "b": {0: LaunchTime(2.0)}})
+    assert fit.noise_of(0) == NOISE
+
+
 @pytest.mark.parametrize("rounds", [1, 2, 5])
 def test_the_error_of_two_in_the_same_rounds_is_that_of_their_difference(rounds: int) -> None:
     result = levels(balanced([[0.0] * rounds, [0.1] * rounds]))
@@ -218,6 +240,30 @@ def test_the_interval_of_steady_ratios_is_by_the_noise(
     assert math.log(result.high / result.ratio) == pytest.approx(half, rel=1e-4)
     assert math.log(result.ratio / result.low) == pytest.approx(half, rel=1e-4)
     assert result.width == pytest.approx(math.expm1(half), rel=1e-4)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 4, 10, 60])
+@pytest.mark.parametrize("share", [0.9, 0.99])
+def test_the_half_width_of_steady_ratios_is_that_of_their_contest(
+    rounds: int, share: float
+) -> None:
+    first: Rounds = {j: LaunchTime(1.1) for j in range(rounds)}
+    second: Rounds = {j: LaunchTime(1.0) for j in range(rounds)}
+    result = contest(first, second, noise=0.02, share=share)
+    assert result is not None
+    assert math.log(result.high / result.ratio) == pytest.approx(half_width(rounds, 0.02, share))
+
+
+def test_no_round_has_an_infinite_half_width() -> None:
+    assert half_width(0, 0.02) == math.inf
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 9])
+def test_the_error_of_a_ratio_is_about_its_scatter_over_many_contests(rounds: int) -> None:
+    """That of a median over that of a mean is 1.2533 for many rounds, and less for few."""
+    chance = np.random.default_rng(rounds)
+    ratios = np.median(chance.normal(0, 0.02, (4000, rounds, 2)) @ [1, -1], axis=1)
+    assert ratio_error(rounds, 0.02) == pytest.approx(float(ratios.std()), rel=0.12)
 
 
 def test_ratios_that_scatter_by_more_than_the_noise_widen_the_interval() -> None:

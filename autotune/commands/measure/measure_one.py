@@ -7,14 +7,14 @@ from autotune.commands.measure.dissect_flow import DissectionSession
 from autotune.commands.rank.ranked_space import RankedSpace, find, rank_space
 from autotune.domain.dissection import Dissection
 from autotune.domain.ranking import Ranked
-from autotune.domain.results import Measurement, Sample
-from autotune.domain.variant import Candidate
+from autotune.domain.results import Measurement
 from autotune.files.store import kept_dissections
 from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
 from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
 from autotune.statistics import launch_times
 from autotune.tuning import Bench, Chosen, TuningPlan, tune_problem
+from autotune.tuning.base import NoJournal
 from autotune.workloads.base import Workload, refuse
 
 
@@ -37,22 +37,6 @@ class CandidateMeasurement:
         return launch_times.candidate_time(launches), launch_times.interval(launches)
 
 
-class _EmptyJournal:
-    """A journal that stores nothing, because the result is shown at once."""
-
-    def chosen(self, choices: object) -> None:
-        """Store nothing."""
-
-    def prepared(self, prepared: object) -> None:
-        """Store nothing."""
-
-    def sample(self, candidate: Candidate, sample: Sample) -> None:
-        """Store nothing."""
-
-    def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """Store nothing."""
-
-
 def measure(
     workload: Workload, name: str, *, phases: bool, progress: Progress, dissect: bool = False
 ) -> CandidateMeasurement:
@@ -71,7 +55,7 @@ def measure(
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
     plan = TuningPlan(measuring=workload.setup.measuring)
     bench = Bench(
-        measurer=measurer, journal=_EmptyJournal(), progress=progress, lock=HostLock(progress)
+        measurer=measurer, journal=NoJournal(), progress=progress, lock=HostLock(progress)
     )
     measurement = tune_problem(chosen, bench, plan)[0]
     if not isinstance(measurer, HostMeasurer):

@@ -43,7 +43,10 @@ class HostLoad:
         if self.free:
             threads = counted(self.free, "thread")
             return f"candidates of up to {threads} find free CPUs, those of more are disturbed"
-        return "no CPU is free: samples are disturbed, comparisons need more rounds"
+        return (
+            "no CPU is free: samples are disturbed, comparisons need more rounds;"
+            " autotune noise CONFIG says how many"
+        )
 
     def __str__(self) -> str:
         cores = counted(self.cores, "CPU")

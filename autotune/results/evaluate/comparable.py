@@ -65,9 +65,9 @@ class ComparableRun:
 
     def _close(self, name: str, fastest: str, share: float) -> bool:
         if name in self.rounds:
-            fight = self._contest(name, fastest, share)
-            if fight is not None:
-                return not fight.slower
+            comparison = self._contest(name, fastest, share)
+            if comparison is not None:
+                return not comparison.slower
         # both ends of two intervals of this probability: they do not overlap
         return self.intervals[name][0] <= self.intervals[fastest][1]
 
@@ -77,11 +77,11 @@ class ComparableRun:
 
     def ratio(self, first: str, second: str) -> Interval | None:
         """90 % interval of the time of ``first`` over that of ``second``; both may be chosen."""
-        fight = self._contest(first, second, _SHOWN)
-        if fight is None or fight.rounds < _LEAST_ROUNDS:
+        comparison = self._contest(first, second, _SHOWN)
+        if comparison is None or comparison.rounds < _LEAST_ROUNDS:
             return None
         at = self.times[first] / self.times[second]
-        return min(fight.low, at), max(fight.high, at)
+        return min(comparison.low, at), max(comparison.high, at)
 
 
 def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | None:

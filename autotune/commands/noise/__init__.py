@@ -1,0 +1,1 @@
+"""What differences this host can resolve now: the command, what it does, what it prints."""

@@ -1,0 +1,170 @@
+"""What an A/A run says: its spread, its ratio, and what can be told apart in how many rounds."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.stats
+
+from autotune.domain.results import Sample
+from autotune.statistics import launch_times
+from autotune.statistics.drift import (
+    Contest,
+    DriftFreeTimes,
+    contest,
+    half_width,
+    levels,
+    ratio_error,
+)
+from autotune.statistics.launch_times import LaunchTime
+from autotune.tuning.race import most_rounds
+
+NAMES = ("A", "B")
+DIFFERENCES = (0.005, 0.01, 0.02, 0.05, 0.1)
+"""Relative differences whose rounds are given."""
+POWER = 0.8
+"""Two candidates count as told apart in the rounds in which this share of their contests is
+decided (Cohen 1988)."""
+_MARGIN = float(scipy.stats.norm.ppf(POWER))
+_MOST = 1 << 17
+"""Rounds; what needs more is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedDifference:
+    """A relative difference of two candidates, and what it takes to tell them apart."""
+
+    difference: float
+    rounds: int | None
+    """Each launches both once. None: more than a hundred thousand."""
+    seconds: float | None
+    """Wall time of these rounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinFigures:
+    """What the launches of twins say of measuring on this host now."""
+
+    rounds: int
+    step_s: float
+    """Seconds of a time step (of a run, for a program)."""
+    step_interval_s: tuple[float, float] | None
+    """90 %; None for fewer than three launches."""
+    samples: int
+    disturbed: int
+    """How many of the samples other processes disturbed."""
+    within: float | None
+    """Relative standard deviation of the samples of one launch; None where launches have one."""
+    between: float
+    """Relative standard deviation of launches, the drift from round to round included."""
+    noise: float
+    """The same within a round, without drift."""
+    twins: Contest
+    """Time of A over time of B, with its 99 % interval."""
+    round_s: float
+    """Mean wall time of a round, which launches both."""
+    differences: tuple[ResolvedDifference, ...]
+    """What it takes to tell differences apart, smallest first."""
+    usual: ResolvedDifference
+    """What the rounds of the config tell apart."""
+    close: ResolvedDifference
+    """What is told apart in the rounds that close candidates get at most."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the interval of A over B holds 1, as it should."""
+        return self.twins.low <= 1 <= self.twins.high
+
+
+def noise_figures(
+    samples: Mapping[str, Sequence[Sample]], round_seconds: Sequence[float], usual: int
+) -> TwinFigures:
+    """The figures of an A/A run of one finished round or more.
+
+    ``samples``: of ``A`` and ``B``, of all rounds; ``round_seconds``: wall time of each round;
+    ``usual``: rounds of the config.
+    """
+    times = {name: launch_times.by_round(samples[name]) for name in NAMES}
+    fit = levels(times)
+    twins = contest(times["A"], times["B"], fit.noise, fit.pollution)
+    if twins is None:
+        raise ValueError("A and B share no round")
+    launches = [launch for rounds in times.values() for launch in rounds.values()]
+    resolution = RoundsOfRatio(fit, math.sqrt(float(np.mean([x.error**2 for x in launches]))))
+    round_s = float(np.mean(round_seconds))
+
+    def of_rounds(rounds: int) -> ResolvedDifference:
+        difference = resolution.difference(rounds)
+        return ResolvedDifference(difference=difference, rounds=rounds, seconds=rounds * round_s)
+
+    def of_difference(difference: float) -> ResolvedDifference:
+        rounds = resolution.rounds(difference)
+        seconds = None if rounds is None else rounds * round_s
+        return ResolvedDifference(difference=difference, rounds=rounds, seconds=seconds)
+
+    timed = [sample for name in NAMES for sample in samples[name] if not sample.warm_up]
+    return TwinFigures(
+        rounds=len(round_seconds),
+        step_s=launch_times.candidate_time(launches),
+        step_interval_s=launch_times.interval(launches),
+        samples=len(timed),
+        disturbed=sum(not sample.undisturbed for sample in timed),
+        within=_within(*(samples[name] for name in NAMES)),
+        between=_between(launches),
+        noise=fit.noise_of(_MOST),
+        twins=twins,
+        round_s=round_s,
+        differences=tuple(map(of_difference, DIFFERENCES)),
+        usual=of_rounds(usual),
+        close=of_rounds(most_rounds(usual)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsOfRatio:
+    """How far apart two candidates must be to be told apart, by the rounds that they get."""
+
+    fit: DriftFreeTimes
+    """Of the A/A run."""
+    error: float
+    """Standard deviation of the logarithm of a launch's time because of unknown losses."""
+
+    def difference(self, rounds: int) -> float:
+        """The relative difference that is told apart in a share ``POWER`` of contests."""
+        noise = math.hypot(self.fit.noise_of(rounds - 1), self.error)
+        error = ratio_error(rounds, noise)
+        return math.expm1(half_width(rounds, noise) + _MARGIN * error)
+
+    def rounds(self, difference: float) -> int | None:
+        """The fewest rounds that tell a relative difference apart; None if there are too many."""
+        enough = 1
+        while self.difference(enough) > difference:
+            enough *= 2
+            if enough > _MOST:
+                return None
+        too_few = enough // 2
+        while enough - too_few > 1:
+            middle = (enough + too_few) // 2
+            if self.difference(middle) > difference:
+                too_few = middle
+            else:
+                enough = middle
+        return enough
+
+
+def _within(*twins: Sequence[Sample]) -> float | None:
+    """Pooled standard deviation of the logarithms of samples within their launches."""
+    squares, freedom = 0.0, 0
+    for samples in twins:
+        timed = sorted((s for s in samples if not s.warm_up), key=lambda s: s.launch)
+        for _, launch in itertools.groupby(timed, key=lambda s: s.launch):
+            logs = np.log([sample.seconds for sample in launch])
+            squares += float(((logs - logs.mean()) ** 2).sum())
+            freedom += len(logs) - 1
+    return math.sqrt(squares / freedom) if freedom else None
+
+
+def _between(launches: Sequence[LaunchTime]) -> float:
+    return float(np.std(np.log([launch.seconds for launch in launches]), ddof=1))

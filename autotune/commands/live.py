@@ -192,7 +192,7 @@ def cells(standing: Standing, *, wide: bool = True) -> list[str]:
         standing.problem,
         best.candidate.variant.label if best else "-",
         words.seconds(best.predicted if best else None),
-        words.seconds(best.seconds if best else None),
+        words.seconds(best.seconds if best else None, standing.goal),
     ]
     if wide:
         gained = standing.baseline / best.seconds if best and standing.baseline else None
@@ -233,7 +233,8 @@ def summary(event: Event) -> str:
     if best:
         predicted = f", predicted {words.seconds(best.predicted)}" if best.predicted else ""
         parts.append(
-            f"best {best.candidate.variant.label} {words.seconds(best.seconds)}{predicted}"
+            f"best {best.candidate.variant.label}"
+            f" {words.seconds(best.seconds, standing.goal)}{predicted}"
         )
     tried = standing.measured + standing.failed
     failed = f", {standing.failed} failed" if standing.failed else ""
@@ -270,7 +271,7 @@ def event_text(event: Event) -> str:
 
 
 def _timed(event: Event) -> str:
-    parts = [words.seconds(event.measured)]
+    parts = [words.seconds(event.measured, event.standing.goal)]
     if event.notice.predicted:
         parts.append(f"predicted {words.seconds(event.notice.predicted)}")
     if event.ratio and event.verdict != "best":

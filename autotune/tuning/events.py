@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import Status
 from autotune.domain.variant import Candidate
 
@@ -62,6 +63,8 @@ class Standing:
     seconds_left: float | None
     finished: str
     """Why nothing more is done; empty while something is."""
+    goal: Metric = TIME
+    """What is optimised; ``seconds`` and ``measured`` are its costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

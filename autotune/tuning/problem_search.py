@@ -376,6 +376,7 @@ class ProblemSearch:
             evaluations_left=left,
             seconds_left=None if math.isinf(seconds) else max(0.0, seconds),
             finished=self.finished,
+            goal=self.task.ranking.problem.facts().goal,
         )
 
     def _best(self, times: DriftFreeTimes) -> Best | None:

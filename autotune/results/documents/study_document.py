@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from autotune.domain.metric import Metric
 from autotune.domain.results import Status
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
@@ -33,7 +34,11 @@ class MeasuredRow:
     predicted_interval_s: Interval | None
     measured_s: float | None
     measured_interval_s: Interval | None
-    """90 %; launches are counted, not samples. Null without a time."""
+    """90 %; launches are counted, not samples. Null without a time. This and ``measured_s`` are
+    null where the objective is not the time."""
+    metrics: Mapping[str, float]
+    """The metrics of a program in their units, the objective among them, and its time in
+    seconds; empty where there is only the time."""
     deviation: float | None
     """(predicted - measured) / measured."""
     status: Status | None
@@ -93,6 +98,8 @@ class ProblemRow:
     disturbed: int
     """Samples of all candidates that other processes disturbed."""
     failures: tuple[FailureGroup, ...]
+    objective: Metric
+    """What is optimised."""
     objectives: tuple[str, ...]
     """What the front is over: those of the config, else what was read for all; time first."""
     front: tuple[FrontRow, ...]
@@ -134,7 +141,8 @@ def study(result: StudyEvaluation, schema: StudySchema, store: str) -> StudyDocu
 def problem_row(problem: ProblemEvaluation) -> ProblemRow:
     """The part of a study's document for one problem."""
     speedup = problem.speedup
-    rows = tuple(_measured(row) for row in problem.evaluated)
+    timed = problem.problem.goal.timed
+    rows = tuple(_measured(row, timed=timed) for row in problem.evaluated)
     return ProblemRow(
         problem=problem.label,
         best=problem.best.candidate.id if problem.best else None,
@@ -152,6 +160,7 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
         candidates=len(problem.rows),
         disturbed=sum(row.disturbed for row in rows),
         failures=failed(problem),
+        objective=problem.problem.goal,
         objectives=problem.objectives,
         front=tuple(
             FrontRow(
@@ -166,7 +175,7 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
     )
 
 
-def _measured(row: EvaluatedCandidate) -> MeasuredRow:
+def _measured(row: EvaluatedCandidate, *, timed: bool) -> MeasuredRow:
     prediction, measurement = row.prediction, row.measurement
     return MeasuredRow(
         candidate=row.candidate.id,
@@ -174,8 +183,9 @@ def _measured(row: EvaluatedCandidate) -> MeasuredRow:
         chosen=row.chosen,
         predicted_s=row.predicted,
         predicted_interval_s=prediction.interval if prediction else None,
-        measured_s=row.measured,
-        measured_interval_s=row.interval,
+        measured_s=row.measured if timed else None,
+        measured_interval_s=row.interval if timed else None,
+        metrics=row.metrics,
         deviation=row.deviation,
         status=row.status,
         detail=measurement.detail if measurement else "",

@@ -7,7 +7,7 @@ more candidates.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class EvaluatedCandidate:
     """Peak resident memory of its launches, bytes; None where it was not read."""
     energy: float | None = None
     """Joules of the node's packages in a time step; None where they cannot be read."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Medians of the time in seconds and of the metrics of a program in their units, by name."""
 
     @property
     def predicted(self) -> float | None:
@@ -381,7 +383,17 @@ def _row(
         note=note,
         memory=max(_readings(measurement, MEMORY), default=None),
         energy=estimators.location(joules) if (joules := _readings(measurement, ENERGY)) else None,
+        metrics=_metrics(measurement),
     )
+
+
+def _metrics(measurement: Measurement | None) -> dict[str, float]:
+    """The median of each metric in the samples that count."""
+    values: dict[str, list[float]] = {}
+    for sample in measurement.timed if measurement else ():
+        for name, value in sample.metrics.items():
+            values.setdefault(name, []).append(value)
+    return {name: float(np.median(column)) for name, column in values.items()}
 
 
 def _readings(measurement: Measurement | None, name: str) -> list[float]:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from autotune.domain.calibration import BandwidthCurve, Calibration
 from autotune.domain.machine import Machine
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import Prediction
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
@@ -106,6 +107,8 @@ class Samples:
     """Every sample of the compared candidates, fastest first."""
 
     strips: tuple[Strip, ...]
+    goal: Metric = TIME
+    """What the samples are the costs of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +230,7 @@ def samples(result: ProblemEvaluation, most: int = 40) -> Samples:
                     location=row.measured,
                 )
             )
-    return Samples(tuple(strips))
+    return Samples(tuple(strips), result.problem.goal)
 
 
 def bandwidths(machine: Machine) -> Bandwidths:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import Status
 from autotune.files.store.records import StudyRecord
 from autotune.results.evaluate.study_evaluation import (
@@ -48,6 +49,8 @@ class Convergence:
     predicted: tuple[float, ...]
     """The best so far of the same candidates in the order of the predictions; empty: none."""
     baseline: float | None
+    goal: Metric = TIME
+    """What the values are the costs of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,8 @@ def convergence(result: ProblemEvaluation, study: StudyRecord) -> Convergence:
     ranked = [r.measured for r in result.rows if r.compared and r.rank and r.measured]
     ahead = tuple(float(t) for t in np.minimum.accumulate(ranked)) if ranked else ()
     base = result.baseline
-    return Convergence(tuple(steps), ahead, base.measured if base and base.compared else None)
+    baseline = base.measured if base and base.compared else None
+    return Convergence(tuple(steps), ahead, baseline, result.problem.goal)
 
 
 def residuals(result: ProblemEvaluation) -> ResidualFigures:

@@ -1,5 +1,8 @@
 """The text of a study for the terminal: predicted, measured, deviation, status, summary."""
 
+from collections.abc import Sequence
+
+from autotune.domain.metric import Metric
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     ProblemEvaluation,
@@ -33,28 +36,37 @@ def problem(evaluation: ProblemEvaluation) -> str:
     """A table of the tried candidates, fastest first, failures last; then a summary."""
     if not evaluation.evaluated:
         return "\n".join(words.sentences_of(evaluation))
-    rows = [_HEAD, *(_cells(row, evaluation) for row in evaluation.evaluated)]
-    what = "time per step" if evaluation.problem.stepped else "time"
+    others = [metric for metric in evaluation.problem.metrics if metric != evaluation.problem.goal]
+    head_cells = (*_HEAD, *(metric.name for metric in others))
+    rows = [head_cells, *(_cells(row, evaluation, others) for row in evaluation.evaluated)]
+    goal = evaluation.problem.goal
+    what = "time per step" if evaluation.problem.stepped else goal.name
+    if not goal.timed:
+        what += f" (the {goal.better} the better)"
     tried, candidates = len(evaluation.evaluated), len(evaluation.rows)
     head = f"{evaluation.label}: {what} of {tried} of {candidates} candidates"
-    lines = [head, columns(rows, right=_RIGHT)]
+    places = range(len(_HEAD), len(head_cells))
+    lines = [head, columns(rows, right=(*_RIGHT, *places))]
     if any(row.measured is not None and row.interval is None for row in evaluation.evaluated):
         lines.append(_DROPPED)
     lines += _failures(evaluation)
     return "\n".join([*lines, *words.sentences_of(evaluation), *_influences(evaluation)])
 
 
-def _cells(row: EvaluatedCandidate, evaluation: ProblemEvaluation) -> tuple[str, ...]:
+def _cells(
+    row: EvaluatedCandidate, evaluation: ProblemEvaluation, others: Sequence[Metric]
+) -> tuple[str, ...]:
     winner = evaluation.best is not None and row is evaluation.best
     return (
         "*" if winner else "",
         words.built(row.candidate, evaluation),
         words.seconds(row.predicted),
-        words.seconds(row.measured),
-        words.span(row.interval),
+        words.seconds(row.measured, evaluation.problem.goal),
+        words.span(row.interval, evaluation.problem.goal),
         words.signed(row.deviation),
         words.status(row) + (f" ({row.note})" if row.note else ""),
         row.chosen,
+        *(words.metric(metric, row.metrics.get(metric.name)) for metric in others),
     )
 
 

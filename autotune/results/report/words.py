@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from autotune.domain.metric import TIME, Metric
 from autotune.files.store.records import CandidateRecord
 from autotune.language.constraint import Value
 from autotune.results.evaluate.study_evaluation import (
@@ -34,31 +35,35 @@ OBJECTIVE_WORDS = {
 }
 
 
-def seconds(value: float | None) -> str:
-    """A time as text with a readable unit and four digits.
+def seconds(value: float | None, goal: Metric = TIME) -> str:
+    """A time as text with a readable unit and four digits; or the value of another goal with this
+    cost.
 
     >>> seconds(0.00188)
     '1.880 ms'
     """
     if value is None:
         return NONE
+    if not goal.timed:
+        return f"{goal.value(value):#.4g} {goal.unit}".replace(". ", " ").rstrip(" .")
     if value == 0:
         return "0 s"
     unit, factor = _unit(value)
     return f"{value / factor:#.4g} {unit}".replace(". ", " ")
 
 
-def span(interval: Interval | None) -> str:
-    """An interval of times as text in one unit.
+def span(interval: Interval | None, goal: Metric = TIME) -> str:
+    """An interval of times as text in one unit; or the values of another goal with these costs.
 
     >>> span((0.00098, 0.00112))
     '0.980 to 1.12 ms'
     """
     if interval is None:
         return NONE
-    unit, factor = _unit(interval[1])
-    low, high = (f"{value / factor:#.3g}".rstrip(".") for value in interval)
-    return f"{low} to {high} {unit}"
+    unit, factor = _unit(interval[1]) if goal.timed else (goal.unit, 1.0)
+    values = sorted(goal.value(cost) / factor for cost in interval)
+    low, high = (f"{value:#.3g}".rstrip(".") for value in values)
+    return f"{low} to {high} {unit}".rstrip()
 
 
 def interval(times: Interval | None) -> str:
@@ -124,6 +129,15 @@ def objective(kind: str, value: float | None) -> str:
         return seconds(value)
     unit, factor = unit_of(kind, value)
     return f"{value / factor:#.4g} {unit}".replace(". ", " ")
+
+
+def metric(quantity: Metric, value: float | None) -> str:
+    """A value of a metric with its unit.
+
+    >>> metric(Metric("ratio", "x", "more"), 3.14159)
+    '3.142 x'
+    """
+    return NONE if value is None else quantity.show(quantity.cost(value))
 
 
 def unit_of(kind: str, value: float) -> tuple[str, float]:
@@ -288,16 +302,18 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
         what = f"none of {tried} tried candidates succeeded" if tried else "nothing was measured"
         return [f"{problem.label}: no winner, {what}."]
     per = " per time step" if problem.problem.stepped else ""
+    goal = problem.problem.goal
+    verb, gain = ("takes", "Speed-up") if goal.timed else (f"has {goal.name}", "Improvement")
     prediction = (
         f"predicted {seconds(best.predicted)}, deviation {signed(best.deviation)}"
         if best.predicted is not None
         else "not predicted"
     )
     lines = [
-        f"{problem.label}: {built(best.candidate, problem)} takes"
-        f" {seconds(best.measured)}{per} ({prediction}).",
+        f"{problem.label}: {built(best.candidate, problem)} {verb}"
+        f" {seconds(best.measured, goal)}{per} ({prediction}).",
         *([f"  It is {text}."] if (text := undecided(problem)) else []),
-        f"  Speed-up over the baseline: {speedup(problem)}.",
+        f"  {gain} over the baseline: {speedup(problem)}.",
     ]
     if any(row.predicted is not None for row in problem.rows):
         lines.append(f"  Losses of the predicted: {losses(problem)}.")

@@ -25,7 +25,6 @@ from autotune.results.report.search_records import (
     Moves,
     ResidualFigures,
 )
-from autotune.units import show
 
 _BLUE, _ORANGE, _GREEN, _GREY = PALETTE[0], PALETTE[1], PALETTE[2], "#888888"
 _RED = PALETTE[5]
@@ -72,8 +71,8 @@ def convergence(record: Convergence, caption: str) -> str:
         left.set_ylim(low, high)
         left.yaxis.set_major_locator(FixedLocator(round_values(low, high)))
         left.yaxis.set_minor_locator(NullLocator())
-        left.yaxis.set_major_formatter(FuncFormatter(_time))
-        left.set_ylabel("measured time")
+        left.yaxis.set_major_formatter(FuncFormatter(lambda cost, _: record.goal.show(cost)))
+        left.set_ylabel(f"measured {record.goal.name}")
         left.set_xlabel("candidates tried")
         left.xaxis.set_major_locator(MaxNLocator(7, integer=True))
         right.set_xlabel("seconds since the run began")
@@ -248,7 +247,3 @@ def front(record: Front, caption: str) -> str:
         legend_above(plots[0], columns=4)
 
     return figure_svg(paint, (5.6 * max(1, len(others)), 3.2), "front", caption)
-
-
-def _time(value: float, _: int) -> str:
-    return show(value, "time")

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
+from autotune.domain.metric import TIME, Metric
 from autotune.results.report.figure_records import Bandwidths, Role, Samples, Scatter, Stack
 from autotune.results.report.svg_minify import compact
 from autotune.units import show
@@ -171,8 +172,8 @@ def samples(record: Samples, caption: str) -> str:
         places = range(len(record.strips))
         axes.set_yticks(list(places), [str(s.shown) for s in record.strips])
         axes.invert_yaxis()
-        axes.set_xlabel("time")
-        time_ticks(axes, "x")
+        axes.set_xlabel(record.goal.name)
+        time_ticks(axes, "x", goal=record.goal)
         axes.grid(axis="x", color=GRID, linewidth=0.7)
         legend_above(axes)
 
@@ -244,9 +245,12 @@ def legend_above(axes: Axes, columns: int = 8) -> None:
     )  # fmt: skip
 
 
-def time_ticks(axes: Axes, side: str, log: tuple[float, float] | None = None) -> None:
+def time_ticks(
+    axes: Axes, side: str, log: tuple[float, float] | None = None, goal: Metric = TIME
+) -> None:
+    """Write times with their units at an axis, or the values of another goal at their costs."""
     axis = axes.xaxis if side == "x" else axes.yaxis
-    axis.set_major_formatter(FuncFormatter(lambda value, _: show(value, "time") if value else "0"))
+    axis.set_major_formatter(FuncFormatter(lambda cost, _: _tick(cost, goal)))
     if log is None:
         axis.set_major_locator(MaxNLocator(7))
         return
@@ -254,10 +258,17 @@ def time_ticks(axes: Axes, side: str, log: tuple[float, float] | None = None) ->
     axis.set_minor_locator(NullLocator())
 
 
+def _tick(cost: float, goal: Metric) -> str:
+    if cost == 0:
+        return "0" if goal.timed else ""
+    return goal.show(cost) if cost > 0 or goal.timed else ""
+
+
 def round_values(low: float, high: float) -> list[float]:
     """1, 2, 5 (or only 1) times powers of ten between two limits; finer if only few fit."""
+    powers = [10.0**e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
     for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
-        values = [s * 10.0**e for e in range(-10, 5) for s in steps if low <= s * 10.0**e <= high]
+        values = [step * power for power in powers for step in steps if low <= step * power <= high]
         if len(values) >= 4:
             return values
     return values

@@ -16,6 +16,7 @@ from autotune.progress import Progress
 from autotune.statistics.drift import DriftFreeTimes, levels
 from autotune.statistics.launch_times import LaunchTime, by_round
 from autotune.tuning.base import Bench, EarlierResult, TuningPlan
+from autotune.tuning.plausible_times import constant_time, odd_shares
 from autotune.tuning.result_checks import Checksum, agree, odd_ones_out
 
 Shown = Callable[[int, str], None]
@@ -58,6 +59,7 @@ class MeasuredGroup:
     """Number of samples of a candidate, and its times."""
     _levels: tuple[tuple[int, ...], DriftFreeTimes] | None = None
     _wrong: tuple[tuple[int, int], dict[str, Checksum]] | None = None
+    _implausible: tuple[int, dict[str, str]] | None = None
 
     def __post_init__(self) -> None:
         self._order = random.Random(self.plan.seed)
@@ -170,7 +172,7 @@ class MeasuredGroup:
         able = {
             identity: rounds
             for identity, rounds in table.items()
-            if rounds and identity not in self.failed | wrong.keys()
+            if rounds and identity not in self.failed | wrong.keys() | self.implausible().keys()
         }
         return levels(able, at=range(self.plan.measuring.rounds))
 
@@ -183,9 +185,23 @@ class MeasuredGroup:
             self._wrong = state, {identity: votes[identity] for identity in odd_ones_out(votes)}
         return self._wrong[1]
 
+    def implausible(self) -> dict[str, str]:
+        """The candidates whose times cannot be true, with the reason in words."""
+        count = sum(map(len, self.samples.values()))
+        if self._implausible is None or self._implausible[0] != count:
+            timed = {
+                identity: [sample for sample in samples if not sample.warm_up]
+                for identity, samples in self.samples.items()
+                if identity not in self.failed
+            }
+            odd = odd_shares(timed)
+            odd |= {i: why for i, taken in timed.items() if (why := constant_time(taken))}
+            self._implausible = count, odd
+        return self._implausible[1]
+
     def bad(self, identity: str) -> bool:
-        """Whether a candidate failed, or its result is wrong."""
-        return identity in self.failed or identity in self.wrong()
+        """Whether a candidate failed, its result is wrong, or its times cannot be true."""
+        return identity in self.failed or identity in self.wrong() or identity in self.implausible()
 
     def measurement(self, identity: str) -> Measurement | None:
         """The measurement of a candidate in this run; None if it was not launched in time."""
@@ -210,6 +226,8 @@ class MeasuredGroup:
         if checksum is not None:
             text = f"no majority shares its checksum {checksum[0]!r} at the timed size"
             return "wrong-result", text
+        if identity in self.implausible():
+            return "implausible", self.implausible()[identity]
         if not self.times(identity):
             return "contended", "no launch of it printed a time: other processes took the cores"
         return "ok", ""
@@ -224,7 +242,7 @@ class MeasuredGroup:
             self.reported[identity] = measurement.status
 
     def recount(self) -> None:
-        """Report outcomes again that have changed, since the majority of checksums may change."""
+        """Report outcomes again that have changed, since majorities may change."""
         for identity, status in list(self.reported.items()):
             if self._verdict(identity)[0] != status:
                 self.settle(identity)

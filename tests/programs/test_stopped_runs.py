@@ -41,7 +41,7 @@ HARM = textwrap.dedent(
         done
         {harm}
     fi
-    echo "time 0.00$(wc -l < {folder}/runs) s"
+    echo "time 0.000$(wc -l < {folder}/runs) s"
     echo "sum 42"
     """
 )

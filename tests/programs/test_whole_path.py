@@ -15,7 +15,7 @@ from autotune.errors import InputError
 from autotune.files.store import Store
 from autotune.workloads.program import program_words as words
 
-MODEL = "model: {formula: 0.001 * block}\n"
+MODEL = "model: {formula: 1e-5 * block}\n"
 
 
 def tuned(path: Path, store: Path, **options: bool | str) -> tune_flow.TunedStudy:
@@ -28,13 +28,13 @@ def test_rank_tune_verify_store_report_export(tmp_path: Path):
     (ranking,) = rank_space(load(path), own.quiet).rankings
     order = [entry.candidate.variant.parameters["block"] for entry in ranking.entries]
     assert order == [1, 2, 4, 8]
-    assert ranking.entries[0].prediction.seconds == pytest.approx(0.001)
+    assert ranking.entries[0].prediction.seconds == pytest.approx(1e-5)
 
     store = tmp_path / "store.sqlite"
     (problem,) = tuned(path, store).evaluation.problems
     rows = {row.candidate.parameters["block"]: row for row in problem.evaluated}
     assert rows[1].status == rows[8].status == "ok"
-    assert rows[1].measured == pytest.approx(0.001)
+    assert rows[1].measured == pytest.approx(1e-5)
     assert problem.best is not None
     assert problem.best.candidate.parameters["block"] == 1
     # the answer was compared with that of the baseline
@@ -51,7 +51,7 @@ def test_rank_tune_verify_store_report_export(tmp_path: Path):
 
 def test_a_prior_finds_what_the_predictions_have_last(tmp_path: Path):
     """The model orders the blocks backwards; a study of another size knows better."""
-    backwards = own.PROGRAM + "model: {formula: 0.008 / block}\n"
+    backwards = own.PROGRAM + "model: {formula: 8e-5 / block}\n"
     store = tmp_path / "store.sqlite"
     tuned(own.put(tmp_path, backwards), store, exhaustive=True)
     few = own.CONFIG.replace("n: 500", "n: 700") + "selection: {top: 2, random: 0}\n"
@@ -92,7 +92,7 @@ def test_an_edited_source_is_built_and_measured_again(tmp_path: Path):
     _, measurer, named = own.opened(path)
     first = measurer.prepare(named["8"])
     assert first.status == "ok"
-    (tmp_path / "tiny.c").write_text(own.TINY.replace("0.001", "0.002"), encoding="utf-8")
+    (tmp_path / "tiny.c").write_text(own.TINY.replace("1e-5", "2e-5"), encoding="utf-8")
     assert "have changed since they were read" in measurer.prepare(named["4"]).detail
     _, again, renamed = own.opened(path)
     second = again.prepare(renamed["8"])

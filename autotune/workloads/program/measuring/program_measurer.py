@@ -18,6 +18,7 @@ from autotune.domain.program import Program
 from autotune.domain.results import Prepared, Sample, Status
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate
+from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.base import CHECKSUM_TOLERANCE, Launch
 from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.conditions.resource_use import ResourceUse
@@ -33,6 +34,7 @@ from autotune.workloads.program.measuring.command_line import (
     program_problem,
 )
 from autotune.workloads.program.measuring.contention import ContentionJudge
+from autotune.workloads.program.measuring.plausible_output import impossible_time, rate_as_time
 from autotune.workloads.program.measuring.printed_output import Answer, UnreadableOutput, compare
 
 
@@ -290,6 +292,12 @@ class ProgramMeasurer:
             result = printed_output.answer(program.check, outcome) if program.check else None
         except UnreadableOutput as error:
             return ProgramRun("crashed", str(error), outcome=outcome)
+        rate = rate_as_time(program, outcome)
+        if rate:
+            raise InputError(_rate_fault(program, rate))
+        impossible = impossible_time(values, outcome)
+        if impossible:
+            return ProgramRun("implausible", impossible, outcome=outcome)
         return ProgramRun("ok", values=values, answer=result, outcome=outcome)
 
     def _samples(
@@ -341,6 +349,14 @@ def _part(goal: Metric, seconds: float, wall: float) -> float:
     a rate, because nothing says how it depends on what the run lost.
     """
     return min(1.0, seconds / wall) if goal.timed else 0.0
+
+
+def _rate_fault(program: Program, rate: str) -> Fault:
+    return Fault(
+        where=program.places.get("time", program.source),
+        found=f"time: {rate!r} is a rate, of which more is better, and is read as the time",
+        expected="a metric with better: more that is the objective: see metrics",
+    )
 
 
 def _out_of_bounds(candidate: Candidate, run: ProgramRun) -> str:

@@ -1,5 +1,5 @@
-"""Caches and data of the session, the command line, a database server, a rule on skipped tests,
-printed figures.
+"""Caches and data of the session, the command line, a database server, the order of tests, a rule
+on skipped tests, printed figures.
 
 A skipped test is a failure unless its reason begins with ``optional:``.
 """
@@ -25,6 +25,11 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as nohup leaves it
 
 _skipped: list[str] = []
 _house: list[str] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests begin first, so that no worker is left with one of them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -293,6 +293,7 @@ def test_two_problems_of_the_same_file_name_keep_apart(
     assert all(row["status"] == "ok" for p in problems for row in p["evaluated"])
 
 
+@pytest.mark.long
 def test_a_budget_of_seconds_ends_and_a_resume_takes_up_what_is_left(
     autotune: Cli, config: Path
 ) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.long
 def test_the_engine_of_the_paper_is_the_default_of_its_configs(autotune):
     """The order of the predictions is that of the paper; ijl, ilj, lij and lji exceed jil."""
     document = autotune("compare", "icpe19-wave1d", "--json").json()

@@ -31,6 +31,7 @@ def _left_over(mark: str) -> list[int]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_killed_run_loses_nothing_and_resumes(
     autotune: Cli, config: Path, tmp_path: Path, home: Path, seed: int

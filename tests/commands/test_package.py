@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 def test_the_wheel_works_from_another_directory(tmp_path: Path) -> None:
     """Dependencies come from this environment; the package itself only from the wheel."""
     subprocess.run(

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_first_command_ends_with_a_winner_and_a_page(tmp_path: Path) -> None:
     """All but the set-up lines, in a folder of its own; the set-up made this environment."""
     block = re.findall(r"^```sh\n(.*?)^```", TEXT, re.M | re.S)[0]

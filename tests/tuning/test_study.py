@@ -53,6 +53,7 @@ def searched(run: RunRecord) -> list[str]:
     return [choice.candidate for choice in run.choices if choice.reason.startswith("step ")]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 def test_a_study_is_searched_resumed_and_used_by_others(folder: Path) -> None:
     result, _ = tune(folder, StudyOptions(budget_evaluations=3))

@@ -299,6 +299,7 @@ def ask(tmp_path, program, text, size):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.long
 def test_real_kerncraft_reads_the_haswell_file(tmp_path):
     text = kerncraft_text(config.machine("haswell-e5-2630v3"))
     found = ask(tmp_path, ASK, text, 10_000_000)

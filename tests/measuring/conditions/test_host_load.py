@@ -49,14 +49,14 @@ def test_work_of_others_on_this_host_is_observed() -> None:
     """The busy process is a child of a child that has ended, so that it is nobody's of ours."""
     code = "import time\nend = time.time() + 20\nwhile time.time() < end: pass"
     starter = (
-        "import subprocess, sys;"
-        f"print(subprocess.Popen([sys.executable, '-c', {code!r}], stdout=2).pid)"
+        "import subprocess, sys; quiet = dict.fromkeys(('stdout', 'stderr'), subprocess.DEVNULL);"
+        f"print(subprocess.Popen([sys.executable, '-c', {code!r}], **quiet).pid)"
     )
     pid = subprocess.run(
         [sys.executable, "-c", starter], capture_output=True, text=True, check=True
     ).stdout
     try:
-        of = observe(0.3)
+        of = observe(1.0)
     finally:
         os.kill(int(pid), signal.SIGKILL)
     assert of.others.cpus > 0.05

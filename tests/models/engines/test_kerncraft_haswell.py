@@ -32,6 +32,7 @@ def cluster(ivp: str, order: str) -> Candidate:
     return candidate(ivp, SIZES[ivp], order, nodes=8)
 
 
+@pytest.mark.long
 def test_kerncraft_can_say_all_six_problems_in_all_orders(haswell: KerncraftEngine) -> None:
     asked = [cluster(ivp, order) for ivp in IVPS for order in ORDERS]
     asked += [candidate(ivp, SIZES[ivp], "jli", Fuse("approx", "update"), nodes=8) for ivp in IVPS]

@@ -32,6 +32,7 @@ def _own_cache(tmp_path_factory):
         yield
 
 
+@pytest.mark.long
 def test_compilers_that_kill_hang_fail_or_join_loops(tmp_path, monkeypatch):
     compiler = tmp_path / "odd-cc"
     compiler.write_text(COMPILER)

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 
+import pytest
 from kerncraft_compare import exactly_as_kerncraft
 from kerncraft_kernels import DAXPY, PIRK, STAR_2D
 from kerncraft_machines import machine_file
@@ -13,6 +14,7 @@ from kerncraft_machines import machine_file
 from autotune.models.kerncraft.ecm_point import reduced
 
 
+@pytest.mark.long
 def test_haswell(tmp_path, monkeypatch):
     monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
     exactly_as_kerncraft(tmp_path, machine_file("HaswellEP_E5-2695v3"), [DAXPY, STAR_2D, PIRK])

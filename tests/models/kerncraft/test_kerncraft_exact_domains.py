@@ -9,6 +9,7 @@ from kerncraft_kernels import STAR_3D, TRIAD
 from kerncraft_machines import machine_file
 
 
+@pytest.mark.long
 def test_skylake_with_two_domains_and_a_full_duplex_victim_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
     machine = machine_file("SkylakeSP_Gold-6148_SNC")

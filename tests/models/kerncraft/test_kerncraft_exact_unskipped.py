@@ -1,5 +1,6 @@
 """kerncraft's doubles where it is left to do all that the worker skips."""
 
+import pytest
 from kerncraft_compare import Reference, compare
 from kerncraft_kernels import TRIAD
 from kerncraft_machines import machine_file
@@ -7,6 +8,7 @@ from kerncraft_machines import machine_file
 from autotune.models.kerncraft import KerncraftAnalyser
 
 
+@pytest.mark.long
 def test_nothing_that_is_skipped_changes_a_result(tmp_path, monkeypatch):
     """Least of all the grammar of Intel syntax and the list of all dependencies."""
     monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))

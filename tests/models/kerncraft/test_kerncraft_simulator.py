@@ -23,6 +23,7 @@ def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.mark.long
 def test_small_sizes_agree_with_the_simulator(tmp_path):
     machine = machine_file("HaswellEP_E5-2695v3")
     asked = {text: [{"sizes": s, "cores": 1} for s in sizes] for text, sizes in POINTS.items()}

@@ -52,6 +52,7 @@ def test_a_second_process_reads_what_the_first_has_kept():
     assert [starts for starts, _ in found] == [0]
 
 
+@pytest.mark.long
 def test_two_processes_at_once_find_the_same():
     kernel = DAXPY.replace("s*", "3.25*")
     found = at_once([kernel], 2)

@@ -1,6 +1,7 @@
 """Building and verifying candidates in parallel, while nothing is being timed."""
 
 import errno
+import math
 import os
 import shutil
 import time
@@ -22,9 +23,9 @@ _ROOM = 1 << 20
 def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> list[Prepared]:
     """Build and verify candidates in parallel; none is begun after the deadline.
 
-    Candidates not begun are missing in the result. An interrupt does not wait for a compiler:
-    running processes are ended. Raises OSError if a disk is full, since that is not a fault of the
-    candidate whose build then fails.
+    Candidates not begun, or not finished by then, are missing in the result: neither the deadline
+    nor an interrupt waits for a compiler, running processes are ended. Raises OSError if a disk is
+    full, since that is not a fault of the candidate whose build then fails.
     """
     began = time.monotonic()
 
@@ -40,7 +41,8 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
         futures = [pool.submit(begin, candidate) for candidate in candidates]
         bench.progress("build and verify", 0, len(candidates))
         try:
-            for number, future in enumerate(as_completed(futures), start=1):
+            finished = as_completed(futures, timeout=_left(deadline))
+            for number, future in enumerate(finished, start=1):
                 prepared = future.result()
                 if prepared is not None:
                     check_space(prepared)
@@ -48,14 +50,20 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
                     done[prepared.candidate.identity] = prepared
                     label = prepared.candidate.label
                     bench.progress("build and verify", number, len(candidates), label)
-        except BaseException:
+        except BaseException as reason:
             pool.shutdown(wait=False, cancel_futures=True)
             while not all(future.done() for future in futures):
                 bench.measurer.interrupt()
                 time.sleep(_SOON)
-            raise
+            if not isinstance(reason, TimeoutError) or time.monotonic() < deadline:
+                raise
     bench.clock.timed("build", started)
     return [done[c.identity] for c in candidates if c.identity in done]
+
+
+def _left(deadline: float) -> float | None:
+    """Seconds until the deadline; None if there is none."""
+    return None if math.isinf(deadline) else max(0.0, deadline - time.monotonic())
 
 
 def check_space(prepared: Prepared) -> None:

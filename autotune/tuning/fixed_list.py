@@ -5,12 +5,18 @@ from collections.abc import Sequence
 
 from autotune.domain.results import Measurement
 from autotune.tuning.base import Bench, Chosen, TuningPlan
+from autotune.tuning.baseline import require_baseline
 from autotune.tuning.building import prepare
 from autotune.tuning.rounds import TAIL, MeasuredGroup, shown
 
 
-def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: TuningPlan) -> list[Measurement]:
+def tune_problem(
+    chosen: Sequence[Chosen], bench: Bench, plan: TuningPlan, baseline: str = ""
+) -> list[Measurement]:
     """Build, verify and time the chosen candidates of one problem.
+
+    ``baseline``: the identity of the one that is built and launched before the others; WorkFailed,
+    with what the compiler or the program said, if it fails.
 
     Returns one measurement per candidate, in order; a failure is a result with its status. No build
     and no launch starts after the deadline. A candidate that never ran has no measurement. One with
@@ -18,13 +24,22 @@ def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: TuningPlan) -> li
     """
     group = MeasuredGroup(bench=bench, plan=plan)
     expected = {choice.candidate.identity: choice.prediction.seconds for choice in chosen}
-    for prepared in prepare([choice.candidate for choice in chosen], bench, plan.deadline):
-        group.enter(prepared, expected[prepared.candidate.identity])
+
+    def build(choices: Sequence[Chosen]) -> None:
+        for prepared in prepare([c.candidate for c in choices], bench, plan.deadline):
+            group.enter(prepared, expected[prepared.candidate.identity])
+
+    safe = [choice for choice in chosen if choice.candidate.identity == baseline]
+    build(safe)
+    for choice in safe:
+        label = choice.candidate.problem.label
+        require_baseline(group, baseline, label, None, plan.deadline)
+    build([choice for choice in chosen if choice not in safe])
     _run(group)
     for identity in group.prepared:
         if _complete(group, identity):
             group.settle(identity)
-    measurements = (group.measurement(identity) for identity in group.prepared)
+    measurements = (group.measurement(i) for i in expected if i in group.prepared)
     return [measurement for measurement in measurements if measurement]
 
 

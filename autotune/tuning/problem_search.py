@@ -14,12 +14,15 @@ from autotune.statistics.drift import levels as drift_levels
 from autotune.statistics.estimators import TOPS
 from autotune.statistics.launch_times import LaunchTime, time_of
 from autotune.tuning.base import Bench, Chosen, EarlierResult, Proposal, Search, TuningPlan
+from autotune.tuning.baseline import require_baseline
 from autotune.tuning.building import prepare
 from autotune.tuning.events import Best, ProblemNotice, Standing
 from autotune.tuning.race import Race, RaceStanding, settled
 from autotune.tuning.rounds import TAIL, MeasuredGroup, Shown, shown
 from autotune.units import Seconds
 
+BATCH = 2
+"""So many builds for each CPU: the first candidates after the first comparison come in batches."""
 FINALISTS = 3
 """So many of the fastest are measured again at the end, with the baseline beside them."""
 _LEAST_FINALS = 3
@@ -61,6 +64,8 @@ class ProblemSearch:
     finished: str = ""
     cut: bool = False
     """A budget ended the search."""
+    first: list[Chosen] = field(default_factory=list)
+    """Candidates that are still to be measured before the search proposes any."""
     proposed: float | None = None
     """The expected improvement of the latest proposal."""
     order: dict[str, int] = field(default_factory=dict)
@@ -90,18 +95,37 @@ class ProblemSearch:
     # --- the first candidates -----------------------------------------------------------
 
     def begin(self, search: Search) -> None:
-        """Measure the first candidates, and report them and all earlier results to the search."""
-        first = []
-        for choice in self.task.first:
-            identity = choice.candidate.identity
-            if identity in self.earlier or self.left(1):  # what only compares costs nothing
-                first.append(choice)
-                self.order[identity] = len(self.order) + 1
+        """Build, verify and launch the baseline before anything else; report earlier results.
+
+        Raises WorkFailed, with what the compiler or the program said, if the baseline fails. Only
+        candidates that the budget allows become ``first``.
+        """
+        room = self.left(len(self.task.first))
+        for choice in sorted(self.task.first, key=self._is_baseline, reverse=True):
+            known = choice.candidate.identity in self.earlier
+            if known or room > 0:  # what only compares costs nothing
+                self.first.append(choice)
+                room -= not known
         earlier_count = f", {len(self.earlier)} are known" if self.earlier else ""
-        why = f"{len(first)} are measured first{earlier_count}"
+        why = f"{len(self.first)} are measured first{earlier_count}"
         self.publish(self, ProblemNotice(kind="begun", why=why), None)
-        self._measure(first, "first", None, f"measure {self.label}")
-        self.tell(search, sorted(self.earlier | self.order.keys()))
+        if not self.first:
+            self.tell(search, sorted(self.earlier))
+        elif self._is_baseline(self.first[0]):
+            self._build(self.first[:1])
+            require_baseline(self.group, self.task.baseline, self.label, "first", self.deadline)
+
+    def _is_baseline(self, choice: Chosen) -> bool:
+        return choice.candidate.identity == self.task.baseline
+
+    def _measure_first(self, search: Search) -> None:
+        """Compare the next of the first candidates: the baseline with one other, then batches."""
+        begun = bool(self.order)
+        count = BATCH * self.plan.batch if begun else 2
+        chosen, self.first = self.first[:count], self.first[count:]
+        rival = self.incumbent(self.group.levels()) if begun else None
+        self._compare(chosen, search, "first", rival, f"measure {self.label}")
+        self.tell(search, sorted(self.earlier))
 
     def left(self, otherwise: int) -> int:
         """How many candidates may still be measured; ``otherwise`` without a budget."""
@@ -113,7 +137,9 @@ class ProblemSearch:
     # --- steps of the search ------------------------------------------------------------
 
     def advance(self, search: Search) -> None:
-        """Do one step: get proposals, build, time against the fastest so far, report the results.
+        """Do one step: choose, build, time against the fastest so far, report the results.
+
+        The first candidates come first, then proposals of the search.
 
         If the search has ended, ``finished`` says why. No proposal is requested that could not be
         launched in time.
@@ -121,18 +147,27 @@ class ProblemSearch:
         self.finished = self._over(search)
         if self.finished:
             return
+        if self.first:
+            self._measure_first(search)
+            return
         proposals = self._ask(search, min(self.plan.batch, self.left(self.plan.batch)))
         if not proposals:
             self.finished = "nothing is left to be measured"
             return
         self.step += 1
         chosen = [self._choice(proposal) for proposal in proposals]
+        rival = self.incumbent(self.group.levels())
+        self._compare(chosen, search, "search", rival, f"measure {self.label}, step {self.step}")
+
+    def _compare(
+        self, chosen: Sequence[Chosen], search: Search, stage: Stage, rival: str | None, what: str
+    ) -> None:
+        """Build candidates, time them against a rival, and report the results to the search."""
         for choice in chosen:
             self.order[choice.candidate.identity] = len(self.order) + 1
-        rival = self.incumbent(self.group.levels())
         if rival is not None and rival not in self.group.prepared:
             self._build([self._named(rival, "the fastest so far, to compare with")])
-        self._measure(chosen, "search", rival, f"measure {self.label}, step {self.step}")
+        self._measure(chosen, stage, rival, what)
         identities = [choice.candidate.identity for choice in chosen]
         self.tell(search, [*identities, *([] if rival is None or rival in identities else [rival])])
 
@@ -145,11 +180,13 @@ class ProblemSearch:
         return []
 
     def _over(self, search: Search) -> str:
-        if self.task.complete:
+        if self.task.complete and not self.first:
             return self.task.complete
         if time.monotonic() >= self.deadline:
             self.cut = True
             return "the time is used up"
+        if self.first:
+            return ""
         if self.left(1) == 0:
             self.cut = True
             return f"the budget of {self.plan.evaluations} evaluations is used up"
@@ -300,9 +337,7 @@ class ProblemSearch:
     def _measure(
         self, chosen: Sequence[Chosen], stage: Stage, rival: str | None, what: str
     ) -> None:
-        if not chosen:
-            return
-        self._build(chosen)
+        self._build([c for c in chosen if c.candidate.identity not in self.group.prepared])
         entrants = [i for c in chosen if (i := c.candidate.identity) in self.group.prepared]
         race = Race(
             group=self.group,

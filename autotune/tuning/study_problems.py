@@ -30,12 +30,14 @@ def tune_problems(
     plan: TuningPlan,
     new_results: Callable[[], Sequence[EarlierResult]] = tuple,
 ) -> list[EndedSearch]:
-    """Measure first candidates of each problem, search in alternation, re-measure the finalists.
+    """Measure first candidates, search on, re-measure the finalists; problems take turns.
 
-    Every sample goes to the journal when it is taken, and every candidate that needs no more
-    launches at once. A failing candidate is a result. ``new_results`` is called before each step
-    for the results of other tuners; these are not measured again. No build and no launch starts
-    after the deadline, and the search ends in time for the finals.
+    The baselines of all problems come before anything else: WorkFailed, with what the compiler or
+    the program said, if one of them fails. Every sample goes to the journal when it is taken, and
+    every candidate that needs no more launches at once. Any other failing candidate is a result.
+    ``new_results`` is called before each step for the results of other tuners; these are not
+    measured again. No build and no launch starts after the deadline, and the search ends in time
+    for the finals.
     """
     watch = _Watch(bench)
     for number, task in enumerate(tasks):

@@ -52,7 +52,10 @@ class Tried:
         together.append(self.search)
 
     def begin(self) -> "Tried":
+        """The first candidates are measured, and no other."""
         self.search.begin(self.algorithm)
+        while self.search.first and not self.search.finished:
+            self.search.advance(self.algorithm)
         return self
 
     def run(self) -> "Tried":

@@ -135,7 +135,9 @@ def test_news_of_other_tuners_go_to_their_problem_and_are_asked_before_each_step
 
     search = InOrder(RANKINGS)
     ended, _, events, host = tuned(search, news=news)
-    assert len(asked) == len([e for e in events if e.notice.kind == "proposed"]) + 2
+    assert len(asked) == len([e for e in events if e.notice.kind == "proposed"]) + 2 + 2, (
+        "first, end"
+    )
     measured = {number for number, _ in host.launched}
     assert measured == {0, 1, 2, 3}, "of the first problem all are measured"
     assert [e.measured for e in ended] == [4, 2]

@@ -65,6 +65,7 @@ def tune(
         check_objectives(setup)
         progress(_opening_line(setup, name, options, results), 0, 1)
         ranked = rank_space(workload, progress)
+        calibrating = ranked.clock.stages["calibrate"]  # of a fresh host: not the user's budget
         before = time.monotonic()
         conditions = conditions_of(ranked, progress)
         ranked.clock.timed("calibrate", before)
@@ -74,7 +75,7 @@ def tune(
             ranked=ranked,
             measurer=workload.measurer(ranked.machine),
             conditions=conditions,
-            deadline=wall + (options.budget_seconds or float("inf")),
+            deadline=wall + calibrating + (options.budget_seconds or float("inf")),
             started=wall,
             watcher=watcher,
             prior=None if options.exhaustive else prior,
@@ -87,7 +88,9 @@ def tune(
             else []
         )
         return study_run.run(
-            lambda ranking: _remaining(ranked, ranking, options, earlier), progress
+            lambda ranking: _remaining(ranked, ranking, options, earlier),
+            progress,
+            lambda ranking: baseline(ranked, ranking).identity,
         )
 
 
@@ -198,5 +201,7 @@ def write_report(result: TunedStudy, path: Path) -> Path:
 def require_success(result: TunedStudy) -> None:
     """Raise WorkFailed when not a single candidate ran."""
     statuses = {m.status for run in result.record.runs for m in run.measurements}
-    if statuses and "ok" not in statuses:
+    if not statuses:
+        raise WorkFailed("nothing was measured: no time was left for it")
+    if "ok" not in statuses:
         raise WorkFailed(f"no candidate ran: {', '.join(sorted(statuses))}")

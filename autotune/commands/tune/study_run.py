@@ -114,8 +114,16 @@ class StudyRun:
     prior: PriorStudy | None = None
     """The study whose model is a prior of a search."""
 
-    def run(self, choose_of: Callable[[Ranking], list[Chosen]], progress: Progress) -> TunedStudy:
-        """Measure the chosen candidates of each problem, problem by problem, without a search."""
+    def run(
+        self,
+        choose_of: Callable[[Ranking], list[Chosen]],
+        progress: Progress,
+        baseline_of: Callable[[Ranking], str] = lambda _: "",
+    ) -> TunedStudy:
+        """Measure the chosen candidates of each problem, problem by problem, without a search.
+
+        ``baseline_of``: the identity of the baseline that must work; empty where none must.
+        """
         self._enter()
         with self._running(self.conditions) as (run, states):
             bench = self._bench(run, progress)
@@ -123,7 +131,7 @@ class StudyRun:
                 chosen = choose_of(ranking)
                 bench.journal.chosen(chosen)
                 if chosen and time.monotonic() < self.deadline:
-                    tune_problem(chosen, bench, self._plan(None))
+                    tune_problem(chosen, bench, self._plan(None), baseline_of(ranking))
             states.append("done" if time.monotonic() < self.deadline else "budget")
         return result_of(self.results.load_study(self.study))
 

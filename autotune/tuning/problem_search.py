@@ -72,6 +72,7 @@ class ProblemSearch:
     """Candidate to the number of its evaluation, from 1."""
     waiting: set[str] = field(default_factory=set)
     """Candidates that are being built or timed."""
+    _begun: float = field(default_factory=time.monotonic)
     _predictions: Mapping[str, Prediction] = field(init=False)
     _candidates: Mapping[str, Candidate] = field(init=False)
 
@@ -95,11 +96,7 @@ class ProblemSearch:
     # --- the first candidates -----------------------------------------------------------
 
     def begin(self, search: Search) -> None:
-        """Build, verify and launch the baseline before anything else; report earlier results.
-
-        Raises WorkFailed, with what the compiler or the program said, if the baseline fails. Only
-        candidates that the budget allows become ``first``.
-        """
+        """Choose the first candidates, as many as the budget allows; report earlier results."""
         room = self.left(len(self.task.first))
         for choice in sorted(self.task.first, key=self._is_baseline, reverse=True):
             known = choice.candidate.identity in self.earlier
@@ -111,16 +108,19 @@ class ProblemSearch:
         self.publish(self, ProblemNotice(kind="begun", why=why), None)
         if not self.first:
             self.tell(search, sorted(self.earlier))
-        elif self._is_baseline(self.first[0]):
-            self._build(self.first[:1])
-            require_baseline(self.group, self.task.baseline, self.label, "first", self.deadline)
 
     def _is_baseline(self, choice: Chosen) -> bool:
         return choice.candidate.identity == self.task.baseline
 
     def _measure_first(self, search: Search) -> None:
-        """Compare the next of the first candidates: the baseline with one other, then batches."""
+        """Compare the next of the first candidates: the baseline with one other, then batches.
+
+        Raises WorkFailed, with what the compiler or the program said, if the baseline fails.
+        """
         begun = bool(self.order)
+        if not begun and self._is_baseline(self.first[0]):
+            self._build(self.first[:1])
+            require_baseline(self.group, self.task.baseline, self.label, "first", self.deadline)
         count = BATCH * self.plan.batch if begun else 2
         chosen, self.first = self.first[:count], self.first[count:]
         rival = self.incumbent(self.group.levels()) if begun else None
@@ -322,8 +322,12 @@ class ProblemSearch:
 
     @property
     def deadline(self) -> float:
-        """The time at which the search must end to leave time for the finals of all problems."""
-        return self.plan.deadline - sum(search.reserve for search in self.together)
+        """The time at which the search must end to leave time for the finals of all problems.
+
+        They get what they are expected to need, and at most a third of all the time there is.
+        """
+        needed = sum(search.reserve for search in self.together)
+        return self.plan.deadline - min(needed, (self.plan.deadline - self._begun) / 3)
 
     @property
     def reserve(self) -> float:

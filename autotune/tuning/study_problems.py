@@ -32,8 +32,8 @@ def tune_problems(
 ) -> list[EndedSearch]:
     """Measure first candidates, search on, re-measure the finalists; problems take turns.
 
-    The baselines of all problems come before anything else: WorkFailed, with what the compiler or
-    the program said, if one of them fails. Every sample goes to the journal when it is taken, and
+    The baseline of a problem comes before its other candidates: WorkFailed, with what the compiler
+    or the program said, if it fails. Every sample goes to the journal when it is taken, and
     every candidate that needs no more launches at once. Any other failing candidate is a result.
     ``new_results`` is called before each step for the results of other tuners; these are not
     measured again. No build and no launch starts after the deadline, and the search ends in time

@@ -72,7 +72,7 @@ class ProblemSearch:
     """Candidate to the number of its evaluation, from 1."""
     waiting: set[str] = field(default_factory=set)
     """Candidates that are being built or timed."""
-    _begun: float = field(default_factory=time.monotonic)
+    _begun: float = field(default_factory=lambda: time.monotonic())
     _predictions: Mapping[str, Prediction] = field(init=False)
     _candidates: Mapping[str, Candidate] = field(init=False)
 
@@ -99,10 +99,10 @@ class ProblemSearch:
         """Choose the first candidates, as many as the budget allows; report earlier results."""
         room = self.left(len(self.task.first))
         for choice in sorted(self.task.first, key=self._is_baseline, reverse=True):
-            known = choice.candidate.identity in self.earlier
-            if known or room > 0:  # what only compares costs nothing
+            compares = choice.candidate.identity in self.earlier  # which costs nothing
+            if compares or room > 0:
                 self.first.append(choice)
-                room -= not known
+                room -= not compares
         earlier_count = f", {len(self.earlier)} are known" if self.earlier else ""
         why = f"{len(self.first)} are measured first{earlier_count}"
         self.publish(self, ProblemNotice(kind="begun", why=why), None)
@@ -251,18 +251,21 @@ class ProblemSearch:
 
     # --- the finals ---------------------------------------------------------------------
 
-    def finals(self) -> None:
+    def finals(self, problems: int = 1) -> None:
         """Measure the fastest, the baseline and the best of the predicted top again, interleaved.
 
         The winner and the losses are computed from these rounds, because the selection of the
         finalists did not depend on them. Those that are not told apart from the fastest are
-        measured in up to twice as many rounds.
+        measured in up to twice as many rounds. ``problems``: whose finals share the time that is
+        left; this one gets its part.
         """
-        if time.monotonic() >= self.plan.deadline or (self.task.complete and not self.order):
+        now = time.monotonic()
+        deadline = now + (self.plan.deadline - now) / problems
+        if now >= deadline or (self.task.complete and not self.order):
             return
         names = self.finalists(self.group.levels())
         lacking = [i for i in names if i not in self.group.prepared]
-        self._build([self._named(i, "one of the fastest") for i in lacking], self.plan.deadline)
+        self._build([self._named(i, "one of the fastest") for i in lacking], deadline)
         able = [i for i in names if i in self.group.prepared and i not in self.group.failed]
         if len(able) < 2:
             return
@@ -276,11 +279,11 @@ class ProblemSearch:
             least = min((len(self._final_times(i, begun)) for i in able), default=0)
             if least >= rounds:
                 able = self._open(able, begun)
-            late = time.monotonic() >= self.plan.deadline
+            late = time.monotonic() >= deadline
             if late or len(able) < 2 or least >= 2 * rounds:
                 break
             at = min(done * len(able), total - len(able))
-            self.group.round(able, "final", shown(self.bench.progress, stage, at, total))
+            self.group.round(able, "final", shown(self.bench.progress, stage, at, total), deadline)
         for identity in names:
             if identity in self.group.prepared and identity not in self.group.reported:
                 self.group.settle(identity)
@@ -327,7 +330,8 @@ class ProblemSearch:
         They get what they are expected to need, and at most a third of all the time there is.
         """
         needed = sum(search.reserve for search in self.together)
-        return self.plan.deadline - min(needed, (self.plan.deadline - self._begun) / 3)
+        most = max(0.0, self.plan.deadline - self._begun) / 3
+        return self.plan.deadline - min(needed, most)
 
     @property
     def reserve(self) -> float:

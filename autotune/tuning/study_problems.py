@@ -58,8 +58,8 @@ def tune_problems(
         for problem_search in running:
             _learn(watch.searches, search, new_results())
             problem_search.advance(search)
-    for problem_search in watch.searches:
-        problem_search.finals()
+    for done, problem_search in enumerate(watch.searches):
+        problem_search.finals(len(watch.searches) - done)
         notice = ProblemNotice(kind="finished", why=problem_search.finished)
         watch.publish(problem_search, notice, None)
     return [

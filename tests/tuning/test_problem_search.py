@@ -240,9 +240,13 @@ def test_time_is_reserved_for_finals_by_what_launches_took() -> None:
     tried = Tried(steady(*SEVEN)).begin()
     tried.search.group.launching = 0.5 * sum(tried.search.group.launches.values())
     assert tried.search.reserve == pytest.approx(4 * (3 + 2) * 0.5)
-    tried.search.plan = TuningPlan(measuring=Measuring(rounds=2, samples=3), deadline=100.0)
+    end = time.monotonic() + 100
+    tried.search.plan = TuningPlan(measuring=Measuring(rounds=2, samples=3), deadline=end)
     assert tried.search.reserve == pytest.approx(3 * 5 * 0.5), "three rounds at least"
-    assert tried.search.deadline == pytest.approx(100 - 7.5)
+    assert tried.search.deadline == pytest.approx(end - 7.5)
+    tried.search.group.launching *= 100
+    left = end - tried.search.deadline
+    assert left == pytest.approx(100 / 3, abs=3), "a third of the time at most"
 
 
 # --- what is told and learned -------------------------------------------------------------------

@@ -15,7 +15,7 @@ def test_a_study_without_a_single_time_fails(tmp_path: Path) -> None:
     with Store.open(store) as results:
         results.begin_study("empty", config="empty", setup_text="", versions={})
         results.end_run(results.begin_run("empty", facts()), state="budget", timings={})
-    with pytest.raises(WorkFailed, match="^nothing was measured: no time was left for it$"):
+    with pytest.raises(WorkFailed, match="nothing was measured: no time was left for it"):
         require_success(study("empty", store))
 
 

@@ -5,6 +5,7 @@ checkout, otherwise those that the wheel ships at ``autotune/data``.
 """
 
 import os
+import stat
 from pathlib import Path
 from typing import Literal
 
@@ -73,6 +74,38 @@ def exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
+
+
+def check_output(path: Path, *, appended: bool = False) -> None:
+    """InputError unless a file can be replaced: it is absent or a regular file.
+
+    ``appended``: devices may also be written to, and the pipes that a shell passes on, since the
+    file is not replaced.
+    """
+    try:
+        kind = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        found = f"cannot be written: {error.strerror}"
+        raise InputError(Fault(where=str(path), found=found, hint="name another file")) from error
+    if stat.S_ISREG(kind) or (appended and _is_stream(path, kind)):
+        return
+    found = "a folder" if stat.S_ISDIR(kind) else "a device, a named pipe or a socket"
+    raise InputError(
+        Fault(
+            where=str(path),
+            found=found,
+            expected="a new file, or a file to replace",
+            hint="name another file",
+        )
+    )
+
+
+def _is_stream(path: Path, kind: int) -> bool:
+    if stat.S_ISFIFO(kind):  # a named pipe need not have a reader
+        return not Path(os.path.realpath(path)).exists()
+    return stat.S_ISCHR(kind)
 
 
 def is_folder(path: Path) -> bool:

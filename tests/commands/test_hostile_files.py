@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from autotune import commands
 from autotune.commands.app import app
 from autotune.errors import InputError
+from autotune.results.report import page_file
 
 CONFIG = """\
 schema: autotune.config/1
@@ -170,3 +171,41 @@ def test_limits_with_which_nothing_can_run(more: str, expected: str) -> None:
 def test_a_nul_character_in_a_value() -> None:
     text = said("rank", config(more='environment: {A: "x\\0y"}\n'))
     assert "study.yaml:9:18: a NUL character" in text
+
+
+OUTPUTS = [
+    ("learn", "show", "runs.csv", "-o"),
+    ("learn", "compare", "runs.csv", "--models", "ridge", "--repeats", "1", "-o"),
+    ("machine", "detect", "-o"),
+    ("tune", "study.yaml", "--report"),
+    ("tune", "study.yaml", "--mirror"),
+    ("comm", "import", "osu.txt", "--ranks", "16", "-o"),
+]
+
+
+@pytest.mark.parametrize("words", OUTPUTS, ids=" ".join)
+def test_a_named_pipe_without_a_reader(words: tuple[str, ...]) -> None:
+    config()
+    rows = "".join(f"{n},{n}\n" for n in range(1, 9))
+    Path("runs.csv").write_text(f"n,time_s\n{rows}", encoding="utf-8")
+    osu = "# OSU MPI Allgather Latency Test v7.4\n# Size       Avg Latency(us)\n1     2.81\n"
+    Path("osu.txt").write_text(osu, encoding="utf-8")
+    os.mkfifo("pipe")
+    assert said(*words, "pipe").startswith("pipe: a device, a named pipe or a socket")
+
+
+def test_a_page_never_replaces_a_device() -> None:
+    with pytest.raises(InputError, match="a device, a named pipe or a socket"):
+        page_file.check(Path("/dev/null"))
+    with pytest.raises(InputError, match="a device, a named pipe or a socket"):
+        page_file.write("", Path("/dev/null"))
+
+
+def test_text_is_written_to_the_streams_that_a_shell_passes_on() -> None:
+    Path("runs.csv").write_text("n,time_s\n1,1\n2,2\n", encoding="utf-8")
+    reader, writer = os.pipe()
+    done = CliRunner().invoke(app, ["learn", "show", "runs.csv", "-o", f"/dev/fd/{writer}"])
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as stream:
+        assert stream.read().startswith("n,")
+    assert done.exit_code == 0, done.exception

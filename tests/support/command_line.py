@@ -45,8 +45,12 @@ class CommandLine:
         folder: Path,
         environment: Mapping[str, str],
         timeout: float = 300.0,
+        limits: Mapping[str, int] | None = None,
     ) -> Finished:
-        """Run ``autotune`` with these arguments; the wait ends after ``timeout`` seconds."""
+        """Run ``autotune`` with these arguments; the wait ends after ``timeout`` seconds.
+
+        ``limits`` are those of setrlimit(2), by name: ``RLIMIT_AS``.
+        """
         with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
             request = {
                 "arguments": [str(word) for word in arguments],
@@ -54,6 +58,7 @@ class CommandLine:
                 "environment": dict(environment),
                 "out": out.name,
                 "err": err.name,
+                "limits": dict(limits or {}),
             }
             code = self._ask(json.dumps(request), timeout)
             texts = (Path(file.name).read_text(encoding="utf-8") for file in (out, err))

@@ -1,7 +1,8 @@
 """Runs commands of the package in children of one process that has imported their modules already.
 
-Reads one JSON object a line from standard input: ``arguments``, ``folder``, ``environment`` and the
-paths ``out`` and ``err``. Answers with the process number, then with the exit code, a line each.
+Reads one JSON object a line from standard input: ``arguments``, ``folder``, ``environment``, the
+paths ``out`` and ``err``, and ``limits``, the names and values of setrlimit(2). Answers with the
+process number, then with the exit code, a line each.
 """
 
 import contextlib
@@ -10,6 +11,7 @@ import importlib
 import json
 import os
 import pkgutil
+import resource
 import sys
 from pathlib import Path
 from typing import TypedDict
@@ -34,6 +36,7 @@ class Request(TypedDict):
     environment: dict[str, str]
     out: str
     err: str
+    limits: dict[str, int]
 
 
 def preload() -> None:
@@ -58,6 +61,8 @@ def become(request: Request) -> None:
         os.dup2(opened, number)
         os.close(opened)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as the process lives
+    for name, limit in request["limits"].items():
+        resource.setrlimit(getattr(resource, name), (limit, limit))
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -6,9 +6,11 @@ guessed ``LOOK AT``.
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune import paths
 from autotune.commands.init.document import InitDocument, ReviewNote
 from autotune.commands.init.first_draft import FILL_IN, LOOK_AT, Draft
 from autotune.commands.init.source_scan import COMPILED, scan_source
@@ -63,14 +65,7 @@ def write(request: ConfigRequest) -> InitDocument:
     name = request.name or re.sub(r"[^A-Za-z0-9._-]+|^[^A-Za-z0-9]+", "-", path.stem).strip("-")
     name = name or "program"
     files = (request.folder / f"{name}.yaml", request.folder / f"{name}-tune.yaml")
-    taken = [file for file in files if file.exists()]
-    if taken and not request.force:
-        raise InputError(
-            *(
-                Fault(where=str(file), found="it is there already", hint="--force replaces it")
-                for file in taken
-            )
-        )
+    _check_free(files, force=request.force)
     draft = Draft(path, request.folder, request.given, seen)
     texts = (draft.program(name), draft.config(name))
     request.folder.mkdir(parents=True, exist_ok=True)
@@ -91,6 +86,18 @@ def write(request: ConfigRequest) -> InitDocument:
         fill_in=marks[FILL_IN],
         look_at=marks[LOOK_AT],
     )
+
+
+def _check_free(files: Sequence[Path], *, force: bool) -> None:
+    """InputError where files would be replaced without ``force``, or cannot be replaced."""
+    taken = [file for file in files if file.exists()]
+    for file in taken:
+        paths.check_output(file)
+    if taken and not force:
+        hint = "--force replaces it"
+        raise InputError(
+            *(Fault(where=str(file), found="it is there already", hint=hint) for file in taken)
+        )
 
 
 def _marks(file: Path, text: str, marker: str) -> list[ReviewNote]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from autotune import paths
 from autotune.commands.options import command_options, refuse_together
 from autotune.commands.output import note
 from autotune.errors import Fault, InputError
@@ -149,6 +150,7 @@ def _constant(text: str) -> tuple[str, float]:
 
 def write(text: str, path: Path, source: Path | None) -> None:
     """Write a file and report it. BadParameter if it is the file that was read."""
+    paths.check_output(path, appended=True)
     there = path.exists()
     if source is not None and there and path.samefile(source):
         raise typer.BadParameter("is the file that was read", param_hint="--output")

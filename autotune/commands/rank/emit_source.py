@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from autotune import paths
 from autotune.commands.rank.ranked_space import nearest_candidate
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
@@ -18,6 +19,7 @@ def emit_sources(
         folder.mkdir(parents=True, exist_ok=True)
         for file_name, text in texts.items():
             path = folder / file_name
+            paths.check_output(path)
             path.write_text(text, encoding="utf-8")
             written.append(path)
     except OSError as error:

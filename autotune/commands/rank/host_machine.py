@@ -150,8 +150,9 @@ def machine(name: str) -> Machine:
 def write_machine(machine: Machine, path: Path) -> None:
     """Write a machine file; InputError if the path holds another kind of file."""
     text = config.dump_machine(machine)
+    paths.check_output(path, appended=True)
     try:
-        if path.exists() and not path.read_bytes().startswith(text[:_HEAD].encode()):
+        if path.is_file() and not path.read_bytes().startswith(text[:_HEAD].encode()):
             raise InputError(
                 Fault(
                     where=str(path),

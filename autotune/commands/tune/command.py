@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autotune import paths
 from autotune.commands.compare.command import show
 from autotune.commands.options import (
     Report,
@@ -105,6 +106,8 @@ def tune(options: TuneOptions) -> None:
     workload = ranked_space.load(options.config)
     if options.report is not None:
         page_file.check(options.report)
+    if options.study.mirror is not None:
+        paths.check_output(options.study.mirror)
     if options.emit_job is not None:
         _emit(options.config, workload, options, options.emit_job)
         return

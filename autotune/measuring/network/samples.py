@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO
 
+from autotune import paths
 from autotune.domain.network import OPERATIONS, Operation
 from autotune.errors import Fault, InputError
 from autotune.units import Bytes, Seconds
@@ -129,6 +130,7 @@ class SampleWriter:
     def __init__(self, path: Path) -> None:
         """Open the file; InputError if it is not writable or holds something other than samples."""
         self.path = path
+        paths.check_output(path, appended=True)
         try:
             self._old = path.stat().st_size if path.is_file() else 0
             if self._old:

@@ -15,6 +15,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial
 
+from autotune import paths
 from autotune.domain.setup import Objective
 from autotune.errors import Fault, InputError
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
@@ -57,6 +58,7 @@ def write(result: StudyEvaluation, path: Path, objectives: Sequence[Objective] =
 
 def _require_journal(path: Path) -> None:
     """Raise InputError if the file is not an Optuna journal, so that it is not replaced."""
+    paths.check_output(path)
     try:
         with path.open(encoding="utf-8") as file:
             first = file.readline()

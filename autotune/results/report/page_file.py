@@ -4,6 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from autotune import paths
 from autotune.errors import Fault, InputError
 
 _BEGIN = b"<!DOCTYPE HTML"
@@ -11,11 +12,11 @@ _BEGIN = b"<!DOCTYPE HTML"
 
 def check(path: Path) -> None:
     """InputError if the path holds something else than a page, which would be lost."""
+    paths.check_output(path)
     try:
         begin = path.read_bytes()[: len(_BEGIN)] if path.exists() else b""
     except OSError as error:
-        found = "a folder" if path.is_dir() else f"it cannot be read: {error.strerror}"
-        raise InputError(_refused(path, found)) from error
+        raise InputError(_refused(path, f"it cannot be read: {error.strerror}")) from error
     if begin.upper() != _BEGIN[: len(begin)]:
         raise InputError(_refused(path, "a file that is not an HTML page"))
 
@@ -25,6 +26,7 @@ def write(text: str, path: Path) -> None:
 
     Raises InputError if the file cannot be written.
     """
+    paths.check_output(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, ShortForm, Text
 from autotune.domain.metric import TIME, Metric
 from autotune.domain.program_model import ProgramModel
-from autotune.domain.readings import Check, PrintedMetric, TimeReading
+from autotune.domain.readings import PrintedMetric, Reading, TimeReading
 from autotune.language.constraint import Condition, Value
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
@@ -22,6 +22,8 @@ BUILD_PLACES = ("output", "source folder", "compiler", "flags", "python")
 """What the templates of a build may name beside parameters and arguments."""
 RUN_PLACES = (*BUILD_PLACES, "threads")
 """The same of a run and its environment."""
+CHECK_PLACES = (*RUN_PLACES, "printed")
+"""The same of a command that checks a run."""
 
 METRICS_OF_ALL = ("time", "energy", "memory")
 """Metrics of every program, whose names no metric of its output can have."""
@@ -108,6 +110,34 @@ def filled(command: Command, values: Mapping[str, Value], flags: Sequence[str] =
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Reading):
+    """What decides whether the result of a run is right, in one of several ways."""
+
+    WAYS: ClassVar[tuple[str, ...]] = (*Reading.WAYS, "file", "command")
+    WORDS: ClassVar[str] = "a check value"
+    file: Text | None = None
+    """A file that a run writes into its folder. It must have the words of the baseline's file;
+    numbers may differ by the tolerance, relative to the largest number there."""
+    command: Command | None = None
+    """A command that is run after each run, in the folder of the run; exit code 0: right. Its
+    templates may name ``{printed}``, a file with what the run printed."""
+    value: Given = None
+    """The value that is right; without this key it is that of the baseline."""
+    tolerance: Annotated[float, Bounds(least=0, below=1)] = 1e-9
+    """Largest difference, relative to the reference; text must be the same."""
+
+    def __post_init__(self) -> None:
+        Reading.__post_init__(self)
+        if self.value is not None and (self.file or self.command):
+            raise ValueError("value goes with pattern, json or csv: it is the value that is read")
+
+    @property
+    def absolute(self) -> bool:
+        """Whether a result is judged by itself, not beside that of the baseline."""
+        return self.command is not None or self.value is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramConstraint:
     """A condition on combinations of parameters and arguments, with its reason."""
 
@@ -178,8 +208,12 @@ class Program:
     """Conditions that the metrics of every run have to fulfil, such as ``ratio >= 5``. Parameters,
     arguments and ``time`` in seconds may be named too."""
     check: Check | None = None
-    verify: Mapping[str, Given] = field(default_factory=dict)
-    """Arguments of the runs that are compared with the reference; empty: those of the problem."""
+    verify: Mapping[str, Annotated[tuple[Value, ...], InNotation("domain")]] = field(
+        default_factory=dict
+    )
+    """Arguments of the runs that are compared with the reference; empty: those of the problem. Of
+    several values, or a range such as ``{from: 1, to: 1000, step: 1}``, one is drawn anew in every
+    run of a study, so that no candidate can know it."""
     size: Text | None = None
     """The argument that counts as problem size n."""
     threads: Threads = "own"
@@ -209,6 +243,8 @@ class Program:
         for name in self.verify:
             if name not in self.arguments:
                 raise ValueError(f"verify: {name!r} is not one of the arguments")
+        if self.check and self.check.file and self.folder:
+            raise ValueError("check: a file is compared where every run has a folder of its own")
         if set(self.baseline) != set(self.parameters):
             raise ValueError("the baseline needs a value of every parameter")
 
@@ -223,6 +259,7 @@ class Program:
         for allowed, templates in (
             ({*names, *BUILD_PLACES}, [t for command in self.build for t in command]),
             ({*names, *RUN_PLACES}, [*self.run, *self.environment.values()]),
+            ({*names, *CHECK_PLACES}, self.check.command or () if self.check else ()),
         ):
             for template in templates:
                 for name in template.names:

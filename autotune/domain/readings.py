@@ -1,4 +1,4 @@
-"""What is read from the output of a program: its time, further metrics, and a value to check."""
+"""What is read from the output of a program: its time and further metrics."""
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -12,7 +12,7 @@ Pattern = Annotated[str, InNotation("pattern")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The place in a program's output from which a number or a text is read, in one of three ways.
+    """The place in a program's output from which a value is read, in one of several ways.
 
     Standard output is searched first; if nothing matches there, standard error is.
     """
@@ -75,12 +75,3 @@ class PrintedMetric(Reading):
     def metric(self) -> Metric:
         """The metric that is read."""
         return Metric(self.name, self.unit, self.better)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check(Reading):
-    """The value of a run that is compared with that of the reference run."""
-
-    WORDS: ClassVar[str] = "a check value"
-    tolerance: Annotated[float, Bounds(least=0, below=1)] = 1e-9
-    """Largest difference, relative to the reference; text must be the same."""

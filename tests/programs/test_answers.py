@@ -5,16 +5,17 @@ from pathlib import Path
 import own_programs as own
 import pytest
 
-from autotune.domain.readings import Check
+from autotune.domain.program import Check
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.tuning import agree
 from autotune.units import Seconds
-from autotune.workloads.program.measuring.printed_output import answer, compare
+from autotune.workloads.program.measuring.check_answers import Answer, compare
+from autotune.workloads.program.measuring.printed_output import answer
 
 CHECK = Check(pattern=r"sum (\S+)")
 
 
-def told(text: str) -> float | str:
+def told(text: str) -> Answer:
     outcome = ProcessOutcome(
         code=0, signal=None, timed_out=False, flooded=False, out=f"sum {text}\n", err="",
         seconds=Seconds(1.0),

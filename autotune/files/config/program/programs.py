@@ -10,6 +10,7 @@ from autotune.domain.annotations import Text
 from autotune.domain.metric import TIME
 from autotune.domain.program import (
     BUILD_PLACES,
+    CHECK_PLACES,
     METRICS_OF_ALL,
     NAME,
     RUN_PLACES,
@@ -123,6 +124,8 @@ class _Checker:
             if not NAME.fullmatch(name):
                 self._key(("environment", name), f"{name!r} is not a variable")
             self._check_place(("environment", name), template, RUN_PLACES)
+        if program.check is not None:
+            self._check_places(("check", "command"), program.check.command or (), CHECK_PLACES)
         self._check_output()
         self._check_constraints()
         self._check_metrics()
@@ -238,6 +241,9 @@ class _Checker:
                 self._key(("verify", name), found, "arguments that only the run names")
         if program.verify and program.check is None:
             self._key(("verify",), "verify, and no check value is read", "the key check")
+        if program.check is not None and program.check.file and program.folder:
+            found = "a file is compared, and all runs share one folder"
+            self._key(("check", "file"), found, "no key folder: each run has one of its own")
         if program.folder and not paths.is_folder(self.document.path.parent / program.folder):
             self.add(("folder",), f"there is no folder {program.folder!r}")
 

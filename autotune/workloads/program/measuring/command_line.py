@@ -84,7 +84,9 @@ class ProgramBuilder:
             name: template.fill({**values, "flags": " ".join(flags)})
             for name, template in program.environment.items()
         }
-        return PreparedCommand(tuple(filled(program.run, values, flags)), variables)
+        check = program.check.command if program.check else None
+        judge = filled(check or (), {**values, "printed": "{printed}"}, flags)
+        return PreparedCommand(tuple(filled(program.run, values, flags)), variables, tuple(judge))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ class PreparedCommand:
     command: tuple[str, ...]
     variables: Mapping[str, str | None]
     """Variables of the program's description; None: the variable is removed."""
+    check: tuple[str, ...] = ()
+    """The command that judges a run; ``{printed}`` stands for a file with what the run printed."""
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
         """The whole environment of a run: this process's, ``settings``, the program's own."""
@@ -115,12 +119,16 @@ def places(candidate: Candidate, output: str, compiler: Compiler | None) -> dict
     }
 
 
-def openmp(candidate: Candidate, *, timed: bool = True) -> dict[str, str]:
-    """OpenMP variables of a candidate; none where the program chooses its threads itself."""
+def openmp(candidate: Candidate) -> dict[str, str]:
+    """OpenMP variables of a candidate; none where the program chooses its threads itself.
+
+    They are those of timed runs also where a run is only verified, so that no variable tells a
+    program which runs are timed.
+    """
     program = program_problem(candidate).program
     if program.threads == "own" and not program.spread:
         return {}
-    return quiet.openmp(candidate.threads, timed=timed, placement=candidate.placement)
+    return quiet.openmp(candidate.threads, placement=candidate.placement)
 
 
 def _symbolic(candidate: Candidate, compiler: Compiler | None) -> list[str]:

@@ -6,26 +6,18 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from autotune.domain.metric import TIME
-from autotune.domain.program import Program
-from autotune.domain.readings import Check, PrintedMetric, Reading, TimeReading
+from autotune.domain.program import Check, Program
+from autotune.domain.readings import PrintedMetric, Reading, TimeReading
 from autotune.language.constraint import Value
 from autotune.toolchain.child_process import TAIL, ProcessOutcome
-
-Answer = float | str
-"""A check value: a number, or text that must be the same."""
+from autotune.workloads.program.measuring.check_answers import Answer, number
 
 _LONGEST = 4096
 """Characters of a line that is searched."""
 _LEAST = sys.float_info.min
 """The smallest double with all its digits, 2.2e-308."""
-_NUMBER = re.compile(
-    r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eEdD][-+]?[0-9]+)?|nan|inf|infinity)",
-    re.IGNORECASE | re.ASCII,
-)
-"""A number as C and Fortran write it, whose exponent letter may be D; digits are ASCII."""
 
 
 class UnreadableOutput(Exception):
@@ -84,37 +76,9 @@ def answer(check: Check, outcome: ProcessOutcome) -> Answer:
     texts = list(_values(check, outcome))
     if not texts:
         raise UnreadableOutput(f"the program printed no check value: {_absent(check, outcome)}")
-    number = _number(texts[-1])
-    beyond = number is not None and math.isinf(number) and "inf" not in texts[-1].lower()
-    return texts[-1] if number is None or beyond else number  # a hash may read 12e45678
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerComparison:
-    """A check value compared with the check value of the reference."""
-
-    error: float | None
-    """Difference relative to the reference; None: they cannot be compared."""
-    fault: str
-    """The fault in words; empty where the values agree."""
-
-
-def compare(result: Answer, reference: Answer, tolerance: float) -> AnswerComparison:
-    """Compare a check value with the reference."""
-    if isinstance(result, str) or isinstance(reference, str):
-        same = result == reference
-        fault = "" if same else f"the check value is {result!r}, that of the baseline {reference!r}"
-        return AnswerComparison(0.0 if same else None, fault)
-    if not math.isfinite(result):
-        return AnswerComparison(None, f"the check value is {result}")
-    error = abs(result - reference) / (abs(reference) or 1.0)
-    if error <= tolerance:
-        return AnswerComparison(error, "")
-    fault = (
-        f"the check value is {result!r}, that of the baseline {reference!r}:"
-        f" they differ by {error:.3g}, more than {tolerance:g}"
-    )
-    return AnswerComparison(error, fault)
+    value = number(texts[-1])
+    beyond = value is not None and math.isinf(value) and "inf" not in texts[-1].lower()
+    return texts[-1] if value is None or beyond else value  # a hash may read 12e45678
 
 
 def last_lines(outcome: ProcessOutcome) -> str:
@@ -148,11 +112,11 @@ def _printed(reading: Reading, what: str, outcome: ProcessOutcome) -> list[str]:
 
 
 def _finite(text: str, what: str, reading: Reading, outcome: ProcessOutcome) -> float:
-    number = _number(text)
-    if number is None or not math.isfinite(number):
+    value = number(text)
+    if value is None or not math.isfinite(value):
         problem = f"the program printed {text[:80]!r} where {what} should be"
         raise UnreadableOutput(f"{problem} ({reading}){last_lines(outcome)}")
-    return number
+    return value
 
 
 def _positive(
@@ -168,13 +132,6 @@ def _positive(
 
 def _absent(reading: Reading, outcome: ProcessOutcome) -> str:
     return f"{reading} is not there{last_lines(outcome)}"
-
-
-def _number(text: str) -> float | None:
-    plain = text.strip(" \t")
-    if _NUMBER.fullmatch(plain) is None:
-        return None
-    return float(plain if "n" in plain.lower() else plain.lower().replace("d", "e"))
 
 
 def _values(reading: Reading, outcome: ProcessOutcome) -> Iterator[str]:

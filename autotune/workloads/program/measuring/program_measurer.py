@@ -5,6 +5,7 @@ its limits, prints a time, and its check value agrees with the reference run.
 """
 
 import contextlib
+import random
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program
 from autotune.domain.results import Prepared, Sample, Status
 from autotune.domain.setup import Limits, Measuring
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Candidate, Value
 from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.base import CHECKSUM_TOLERANCE, Launch
 from autotune.measuring.conditions import energy, quiet
@@ -28,6 +29,7 @@ from autotune.toolchain.child_process import ProcessOutcome
 from autotune.toolchain.scratch_folder import remove_abandoned, scratch_folder
 from autotune.units import Seconds
 from autotune.workloads.program.measuring import printed_output
+from autotune.workloads.program.measuring.check_answers import Answer, compare
 from autotune.workloads.program.measuring.command_line import (
     ProgramBuilder,
     openmp,
@@ -35,7 +37,12 @@ from autotune.workloads.program.measuring.command_line import (
 )
 from autotune.workloads.program.measuring.contention import ContentionJudge
 from autotune.workloads.program.measuring.plausible_output import impossible_time, rate_as_time
-from autotune.workloads.program.measuring.printed_output import Answer, UnreadableOutput, compare
+from autotune.workloads.program.measuring.printed_output import UnreadableOutput
+from autotune.workloads.program.measuring.result_check import (
+    JudgedResult,
+    judged_by_command,
+    result_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,8 @@ class ProgramRun:
     """The metrics of each sample."""
     answer: Answer | None = None
     """None: the program has no check value."""
+    error: float | None = None
+    """Relative to the value that is right; None where the baseline's decides."""
     outcome: ProcessOutcome | None = None
 
 
@@ -57,6 +66,7 @@ class ReferenceAnswers:
     def __init__(self) -> None:
         self._runs: dict[str, ProgramRun] = {}
         self._answers: dict[str, list[Answer]] = {}
+        self._drawn: Mapping[str, Value] | None = None
         self._lock = threading.Lock()
 
     def get(self, problem: ProgramProblem, make: Callable[[], ProgramRun]) -> ProgramRun:
@@ -71,6 +81,16 @@ class ReferenceAnswers:
         """The check value of the reference run of a problem; None if it is missing or failed."""
         run = self._runs.get(problem.key)
         return run.answer if run is not None and run.status == "ok" else None
+
+    def drawn(self, program: Program) -> Mapping[str, Value]:
+        """The arguments of verification runs: of each one of its values, the same for all
+        candidates, and another one in another process.
+        """
+        with self._lock:
+            if self._drawn is None:
+                chance = random.SystemRandom()
+                self._drawn = {name: chance.choice(v) for name, v in program.verify.items()}
+            return self._drawn
 
     def alike(self, key: str, answer: Answer, tolerance: float) -> Answer:
         """The first check value under a key that agrees with ``answer``; else ``answer`` itself."""
@@ -99,6 +119,8 @@ class ProgramMeasurer:
     environment: Mapping[str, str] = field(default_factory=dict)
     references: ReferenceAnswers = field(default_factory=ReferenceAnswers)
     shares: ContentionJudge = field(default_factory=ContentionJudge)
+    alone: threading.Lock = field(default_factory=threading.Lock)
+    """Held while a program of several threads is verified."""
     meter: energy.EnergyMeter | None = field(default_factory=lambda: energy.find()[0])
     """Reads the energy of the node; None where it cannot be read."""
 
@@ -193,13 +215,12 @@ class ProgramMeasurer:
     def _verify(self, candidate: Candidate, key: str) -> tuple[ProgramRun, float | None]:
         """The run of a candidate with the verification's arguments, and its error."""
         problem = program_problem(candidate)
-        at = problem.at(problem.program.verify)
+        at = problem.at(self.references.drawn(problem.program))
         candidate_run = self._run(replace(candidate, problem=at), key, None, verifying=True)
-        if (
-            candidate_run.status != "ok"
-            or problem.program.check is None
-            or candidate_run.answer is None
-        ):
+        check = problem.program.check
+        if candidate_run.status != "ok" or check is None or check.absolute:
+            return candidate_run, candidate_run.error
+        if candidate_run.answer is None:
             return candidate_run, None
         safe = replace(self.baseline(problem), problem=at)
         reference = candidate_run
@@ -212,7 +233,7 @@ class ProgramMeasurer:
             return replace(
                 candidate_run, status=reference.status, detail=f"{text}: {reference.detail}"
             ), None
-        compared = compare(candidate_run.answer, reference.answer, problem.program.check.tolerance)
+        compared = compare(candidate_run.answer, reference.answer, check.tolerance)
         if compared.fault:
             detail = f"{at.size_name}: {compared.fault}"
             return replace(candidate_run, status="wrong-result", detail=detail), compared.error
@@ -235,6 +256,8 @@ class ProgramMeasurer:
         check = problem.program.check
         if check is None or run.status != "ok" or run.answer is None:
             return None, ""
+        if check.absolute:
+            return run.answer, ""
         reference = self.references.answer(problem)
         if reference is not None:
             fault = compare(run.answer, reference, check.tolerance).fault
@@ -263,42 +286,40 @@ class ProgramMeasurer:
         ready = self.workshop.ready(candidate, key)
         if ready is None:
             return ProgramRun("build-failed", "what was built is no longer in the cache")
-        settings = {**openmp(candidate, timed=not verifying), **self.environment}
+        settings = {**openmp(candidate), **self.environment}
+        environment = ready.environment(settings)
         limits = child_process.ChildLimits(
             memory=self.limits.memory,
             output=self.limits.output,
             largest_file=self.limits.file,
         )
-        with _folder(program.folder) as folder:
+        # threads that wait actively must not be verified beside one another
+        alone = self.alone if verifying and candidate.threads > 1 else contextlib.nullcontext()
+        with alone, _folder(program.folder) as folder:
             outcome = child_process.run(
                 launcher.expand(self.launcher, ready.command),
                 timeout=self.limits.run if verifying else self.time_limit(expected),
-                environment=ready.environment(settings),
+                environment=environment,
                 limits=limits,
                 niceness=quiet.VERIFYING if verifying else quiet.RAISED,
                 folder=folder,
                 watcher=resource_use,
             )
-        if not outcome.ok:
-            status: Status = "timed-out" if outcome.timed_out else "crashed"
-            if outcome.starved:
-                status = "contended"
-            return ProgramRun(status, outcome.describe(), outcome=outcome)
-        if outcome.strays:
-            text = f"it left {outcome.strays} processes behind, which were ended"
-            return ProgramRun("crashed", text, outcome=outcome)
-        try:
-            values = printed_output.values(program, outcome)
-            result = printed_output.answer(program.check, outcome) if program.check else None
-        except UnreadableOutput as error:
-            return ProgramRun("crashed", str(error), outcome=outcome)
-        rate = rate_as_time(program, outcome)
-        if rate:
-            raise InputError(_rate_fault(program, rate))
-        impossible = impossible_time(values, outcome)
-        if impossible:
-            return ProgramRun("implausible", impossible, outcome=outcome)
-        return ProgramRun("ok", values=values, answer=result, outcome=outcome)
+            if not outcome.ok:
+                status: Status = "timed-out" if outcome.timed_out else "crashed"
+                if outcome.starved:
+                    status = "contended"
+                return ProgramRun(status, outcome.describe(), outcome=outcome)
+            if outcome.strays:
+                text = f"it left {outcome.strays} processes behind, which were ended"
+                return ProgramRun("crashed", text, outcome=outcome)
+
+            def by_command() -> JudgedResult:
+                return judged_by_command(
+                    ready.check, environment, outcome, folder, limits, self.limits.run
+                )
+
+            return _read(program, outcome, folder, by_command)
 
     def _samples(
         self,
@@ -342,6 +363,38 @@ class ProgramMeasurer:
             )
             for number, values in enumerate(run.values)
         ]
+
+
+def _read(
+    program: Program, outcome: ProcessOutcome, folder: Path, by_command: Callable[[], JudgedResult]
+) -> ProgramRun:
+    """What a run that ended well printed and wrote; ``by_command`` asks the command of its check.
+
+    Raises InputError where the program's time is a rate.
+    """
+    check, result = program.check, None
+    try:
+        values = printed_output.values(program, outcome)
+        if check is not None:
+            result = by_command() if check.command else result_of(check, outcome, folder)
+    except UnreadableOutput as error:
+        return ProgramRun("crashed", str(error), outcome=outcome)
+    rate = rate_as_time(program, outcome)
+    if rate:
+        raise InputError(_rate_fault(program, rate))
+    impossible = impossible_time(values, outcome)
+    if impossible:
+        return ProgramRun("implausible", impossible, outcome=outcome)
+    if result is None:
+        return ProgramRun("ok", values=values, outcome=outcome)
+    return ProgramRun(
+        "wrong-result" if result.fault else "ok",
+        result.fault,
+        values=values,
+        answer=result.answer,
+        error=result.error,
+        outcome=outcome,
+    )
 
 
 def _part(goal: Metric, seconds: float, wall: float) -> float:

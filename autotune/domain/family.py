@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
-Engine = Literal["reuse", "kerncraft", "planes", "program"]
+ENGINES = ("reuse", "kerncraft", "planes", "program")
+"""The engines of all families."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +16,7 @@ class Family:
     """``ivp``, ``stencil`` or ``program``."""
     words: str
     """A problem of the family in words: ``an IVP``."""
-    engines: tuple[Engine, ...]
+    engines: tuple[str, ...]
     """The engines that predict its problems, the usual one first."""
     problem_key: str
     """The key by which a problem in a config shows its family."""

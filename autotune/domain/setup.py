@@ -12,9 +12,10 @@ from autotune.domain.annotations import (
     FileKeys,
     Fraction,
     InNotation,
+    OneOf,
     Text,
 )
-from autotune.domain.family import Engine, go_together
+from autotune.domain.family import ENGINES, go_together
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, ProgramProblem
 from autotune.domain.reference import Reference
@@ -296,7 +297,7 @@ class Setup:
     """The same for programs of several ranks: ``srun -N {nodes} -n {ranks} {command}``; empty: the
     mpiexec that is found, with the options of its flavour."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    engine: Annotated[Engine, FileKey(optional=True)] = "reuse"
+    engine: Annotated[str, OneOf(ENGINES), FileKey(optional=True)] = "reuse"
     saturation: Saturation = "paper"
     """The rule of engine ``kerncraft``."""
     selection: Selection = field(default_factory=Selection)

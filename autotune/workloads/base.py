@@ -42,7 +42,12 @@ class Workload(Protocol):
 
     A workload gets everything it needs from its setup. It caches what it has computed and serves
     any number of calls. To add a kind, write a class with these methods and pass an object of it:
-    any function that takes a workload accepts it.
+    any function that takes a workload accepts it. It brings what the methods return:
+
+    - problems with the properties of ``AnyProblem`` (``domain/problem.py``) and their
+      ``ProblemFacts``, and a ``StudySubject`` (``domain/setup.py``) of the same ``family``;
+    - a ``CandidatePredictor`` (``models/engines/base.py``) for each name in ``engines``;
+    - a ``Measurer`` (``measuring/candidates/base.py``).
     """
 
     @property

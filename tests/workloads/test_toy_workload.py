@@ -242,7 +242,7 @@ def toy(folder: Path) -> ToyWorkload:
             subject=Bowl(),
             builds=(NO_COMPILER,),
             layouts=(Layout(threads=1),),
-            engine="bowl",  # type: ignore[arg-type]
+            engine="bowl",
         )
     )
 

@@ -84,6 +84,23 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"did you mean {spellings[match[0]]}?" if match else ""
 
 
+def describe(value: object) -> str:
+    """A description of a plain value for a fault: ``text 'a'``, ``the number 5``, ``a list``."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f"text {value if len(value) <= 60 else value[:57] + '...'!r}"
+        case list():
+            return "a list"
+        case _:
+            return "keys and values"
+
+
 def one_of(names: Sequence[str]) -> str:
     """The allowed names as text: ``one of a, b, c``."""
     return "one of " + ", ".join(names) if names else "nothing (none is known)"

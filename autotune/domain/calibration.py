@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated
 
-from autotune.domain.annotations import Bounds, Count, FileColumn, FileKey, Text
+from autotune.domain.annotations import Bounds, Count, FileColumn, FileKey, Fraction, Text
 from autotune.units import Bytes, BytesPerCycle, Hertz, Seconds
 
 Z80 = 1.2816
@@ -182,7 +182,7 @@ class Calibration:
     """Those of one stream first."""
     barriers: Annotated[Mapping[int, Seconds], FileKey(entries="a number of threads")]
     """Threads to the time of one OpenMP barrier."""
-    exposed: Mapping[str, float]
+    exposed: Mapping[str, Fraction]
     """Level name to the measured exposed share."""
     contended: bool
     """Other processes took the cores while it was measured."""

@@ -5,7 +5,7 @@ figure, the calibration takes precedence, and the prediction says so.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -20,7 +20,9 @@ from autotune.domain.annotations import (
     Text,
 )
 from autotune.domain.calibration import Calibration
+from autotune.domain.misfit import Misfit, refuse
 from autotune.domain.network import Network
+from autotune.errors import nearest, one_of
 from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, Seconds, show
 
 Duplex = Literal["half", "full"]
@@ -83,10 +85,8 @@ class CacheLevel:
                 f"{self.name}: size {show(self.size, 'size')} is not sets x {self.ways} ways"
                 f" x {self.line} B"
             )
-        sets = self.size // (self.ways * self.line)
-        if self.sets not in (0, sets):
-            raise ValueError(f"{self.name}: {self.sets} sets are stated, its size gives {sets}")
-        object.__setattr__(self, "sets", sets)
+        refuse(self.misfits())
+        object.__setattr__(self, "sets", self.size // (self.ways * self.line))
         if self.cores < 1:
             raise ValueError(f"{self.name}: must be shared by at least one core, not {self.cores}")
         if not 0 <= self.exposed <= 1:
@@ -95,6 +95,15 @@ class CacheLevel:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ValueError(f"{self.name}: {name} {value} B/cy is not positive")
+
+    def misfits(self) -> Iterator[Misfit]:
+        """A size that is not that of the stated sets."""
+        product = self.sets * self.ways * self.line
+        if self.sets and product != self.size:
+            parts = f"{self.sets} sets x {self.ways} ways x {self.line} B"
+            found = f"{self.name}: the size is {show(self.size, 'size')}, but {parts} are"
+            expected = "size = sets x ways x line"
+            yield Misfit(("size",), f"{found} {show(product, 'size')}", expected)
 
     @property
     def outward(self) -> BytesPerCycle | None:
@@ -159,9 +168,16 @@ class Memory:
         for name in ("penalty_load", "penalty_store"):
             if (getattr(self, name) or 0) < 0:
                 raise ValueError(f"memory: {name} {getattr(self, name)} cy is negative")
+        refuse(self.misfits())
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Every benchmark of another name than those of ``BENCHMARKS``."""
         for name in self.benchmarks:
             if name not in BENCHMARKS:
-                raise ValueError(f"memory: {name!r} is not one of {', '.join(BENCHMARKS)}")
+                loads = "the bandwidth of loads is memory.saturated" if name == "load" else ""
+                hint = loads or nearest(name, BENCHMARKS)
+                found = f"unknown key {name!r}"
+                yield Misfit(("benchmarks", name), found, one_of(BENCHMARKS), hint, of_key=True)
 
     @property
     def outward(self) -> BytesPerSecond | None:
@@ -306,6 +322,15 @@ class Machine:
             if outer.size * inner.cores < inner.size * outer.cores and outer.size < inner.size:
                 raise ValueError(f"{self.name}: {outer.name} is smaller than {inner.name}")
         self._check_overlap()
+        refuse(self.misfits())
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Every cache with the name of another level."""
+        names = [cache.name for cache in self.caches]
+        for i, name in enumerate(names):
+            if name == "MEM" or name in names[:i]:
+                found = f"the name {name} is taken"
+                yield Misfit(("caches", i, "name"), found, "a name of its own per level")
 
     def _check_overlap(self) -> None:
         """Raise ValueError unless the exposed share of every level agrees with the overlap rule."""

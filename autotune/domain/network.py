@@ -9,11 +9,13 @@ barrier has none.
 
 import math
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Literal, NamedTuple
 
 from autotune.domain.annotations import Bounds, Count, FileKey, Signed, Text
+from autotune.domain.misfit import Misfit, refuse
 from autotune.units import Bytes, BytesPerSecond, Seconds
 
 Operation = Literal["barrier", "allgather", "neighbour", "sparse", "pingpong"]
@@ -153,14 +155,17 @@ class Network:
     curves: Annotated[tuple[CostCurve, ...], FileKey(required=True)] = ()
 
     def __post_init__(self) -> None:
-        seen: set[tuple[Operation, int, int]] = set()
-        for curve in self.curves:
-            if curve.key in seen:
-                raise ValueError(
-                    f"two curves for {curve.operation} of {curve.ranks} ranks on"
-                    f" {curve.nodes} nodes"
-                )
-            seen.add(curve.key)
+        refuse(self._doubled())
+
+    def _doubled(self) -> Iterator[Misfit]:
+        """Every curve of an operation, ranks and nodes that have one already."""
+        seen: dict[tuple[Operation, int, int], int] = {}
+        for i, curve in enumerate(self.curves):
+            if seen.setdefault(curve.key, i) < i:
+                ranks = f"{curve.ranks} ranks on {curve.nodes} nodes"
+                found = f"a second curve for {curve.operation} of {ranks}"
+                first = ("curves", seen[curve.key])
+                yield Misfit(("curves", i), found, "one", first=first)
 
     @property
     def keys(self) -> frozenset[tuple[Operation, int, int]]:

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal, Protocol, Self
 
 from autotune.domain.annotations import (
@@ -17,11 +18,20 @@ from autotune.domain.annotations import (
     InNotation,
     Text,
 )
+from autotune.domain.misfit import (
+    Keys,
+    Misfit,
+    MisfitError,
+    definitions,
+    refuse,
+    scalar,
+    unknown_symbols,
+)
 from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.program import Given, Program, written
 from autotune.domain.stencil import Stencil
 from autotune.language.constraint import Value
-from autotune.language.expression import Expr, Num, Ref, number, references, show, symbols
+from autotune.language.expression import Expr, Num, Ref, number, references, show
 
 Coefficient = Annotated[float, InNotation("coefficient")]
 """A number, or an exact expression such as ``(4 - sqrt(6))/10``."""
@@ -30,6 +40,8 @@ _LARGEST = 2**53
 ROW_SUM_TOLERANCE = 1e-14
 """How far a row sum of A may differ from c, from rounding of the coefficients."""
 _ORDER_TOLERANCE = 1e-13
+_LARGEST_CHECK = 1_000_000
+"""Components at most at the small sizes where regions are checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,20 +64,28 @@ class ButcherTableau:
     source: Text
 
     def __post_init__(self) -> None:
-        s = self.stages
-        if s < 1:
-            raise ValueError("a tableau needs at least one stage")
-        if len(self.c) != s or len(self.A) != s or any(len(row) != s for row in self.A):
-            raise ValueError(f"A must be {s} x {s} and c must have {s} elements, as b has {s}")
-        for i, row in enumerate(self.A):
-            if not abs(sum(row) - self.c[i]) <= ROW_SUM_TOLERANCE:
-                raise ValueError(
-                    f"row sums of A must equal c: row {i + 1} sums to {sum(row)!r},"
-                    f" c[{i + 1}] is {self.c[i]!r}"
-                )
+        refuse(self.misfits())
         proven = self.proven_order()
         if self.order != proven:
-            raise ValueError(f"order {self.order} is stated, the coefficients give {proven}")
+            found = f"order {self.order} is stated, the coefficients give {proven}"
+            raise MisfitError(Misfit(("order",), found))
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Every element too few or too many, and every row sum of A that is not c."""
+        s = self.stages
+        if s < 1:
+            yield Misfit(("b",), "a tableau needs at least one stage")
+        if len(self.c) != s:
+            yield Misfit(("c",), f"c has {len(self.c)} elements", f"{s}, as b has")
+        if len(self.A) != s:
+            yield Misfit(("A",), f"A has {len(self.A)} rows", f"{s}, as b has elements")
+        for i, (row, c) in enumerate(zip_longest(self.A, self.c[: len(self.A)])):
+            if len(row) != s:
+                found = f"row {i + 1} of A has {len(row)} elements"
+                yield Misfit(("A", i), found, f"{s}, as b has")
+            elif c is not None and not abs(sum(row) - c) <= ROW_SUM_TOLERANCE:
+                found = f"row {i + 1} of A sums to {sum(row)!r}"
+                yield Misfit(("A", i), found, f"c[{i + 1}] = {c!r}: row sums of A must equal c")
 
     @property
     def stages(self) -> int:
@@ -177,6 +197,11 @@ class Region:
     columns: Annotated[tuple[Expr, Expr], InNotation("range")] | None = None
     body: Expr
 
+    def bounds(self) -> Iterator[tuple[str, Expr]]:
+        """The bounds of the region, each with the key of a file that states it."""
+        yield from (("range", self.lower), ("range", self.upper))
+        yield from (("columns", bound) for bound in self.columns or ())
+
     def __str__(self) -> str:
         text = f"[{show(self.lower)}, {show(self.upper)})"
         if self.columns:
@@ -215,23 +240,94 @@ class Ivp:
     """The smallest sensible size N."""
 
     def __post_init__(self) -> None:
-        names = {"N", "n", "j", "t", *self.constants, *self.locals}
-        for region in (*self.regions, *self.initial):
-            unknown = symbols(region.body) - names
-            if unknown:
-                raise ValueError(f"region {region}: unknown name {sorted(unknown)[0]!r}")
+        refuse(self.misfits())
+        for size in self._small_sizes():
+            refuse(self._misnumbered(size))
+        for size in self._small_sizes():
+            self.check_regions(size)
+        refuse(self._misreads())
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Every name that is unknown where it stands, and every element that must not be read."""
+        yield from scalar(("dimension",), self.dimension, {"N"})
+        yield from definitions("constants", self.constants, {"N", "n"}, {"y", "j", "t"})
+        scalars = {"N", "n", *self.constants}
+        for key in ("row", "access_distance", "stability"):
+            if getattr(self, key) is not None:
+                yield from scalar((key,), getattr(self, key), scalars)
+        yield from definitions("locals", self.locals, scalars | {"j", "t"}, {"y"})
+        names = scalars | {"j", "t", *self.locals}
+        for keys, region in self._regions():
+            for part, bound in region.bounds():
+                yield from scalar((*keys, part), bound, scalars)
+            if region.columns is not None and self.row is None:
+                yield Misfit((*keys, "columns"), "columns without a row length", "the key row")
+            if keys[0] == "initial":
+                yield from scalar((*keys, "body"), region.body, names)
+                continue
+            yield from unknown_symbols((*keys, "body"), region.body, names)
             for ref in references(region.body):
                 if ref.array != "y" or len(ref.indices) != 1:
-                    raise ValueError(f"region {region}: {show(ref)} is not an element of y")
-            if region.columns and self.row is None:
-                raise ValueError(f"region {region}: columns need a row length (key row)")
-        for region in self.initial:
-            if references(region.body):
-                raise ValueError(f"initial region {region}: must not read y")
-        for size in sorted({self.minimum, self.minimum + 1, max(self.minimum, 5)}):
-            self.check_regions(size)
-            if not number(self.stability, self.values(size)) > 0:
-                raise ValueError(f"the stability bound must be positive, at N = {size} it is not")
+                    found = f"{show(ref)} is not known"
+                    yield Misfit((*keys, "body"), found, "elements of y: y[j - 1]")
+
+    def _regions(self) -> Iterator[tuple[Keys, Region]]:
+        for key, regions in (("regions", self.regions), ("initial", self.initial)):
+            for i, region in enumerate(regions):
+                yield (key, i), region
+
+    def _small_sizes(self) -> list[int]:
+        """Some small sizes, even and odd ones, from ``minimum`` on."""
+        return sorted({self.minimum, self.minimum + 1, max(self.minimum, 5)})
+
+    def _misnumbered(self, size: int) -> Iterator[Misfit]:
+        """The first number that bounds regions and is not whole or not plausible at a size."""
+        values: dict[str, float | int] = {"N": size}
+        keys: Keys = ("dimension",)
+        try:
+            n = _whole(self.dimension, values)
+            if not 1 <= n <= _LARGEST_CHECK:
+                raise ValueError(f"n = {n}, not in 1 .. {_LARGEST_CHECK}")
+            values["n"] = n
+            for name, expression in self.constants.items():
+                keys = ("constants", name)
+                values[name] = number(expression, values)
+            for key, bound in (("row", self.row), ("access_distance", self.access_distance)):
+                keys = (key,)
+                if bound is not None and _whole(bound, values) < (key == "row"):
+                    raise ValueError(f"{show(bound)} = {_whole(bound, values)} is too small")
+            keys = ("stability",)
+            if not number(self.stability, values) > 0:
+                raise ValueError(f"{show(self.stability)} is not positive")
+            for place, region in self._regions():
+                for part, bound in region.bounds():
+                    keys = (*place, part)
+                    _whole(bound, values)
+        except ValueError as error:
+            yield Misfit(keys, f"at N = {size}: {error}")
+
+    def _misreads(self) -> Iterator[Misfit]:
+        """Every element that a body reads beyond the access distance or outside y."""
+        for i, region in enumerate(self.regions):
+            for ref in references(region.body):
+                faults = ((size, self._misread(region, ref, size)) for size in self._small_sizes())
+                size, fault = next(((size, fault) for size, fault in faults if fault), (0, ""))
+                if fault:
+                    found = f"region {region}: {show(ref)} {fault} at N = {size}"
+                    yield Misfit(("regions", i, "body"), found)
+
+    def _misread(self, region: Region, ref: Ref, size: int) -> str:
+        values = self.values(size)
+        try:
+            reach = offset(ref, values)
+        except ValueError:
+            return "is not y[j + a number that does not depend on j or t]"
+        if abs(reach) > self.distance(size):
+            return f"reaches {abs(reach)}, farther than the access distance {self.distance(size)},"
+        parts = [part for part in self.members(region, size) if part]
+        if parts and not 0 <= parts[0].start + reach <= parts[-1][-1] + reach < values["n"]:
+            return f"leaves y[0] .. y[{values['n'] - 1}]"
+        return ""
 
     def values(self, size: int) -> dict[str, float | int]:
         """The values of N, n and all constants at a size."""
@@ -271,24 +367,32 @@ class Ivp:
         return [range(max(lower, r * row + first), min(upper, r * row + end)) for r in rows]
 
     def check_regions(self, size: int) -> None:
-        """Raise ValueError, with the component, unless the regions cover 0..n-1 exactly once."""
+        """Raise MisfitError, with the component, unless the regions cover 0..n-1 exactly once."""
         n = int(self.values(size)["n"])
-        for what, regions in (("regions", self.regions), ("initial regions", self.initial)):
+        for key, what, regions in (
+            ("regions", "regions", self.regions), ("initial", "initial regions", self.initial)
+        ):  # fmt: skip
             owner = bytearray(n)
-            for region in regions:
+            for i, region in enumerate(regions):
                 for part in self.members(region, size):
                     if part.start < 0 or part.stop > n:
-                        raise ValueError(f"{what}: {region} leaves [0, {n}) at N = {size}: {part}")
+                        found = f"{what}: {region} leaves [0, {n}) at N = {size}: {part}"
+                        raise MisfitError(Misfit((key, i), found))
                     for j in part:
                         if owner[j]:
-                            raise ValueError(
-                                f"{what} overlap: {region} covers component {j} again (N = {size})"
-                            )
+                            found = f"{what} overlap: {region} covers component {j} again"
+                            raise MisfitError(Misfit((key, i), f"{found} (N = {size})"))
                         owner[j] = 1
             if 0 in owner:
-                raise ValueError(
-                    f"{what}: no region covers component {owner.index(0)} (N = {size})"
-                )
+                found = f"{what}: no region covers component {owner.index(0)} (N = {size})"
+                raise MisfitError(Misfit((key,), found))
+
+
+def _whole(expression: Expr, values: Mapping[str, float | int]) -> int:
+    value = number(expression, values)
+    if value != int(value):
+        raise ValueError(f"{show(expression)} = {value!r} is not a whole number")
+    return int(value)
 
 
 def offset(ref: Ref, values: Mapping[str, float | int]) -> int:

@@ -10,6 +10,8 @@ from typing import Annotated, ClassVar, Literal
 
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, ShortForm, Text
 from autotune.domain.metric import TIME, Metric
+from autotune.domain.misfit import Keys, Misfit, refuse, unknown
+from autotune.domain.parameter_values import wrong_values
 from autotune.domain.program_model import ProgramModel
 from autotune.domain.readings import PrintedMetric, Reading, TimeReading
 from autotune.language.constraint import Condition, Value
@@ -234,51 +236,121 @@ class Program:
         )
         digest = hashlib.sha256(repr(essence).encode()).hexdigest()[:12]
         object.__setattr__(self, "definition", digest)
-        if not self.run:
-            raise ValueError("a program needs a command that runs it")
-        self._check_names()
-        self._check_metrics()
-        if self.size is not None and self.size not in self.arguments:
-            raise ValueError(f"size: {self.size!r} is not one of the arguments")
-        for name in self.verify:
-            if name not in self.arguments:
-                raise ValueError(f"verify: {name!r} is not one of the arguments")
-        if self.check and self.check.file and self.folder:
-            raise ValueError("check: a file is compared where every run has a folder of its own")
         if set(self.baseline) != set(self.parameters):
             raise ValueError("the baseline needs a value of every parameter")
+        refuse(self.misfits())
 
-    def _check_names(self) -> None:
-        both = set(self.parameters) & set(self.arguments)
-        if both:
-            raise ValueError(f"{sorted(both)[0]!r} is both a parameter and an argument")
-        for name in (*self.parameters, *self.arguments):
-            if not NAME.fullmatch(name) or name in RUN_PLACES:
-                raise ValueError(f"{name!r} cannot be the name of a parameter or an argument")
-        names = {*self.parameters, *self.arguments}
-        for allowed, templates in (
-            ({*names, *BUILD_PLACES}, [t for command in self.build for t in command]),
-            ({*names, *RUN_PLACES}, [*self.run, *self.environment.values()]),
-            ({*names, *CHECK_PLACES}, self.check.command or () if self.check else ()),
-        ):
-            for template in templates:
-                for name in template.names:
-                    if name not in allowed:
-                        raise ValueError(f"unknown placeholder {{{name}}} in {template.text!r}")
+    def misfits(self) -> Iterator[Misfit]:
+        """Every name that cannot be one or is unknown where it stands, every output that is not
+        made or not used, and every value that a parameter does not have.
+        """
+        yield from self._misnamed()
+        for i, command in enumerate(self.build):
+            yield from self._unknown_places(("build", i), command, BUILD_PLACES)
+        yield from self._unknown_places(("run",), self.run, RUN_PLACES)
+        for name, template in self.environment.items():
+            if not NAME.fullmatch(name):
+                found = f"{name!r} is not a variable"
+                yield Misfit(("environment", name), found, of_key=True)
+            yield from self._unknown_place(("environment", name), template, RUN_PLACES)
+        if self.check is not None:
+            command = self.check.command or ()
+            yield from self._unknown_places(("check", "command"), command, CHECK_PLACES)
+        yield from self._wrong_output()
+        names = [*self.parameters, *self.arguments, "threads"]
+        for i, constraint in enumerate(self.constraints):
+            for name in constraint.require.names:
+                yield from unknown(("constraints", i, "require"), "name", name, names)
+        for name, value in self.baseline.items():
+            yield from wrong_values(("baseline", name), (value,), self.parameters)
+        if self.size is not None:
+            yield from unknown(("size",), "argument", self.size, self.arguments, of_key=True)
+        yield from self._wrong_verification()
+        yield from self._wrong_metrics()
 
-    def _check_metrics(self) -> None:
+    def _misnamed(self) -> Iterator[Misfit]:
+        sections = {"parameters": self.parameters, "arguments": self.arguments}
+        for section, names in sections.items():
+            for name in names:
+                if not NAME.fullmatch(name) or name in RUN_PLACES:
+                    expected = f"letters, digits and _, and none of {', '.join(RUN_PLACES)}"
+                    found = f"{name!r} cannot be such a name"
+                    yield Misfit((section, name), found, expected, of_key=True)
+                if section == "arguments" and name in self.parameters:
+                    found = f"{name!r} is a parameter already"
+                    yield Misfit((section, name), found, "another name", of_key=True)
+
+    def _unknown_places(
+        self, keys: Keys, command: Command, places: Sequence[str]
+    ) -> Iterator[Misfit]:
+        for i, template in enumerate(command):
+            yield from self._unknown_place((*keys, i), template, places)
+
+    def _unknown_place(
+        self, keys: Keys, template: Template, places: Sequence[str]
+    ) -> Iterator[Misfit]:
+        """The names in braces that a template may not use."""
+        allowed = [f"{{{name}}}" for name in (*self.parameters, *self.arguments, *places)]
+        for name in template.names:
+            if name == "threads" and f"{{{name}}}" not in allowed:
+                found = "{threads} in a build: its threads are those of a run"
+                yield Misfit(keys, found, "{threads} in run or environment")
+            else:
+                yield from unknown(keys, "placeholder", f"{{{name}}}", allowed)
+
+    def _wrong_output(self) -> Iterator[Misfit]:
+        """An output that is not made or not used, and names that no template uses."""
+        built = self._named_in_build()
+        used = {n for t in (*self.run, *self.environment.values()) for n in t.names}
+        if self.build and "output" not in built:
+            yield Misfit(("build",), "no {output} in the build", "the file that the build makes")
+        if self.build and "output" not in used:
+            found = "the run does not use what is built"
+            yield Misfit(("run",), found, "{output} among its arguments")
+        if "output" in used and not self.build:
+            yield Misfit(("run",), "{output}, and nothing is built", "a build that makes it")
+        sections = {"parameters": self.parameters, "arguments": self.arguments}
+        for section, names in sections.items():
+            for name in names:
+                if name not in built | used:
+                    found = f"{name} is used by neither build nor run nor environment"
+                    yield Misfit((section, name), found, f"{{{name}}} in one of them", of_key=True)
+
+    def _wrong_verification(self) -> Iterator[Misfit]:
+        for name in self.verify:
+            yield from unknown(("verify", name), "argument", name, self.arguments, of_key=True)
+            if name in self._named_in_build():
+                found = f"{name} is built in: what is timed would not be what is verified"
+                expected = "arguments that only the run names"
+                yield Misfit(("verify", name), found, expected, of_key=True)
+        if self.verify and self.check is None:
+            found = "verify, and no check value is read"
+            yield Misfit(("verify",), found, "the key check", of_key=True)
+        if self.check is not None and self.check.file and self.folder:
+            found = "a file is compared, and all runs share one folder"
+            expected = "no key folder: each run has one of its own"
+            yield Misfit(("check", "file"), found, expected, of_key=True)
+
+    def _named_in_build(self) -> set[str]:
+        return {name for command in self.build for template in command for name in template.names}
+
+    def _wrong_metrics(self) -> Iterator[Misfit]:
+        """Metrics whose names something else has, an objective that is no metric, and bounds that
+        name what no run has.
+        """
+        varied, metrics = {*self.parameters, *self.arguments}, [TIME.name, *self.metrics]
         for name in self.metrics:
             if not NAME.fullmatch(name) or name in METRICS_OF_ALL:
-                raise ValueError(f"{name!r} cannot be the name of a metric")
-            if name in self.parameters or name in self.arguments:
-                raise ValueError(f"{name!r} is a parameter or an argument, not a metric")
-        if self.objective != TIME.name and self.objective not in self.metrics:
-            raise ValueError(f"objective: {self.objective!r} is not one of the metrics")
-        names = {TIME.name, *self.metrics, *self.parameters, *self.arguments}
-        for bound in self.bounds:
+                expected = f"letters, digits and _, and none of {', '.join(METRICS_OF_ALL)}"
+                found = f"{name!r} cannot be the name of a metric"
+                yield Misfit(("metrics", name), found, expected, of_key=True)
+            if name in varied:
+                found = f"{name!r} is a parameter or an argument already"
+                yield Misfit(("metrics", name), found, "another name", of_key=True)
+        yield from unknown(("objective",), "metric", self.objective, metrics)
+        for i, bound in enumerate(self.bounds):
             for name in bound.require.names:
-                if name not in names:
-                    raise ValueError(f"unknown name {name!r} in the bound {bound.require.text!r}")
+                yield from unknown(("bounds", i, "require"), "name", name, {*metrics, *varied})
 
     @property
     def goal(self) -> Metric:

@@ -10,7 +10,8 @@ Formulas name arguments, parameters, ``threads`` and figures of the machine (``F
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, NamedTuple
+from pathlib import PurePath
+from typing import Annotated, Literal
 
 from autotune.domain.annotations import (
     Bounds,
@@ -21,6 +22,8 @@ from autotune.domain.annotations import (
     InNotation,
     Text,
 )
+from autotune.domain.misfit import Misfit, refuse
+from autotune.errors import nearest, one_of
 from autotune.language.constraint import Condition, Value
 
 Formula = Condition
@@ -110,15 +113,6 @@ class KerncraftModel:
         _check_accuracy(self.accuracy)
 
 
-class KernelMisfit(NamedTuple):
-    """A setting of a kernel that does not go with the others."""
-
-    keys: tuple[str, ...]
-    """The keys of the kernel that lead to it; empty for the kernel as a whole."""
-    found: str
-    expected: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelModel:
     """A stencil or an IVP of the kernel files, implemented as a variant of a space."""
@@ -149,10 +143,7 @@ class KernelModel:
     accuracy: Accuracy = 0.2
 
     def __post_init__(self) -> None:
-        if (self.stencil is None) == (self.ivp is None):
-            raise ValueError("a kernel is a stencil or an IVP")
-        if self.ivp is not None and self.method is None:
-            raise ValueError("an IVP needs a method")
+        refuse(self.misfits())
         _check_accuracy(self.accuracy)
 
     @property
@@ -160,21 +151,19 @@ class KernelModel:
         """The family of the problems that the kernel files describe."""
         return "stencil" if self.ivp is None else "ivp"
 
-    def misfit(self) -> KernelMisfit | None:
-        """The first of the settings that do not go together; None if all do."""
+    def misfits(self) -> Iterator[Misfit]:
+        """The first of the settings that do not go together."""
+        keys = ("kernel",)
         if (self.stencil is None) == (self.ivp is None):
-            return KernelMisfit((), "a kernel is one of stencil and ivp", "either of them")
-        if self.ivp is None:
-            if self.method or self.correctors:
-                found = "a stencil has no method and no correctors"
-                return KernelMisfit((), found, "an ivp, or none of these")
-            return None
-        if self.method is None:
+            yield Misfit(keys, "a kernel is one of stencil and ivp", "either of them")
+        elif self.ivp is None and (self.method or self.correctors):
+            found = "a stencil has no method and no correctors"
+            yield Misfit(keys, found, "an ivp, or none of these")
+        elif self.ivp is not None and self.method is None:
             found = "the key 'method' is missing"
-            return KernelMisfit((), found, "the method that solves the IVP")
-        if len(self.size) > 1:
-            return KernelMisfit(("size",), f"{len(self.size)} sizes of an IVP", "one: N")
-        return None
+            yield Misfit(keys, found, "the method that solves the IVP")
+        elif self.ivp is not None and len(self.size) > 1:
+            yield Misfit((*keys, "size"), f"{len(self.size)} sizes of an IVP", "one: N")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,13 +226,21 @@ class MarkedModel:
     def __post_init__(self) -> None:
         if not self.loops:
             raise ValueError("a model of marked loops needs at least one loop")
-        names = [loop.name for loop in self.loops]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"the loop {name!r} is described twice")
-            if name not in self.lines:
-                raise ValueError(f"no loop of {self.file} is marked as {name!r}")
+        refuse(self.misfits())
         _check_accuracy(self.accuracy)
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Every loop that no comment of the source marks, and every one described twice."""
+        names = [loop.name for loop in self.loops]
+        for i, name in enumerate(names):
+            keys = ("loops", i, "name")
+            if name not in self.lines:
+                found = f"no loop of {PurePath(self.file).name} is marked as {name!r}"
+                mark = "a comment /* autotune: loop NAME */ marks one"
+                hint = nearest(name, self.lines) or mark
+                yield Misfit(keys, found, one_of(sorted(self.lines)), hint)
+            if name in names[:i]:
+                yield Misfit(keys, f"{name!r} is described twice", "each once")
 
 
 ProgramModel = FormulaModel | KerncraftModel | KernelModel | MarkedModel

@@ -3,15 +3,20 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from autotune.domain.annotations import Bounds, Derived, OneOf, Text
-from autotune.domain.kernel import Application, Kernel
-from autotune.language.expression import Expr
+from autotune.domain.kernel import Application, Evaluation, Kernel
+from autotune.domain.misfit import Keys, Misfit, MisfitError, refuse, unknown, unknown_symbols
+from autotune.language.expression import Expr, Ref, references, show, symbols
 
 Extent = Annotated[str, OneOf(("s", "n", "grid"))]
 GRID = "grid"
 """The extent of dimensions and arrays that are the problem's grid."""
+
+
+_SCALARS = {"s", "n", "m", "h", "t"}
+"""Stages, components, correctors, step size, time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,8 @@ class SwapStep:
 
     def __post_init__(self) -> None:
         if self.first == self.second:
-            raise ValueError(f"{self.first} is exchanged with itself")
+            found = f"{self.first} is exchanged with itself"
+            raise MisfitError(Misfit(("swap",), found, "two arrays"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +58,6 @@ class LoopStep:
     variable: Text
     count: Expr
     body: Annotated[tuple["Step", ...], Bounds(least=1)]
-
-
-class MixedExtents(NamedTuple):
-    """A place in a skeleton where a grid and the extents of IVPs are mixed."""
-
-    keys: tuple[str, ...]
-    """The keys of its file that lead there."""
-    found: str
-    expected: str
 
 
 Step = CallStep | CommStep | SyncStep | SwapStep | LoopStep
@@ -89,53 +86,113 @@ class Skeleton:
     def __post_init__(self) -> None:
         essence = repr((self.dimensions, self.arrays, self.kernels, self.steps))
         object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
-        for mixed in self.mixed_extents():
-            raise ValueError(f"{'.'.join(mixed.keys)}: {mixed.found}; {mixed.expected} is needed")
-        for kernel in self.kernels.values():
-            for loop in kernel.loops:
-                if loop not in self.dimensions:
-                    raise ValueError(f"kernel {kernel.name}: unknown dimension {loop!r}")
-            for name in (kernel.target.array, *(ref.array for ref in kernel.reads)):
-                if name not in self.arrays:
-                    raise ValueError(f"kernel {kernel.name}: unknown array {name!r}")
-            if isinstance(kernel.evaluation, Application):
-                self._check_application(kernel, kernel.evaluation)
-        called = _called(self.steps)
-        for name in called:
-            if name not in self.kernels:
-                raise ValueError(f"step calls unknown kernel {name!r}")
+        refuse(self.misfits())
 
-    def _check_application(self, kernel: Kernel, applied: Application) -> None:
-        if applied.argument not in self.arrays:
-            raise ValueError(f"kernel {kernel.name}: unknown array {applied.argument!r}")
-        if applied.argument == kernel.target.array:
-            raise ValueError(
-                f"kernel {kernel.name}: reads and writes {applied.argument}: points would be read"
-                " that were written in the same sweep"
-            )
+    def misfits(self) -> Iterator[Misfit]:
+        """Every extent that does not go with the others, every unknown name, and every wrong index
+        of an array.
+        """
+        yield from self._mixed_extents()
+        for name, kernel in self.kernels.items():
+            yield from self._misnamed_in(name, kernel)
+        yield from self._wrong_steps(self.steps, ("steps",))
 
-    def mixed_extents(self) -> Iterator[MixedExtents]:
+    def _misnamed_in(self, name: str, kernel: Kernel) -> Iterator[Misfit]:
+        """What a kernel names that the skeleton lacks, with the keys that lead there."""
+        keys: Keys = ("kernels", name)
+        for i, loop in enumerate(kernel.loops):
+            yield from unknown((*keys, "loops", i), "dimension", loop, self.dimensions)
+            if loop in kernel.loops[:i]:
+                found = f"the loop {loop!r} is here again"
+                yield Misfit((*keys, "loops", i), found, "each loop once")
+        names = _SCALARS | set(kernel.loops)
+        yield from self._wrong_names((*keys, "target"), kernel.target, names)
+        yield from self._wrong_names((*keys, "value"), kernel.value, names)
+        yield from self._wrong_names((*keys, "result"), kernel.result, names | {"sum"})
+        if isinstance(kernel.evaluation, Evaluation):
+            argument = (*keys, "evaluate", "argument")
+            yield from self._wrong_element(argument, kernel.evaluation.argument, whole=True)
+            for index in kernel.evaluation.argument.indices:
+                yield from self._wrong_names(argument, index, names)
+            time = (*keys, "evaluate", "time")
+            yield from self._wrong_names(time, kernel.evaluation.time, names)
+        if isinstance(kernel.evaluation, Application):
+            argument, array = (*keys, "stencil", "argument"), kernel.evaluation.argument
+            yield from unknown(argument, "array", array, self.arrays)
+            if array == kernel.target.array:
+                found = f"{name} reads and writes {array}"
+                expected = "another array: points would be read that were written"
+                yield Misfit(argument, found, expected)
+
+    def _wrong_names(
+        self, keys: Keys, expression: Expr | None, names: set[str]
+    ) -> Iterator[Misfit]:
+        """Unknown symbols and wrong array elements of an expression."""
+        if expression is not None:
+            yield from unknown_symbols(keys, expression, names)
+            for ref in references(expression):
+                yield from self._wrong_element(keys, ref)
+
+    def _wrong_element(self, keys: Keys, ref: Ref, *, whole: bool = False) -> Iterator[Misfit]:
+        """What is wrong with an array element; with ``whole`` a whole vector, without its last
+        index.
+        """
+        if ref.array not in self.arrays:
+            yield from unknown(keys, "array", ref.array, self.arrays)
+            return
+        extents = self.arrays[ref.array]
+        needed = len(extents) - whole
+        if whole and extents[-1:] != ("n",):
+            yield Misfit(keys, f"{ref.array} is not stored", "an array whose last extent is n")
+        elif len(ref.indices) != needed:
+            found = f"{show(ref)} has {len(ref.indices)} indices"
+            yield Misfit(keys, found, f"{needed} for {ref.array} of {' x '.join(extents)}")
+        for index, extent in zip(ref.indices, extents, strict=False):
+            for name in symbols(index):
+                runs_to = self.dimensions.get(name, extent)
+                if runs_to != extent:
+                    found = f"{show(ref)}: {name} runs to {runs_to}"
+                    yield Misfit(keys, found, f"an index of extent {extent}")
+
+    def _wrong_steps(self, steps: tuple[Step, ...], keys: Keys) -> Iterator[Misfit]:
+        """What steps name that the skeleton lacks."""
+        stored = [name for name, extents in self.arrays.items() if extents[-1:] == ("n",)]
+        grids = [name for name, extents in self.arrays.items() if extents == (GRID,)]
+        for i, step in enumerate(steps):
+            here = (*keys, i)
+            match step:
+                case CallStep(kernel=kernel):
+                    yield from unknown((*here, "call"), "kernel", kernel, self.kernels)
+                case CommStep(array=array):
+                    yield from unknown((*here, "comm"), "stored array", array, stored)
+                case SwapStep(first=first, second=second):
+                    for k, name in enumerate((first, second)):
+                        yield from unknown((*here, "swap", k), "array of the grid", name, grids)
+                case LoopStep(count=count, body=body):
+                    yield from self._wrong_names((*here, "loop", "count"), count, {"s", "m"})
+                    yield from self._wrong_steps(body, (*here, "loop", "body"))
+
+    def _mixed_extents(self) -> Iterator[Misfit]:
         """Every place where grids are used without stencils, or the extents s and n with them."""
         if not self._has_grid():
             for name, kernel in self.kernels.items():
                 if kernel.on_grid:
                     found = "a stencil is applied, but no dimension is the grid"
                     keys = ("kernels", name, "stencil")
-                    yield MixedExtents(keys, found, "a dimension of extent grid")
+                    yield Misfit(keys, found, "a dimension of extent grid")
             return
         for name, extent in self.dimensions.items():
             if extent != GRID:
                 found = f"{name}: {extent} beside a grid"
-                yield MixedExtents(("dimensions", name), found, "grid everywhere")
+                yield Misfit(("dimensions", name), found, "grid everywhere")
         for name, extents in self.arrays.items():
             if extents != (GRID,):
                 found = f"{name}: [{', '.join(extents)}] beside a grid"
-                yield MixedExtents(("arrays", name), found, "[grid] everywhere")
+                yield Misfit(("arrays", name), found, "[grid] everywhere")
         for name, kernel in self.kernels.items():
             if not kernel.on_grid:
-                yield MixedExtents(
-                    ("kernels", name), f"{name} applies no stencil", "the key stencil"
-                )
+                found = f"{name} applies no stencil"
+                yield Misfit(("kernels", name), found, "the key stencil")
 
     def _has_grid(self) -> bool:
         return any(GRID in extents for extents in (self.dimensions.values(), *self.arrays.values()))
@@ -144,13 +201,3 @@ class Skeleton:
     def family(self) -> Literal["ivp", "stencil"]:
         """The family of the problems that the skeleton is for."""
         return "stencil" if GRID in self.dimensions.values() else "ivp"
-
-
-def _called(steps: tuple[Step, ...]) -> list[str]:
-    names: list[str] = []
-    for step in steps:
-        if isinstance(step, CallStep):
-            names.append(step.kernel)
-        elif isinstance(step, LoopStep):
-            names.extend(_called(step.body))
-    return names

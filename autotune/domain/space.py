@@ -7,6 +7,9 @@ from typing import Annotated, Literal, assert_never
 
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, OneOf, Text
 from autotune.domain.kernel import Kernel
+from autotune.domain.misfit import Keys, Misfit, refuse, unknown
+from autotune.domain.parameter_values import within, wrong_values
+from autotune.domain.skeleton import Skeleton
 from autotune.domain.variant import (
     Block,
     Fuse,
@@ -18,6 +21,7 @@ from autotune.domain.variant import (
     Unroll,
     Value,
 )
+from autotune.errors import describe, one_of
 
 Choice = Annotated[Value, InNotation("plain")]
 """Text, a whole number, true, false or null."""
@@ -42,16 +46,6 @@ OF_GRIDS = ("block", "unroll")
 def kinds_for(kernel: Kernel) -> tuple[str, ...]:
     """The kinds of transformation of one kernel that apply to this one."""
     return tuple(k for k in TRANSFORMATIONS if k != "pad" and (k in OF_GRIDS) == kernel.on_grid)
-
-
-def same(a: Value, b: Value) -> bool:
-    """Whether two values are equal in value and type: the flag ``true`` is not the number 1."""
-    return type(a) is type(b) and a == b
-
-
-def within(value: Value, domain: tuple[Value, ...]) -> bool:
-    """Whether a value belongs to a domain, compared by ``same``."""
-    return any(same(value, other) for other in domain)
 
 
 def holds(when: Mapping[str, tuple[Value, ...]], values: Mapping[str, Value]) -> bool:
@@ -140,6 +134,24 @@ class Constraint:
             raise ValueError(f"a constraint requires limited or never, not {self.require!r}")
 
 
+def _wrong_argument(
+    rule: Rule, name: str, value: str, keys: Keys, skeleton: Skeleton
+) -> Iterator[Misfit]:
+    """The misfit of the name of a kernel or an array in a rule."""
+    place = (*keys, rule.kind, name)
+    if name in ("order", "dimension"):
+        return
+    if name == "buffer":
+        yield from unknown(place, "array", value, skeleton.arrays)
+        return
+    yield from unknown(place, "kernel", value, skeleton.kernels)
+    fitting = kinds_for(skeleton.kernels[value]) if value in skeleton.kernels else (rule.kind,)
+    if rule.kind not in fitting:
+        what = "applies no stencil" if rule.kind in OF_GRIDS else "applies a stencil"
+        found = f"{rule.kind}: {value} {what}"
+        yield Misfit(place, found, one_of([*fitting, "pad"]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
     """Parameters with their domains, the transformations they control, and constraints."""
@@ -154,42 +166,75 @@ class Space:
     """Parameter values of the baseline variant: all of them, or none where there is no baseline."""
 
     def __post_init__(self) -> None:
+        refuse(self.misfits())
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Every parameter without values, every value that its parameter lacks, and every rule that
+        makes no transformation for some values.
+        """
         for name, domain in self.parameters.items():
             if not domain:
-                raise ValueError(f"parameter {name} has no values")
+                yield Misfit(("parameters", name), f"{name} has no values")
             for i, value in enumerate(domain):
                 if within(value, domain[:i]):
-                    raise ValueError(f"parameter {name} lists {value!r} twice")
+                    found = f"{name}: {describe(value)} is here again"
+                    yield Misfit(("parameters", name, i), found, "each value once")
         for name, value in self.baseline.items():
-            if name not in self.parameters:
-                raise ValueError(f"baseline: unknown parameter {name!r}")
-            if not within(value, self.parameters[name]):
-                raise ValueError(f"baseline: {name} = {value!r} is not in its domain")
-        absent = set(self.parameters) - set(self.baseline)
-        if self.baseline and absent:
-            raise ValueError(f"baseline: no value for {', '.join(sorted(absent))}")
-        for constraint in self.constraints:
-            self._check_when(constraint.when)
-        for rule in self.rules:
-            self._check_when(rule.when)
-            self._check_rule(rule)
+            yield from wrong_values(("baseline", name), (value,), self.parameters)
+        for name in self.parameters if self.baseline else ():
+            if name not in self.baseline:
+                found = f"the baseline has no value of {name}"
+                yield Misfit(("baseline",), found, "a value per parameter")
+        for i, constraint in enumerate(self.constraints):
+            for name, values in constraint.when.items():
+                yield from wrong_values(("constraints", i, "when", name), values, self.parameters)
+        for i, rule in enumerate(self.rules):
+            yield from self._wrong_rule(rule, ("rules", i))
 
-    def _check_when(self, when: Mapping[str, tuple[Value, ...]]) -> None:
-        for name, domain in when.items():
-            if name not in self.parameters:
-                raise ValueError(f"when: unknown parameter {name!r}")
-            for value in domain:
-                if not within(value, self.parameters[name]):
-                    raise ValueError(f"when: {name} is never {value!r}")
-
-    def _check_rule(self, rule: Rule) -> None:
-        """Raise ValueError unless a rule can make a transformation for all values it applies to."""
-        unknown = rule.parameters - set(self.parameters)
-        if unknown:
-            raise ValueError(f"{rule.kind}: ${sorted(unknown)[0]} is not a parameter")
+    def _wrong_rule(self, rule: Rule, keys: Keys) -> Iterator[Misfit]:
+        """What keeps a rule from making a transformation for all values it applies to."""
+        wrong = [
+            misfit
+            for name, values in rule.when.items()
+            for misfit in wrong_values((*keys, "when", name), values, self.parameters)
+        ]
+        allowed = [f"${parameter}" for parameter in self.parameters]
+        for name, value in rule.arguments.items():
+            if isinstance(value, str) and value.startswith("$"):
+                wrong += unknown((*keys, rule.kind, name), "parameter", value, allowed)
+        yield from wrong
+        if wrong:
+            return
         names = sorted(rule.parameters)
-        for choice in product(*(rule.when.get(n, self.parameters[n]) for n in names)):
-            rule.make(dict(zip(names, choice, strict=True)))
+        try:
+            for choice in product(*(rule.when.get(n, self.parameters[n]) for n in names)):
+                rule.make(dict(zip(names, choice, strict=True)))
+        except ValueError as error:
+            yield Misfit((*keys, rule.kind), str(error))
+
+    def misfits_in(self, skeleton: Skeleton) -> Iterator[Misfit]:
+        """Every kernel and array of a rule that the skeleton lacks, and every order of loops that
+        does not fit the kernel.
+        """
+        for i, rule in enumerate(self.rules):
+            for name, value in rule.arguments.items():
+                if isinstance(value, str) and not value.startswith("$"):
+                    yield from _wrong_argument(rule, name, value, ("rules", i), skeleton)
+            if rule.kind == "interchange":
+                yield from self._wrong_orders(rule, ("rules", i), skeleton)
+
+    def _wrong_orders(self, rule: Rule, keys: Keys, skeleton: Skeleton) -> Iterator[Misfit]:
+        """The orders that an interchange names and that are none of the loops of its kernel."""
+        name, order = rule.arguments["kernel"], rule.arguments["order"]
+        kernel = skeleton.kernels.get(str(name))
+        parameter = str(order)[1:] if str(order).startswith("$") else ""
+        choices = self.parameters.get(parameter, ()) if parameter else (order,)
+        for k, choice in enumerate(choices if kernel else ()):
+            assert kernel is not None
+            if sorted(str(choice)) != sorted(kernel.loops):
+                where = ("parameters", parameter, k) if parameter else (*keys, rule.kind, "order")
+                found = f"{describe(choice)} is not an order of the loops of {name}"
+                yield Misfit(where, found, f"each of {', '.join(kernel.loops)} once")
 
     def combinations(self) -> Iterator[dict[str, Value]]:
         """All combinations of parameter values, also forbidden ones; the last parameter varies

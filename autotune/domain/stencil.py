@@ -1,11 +1,24 @@
 """Stencils: one Jacobi sweep over a grid with fixed ghost layers, as data."""
 
 import hashlib
-from collections.abc import Mapping
+import math
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Annotated
 
 from autotune.domain.annotations import Bounds, Derived, Text
+from autotune.domain.misfit import (
+    Keys,
+    Misfit,
+    MisfitError,
+    definitions,
+    new_name,
+    refuse,
+    scalar,
+    unknown,
+)
 from autotune.language.expression import Expr, Ref, Sym, children, number, references, show, symbols
 
 SOURCE = "u"
@@ -14,6 +27,10 @@ TARGET = "v"
 """The array that a sweep writes."""
 LINE = 8
 """Doubles of a cache line, to which rows of a grid are rounded up."""
+LARGEST_RADIUS = 16
+"""Ghost layers on a side: farther reads are taken for a slip of the pen."""
+_SMALL = 5
+"""Points per dimension at least where expressions are tried."""
 _PROBES = (0, 1, 2, 1_000_003)
 """Indices at which an offset is tried: it must be the same at each."""
 
@@ -49,43 +66,119 @@ class Stencil:
     """The largest absolute offset: layers of ghost points on each side of each dimension."""
 
     def __post_init__(self) -> None:
-        _check_dimensions(self.dimensions)
-        points = set(self.dimensions)
-        names = set(self.extent_names)
-        for name, expr in self.constants.items():
-            _check_free(name, names | points | {SOURCE, TARGET})
-            _check_scalar(f"constant {name}", expr, names)
-            names.add(name)
-        for name, expr in self.coefficients.items():
-            _check_free(name, names | points | {SOURCE, TARGET})
-            _check_scalar(f"coefficient {name}", expr, names | points)
-        _check_scalar("the initial value", self.initial, names | points)
-        reads = self._reads(names)
+        refuse(self.misfits())
+        reads = self._reads()
         object.__setattr__(self, "reads", reads)
         radius = max(
             abs(step) for offsets in reads.values() for offset in offsets for step in offset
         )
         if radius < 1:
-            raise ValueError("the body reads no neighbour: a stencil has a radius of at least 1")
+            found = "the body reads no neighbour: a stencil has a radius of at least 1"
+            raise MisfitError(Misfit(("body",), found))
         object.__setattr__(self, "radius", radius)
+        refuse(self._wrong_values())
         tables = dict(self.constants), dict(self.coefficients)
         essence = repr((self.dimensions, *tables, self.body, self.initial))
         object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
 
-    def _reads(self, scalars: set[str]) -> dict[str, tuple[tuple[int, ...], ...]]:
-        arrays = (SOURCE, *self.coefficients)
+    def misfits(self) -> Iterator[Misfit]:
+        """Every wrong dimension; else every name that is unknown where it stands, and every
+        element that the body must not read.
+        """
+        dimensions = list(self._misnamed_dimensions())
+        if dimensions:
+            yield from dimensions
+            return
+        points, scalars = set(self.dimensions), {*self.extent_names, *self.constants}
+        taken = {*points, SOURCE, TARGET}
+        yield from definitions("constants", self.constants, self.extent_names, taken)
+        for name, expression in self.coefficients.items():
+            yield from new_name(("coefficients", name), scalars | taken)
+            yield from scalar(("coefficients", name), expression, scalars | points)
+        yield from scalar(("initial",), self.initial, scalars | points)
+        arrays = {SOURCE, *self.coefficients}
+        form = f"an element such as {SOURCE}{_form(self.dimensions)}"
         for name in sorted(bare_symbols(self.body) - scalars):
-            raise ValueError(f"the body: unknown name {name!r}")
+            if name in arrays | points:
+                yield Misfit(("body",), f"{name!r} alone is no value of a point", form)
+            else:
+                yield from unknown(("body",), "name", name, scalars)
+        for ref in dict.fromkeys(references(self.body)):
+            yield from self._misread(ref, arrays)
+
+    def _misnamed_dimensions(self) -> Iterator[Misfit]:
+        names = self.dimensions
+        if not 2 <= len(names) <= 3:
+            found = f"a grid has two or three dimensions, not {len(names)}"
+            yield Misfit(("dimensions",), found)
+        for i, name in enumerate(names):
+            try:
+                check_dimension(name)
+            except ValueError as error:
+                yield Misfit(("dimensions", i), str(error))
+            if name in names[:i]:
+                yield Misfit(
+                    ("dimensions", i), f"the dimension {name!r} is here again", "each once"
+                )
+
+    def _misread(self, ref: Ref, arrays: set[str]) -> Iterator[Misfit]:
+        """The misfit of an element that the body must not read."""
+        keys: Keys = ("body",)
+        if ref.array == TARGET:
+            found = f"{show(ref)} is the target of the sweep: it must not be read"
+            yield Misfit(keys, found, f"elements of {', '.join(sorted(arrays))}")
+            return
+        if ref.array not in arrays:
+            yield from unknown(keys, "array", ref.array, arrays)
+            return
+        wrong = sorted({name for index in ref.indices for name in symbols(index)}
+                       - set(self.dimensions))  # fmt: skip
+        for name in wrong[:1]:
+            for misfit in unknown(keys, "dimension", name, self.dimensions):
+                yield misfit._replace(found=f"{show(ref)}: {misfit.found}")
+        if wrong:
+            return
+        try:
+            steps = offsets(ref, self.dimensions)
+        except ValueError as error:
+            yield Misfit(keys, str(error))
+            return
+        if max(map(abs, steps)) > LARGEST_RADIUS:
+            yield Misfit(
+                keys, f"{show(ref)} reads too far", f"at most {LARGEST_RADIUS} points away"
+            )
+
+    def _reads(self) -> dict[str, tuple[tuple[int, ...], ...]]:
         reads: dict[str, set[tuple[int, ...]]] = {}
         for ref in references(self.body):
-            if ref.array == TARGET:
-                raise ValueError(f"the body reads {show(ref)}, its target: a sweep reads u only")
-            if ref.array not in arrays:
-                raise ValueError(f"the body: unknown array {ref.array!r}")
             reads.setdefault(ref.array, set()).add(offsets(ref, self.dimensions))
         if SOURCE not in reads:
-            raise ValueError(f"the body reads no element of {SOURCE}")
+            raise MisfitError(Misfit(("body",), f"the body reads no element of {SOURCE}"))
+        arrays = (SOURCE, *self.coefficients)
         return {name: tuple(sorted(reads[name], reverse=True)) for name in arrays if name in reads}
+
+    def _wrong_values(self) -> Iterator[Misfit]:
+        """The first constant, coefficient or initial value that is no sound number at the corners
+        of a small grid.
+        """
+        extents = tuple(max(_SMALL, self.minimum) + n for n in range(len(self.dimensions)))
+        keys: Keys = ("constants",)
+        try:
+            values: dict[str, float | int] = {}
+            values.update(zip(self.extent_names, extents, strict=True))
+            for name, expression in self.constants.items():
+                keys = ("constants", name)
+                values[name] = _sound(number(expression, values))
+            ends = [(-self.radius, extent // 2, extent + self.radius - 1) for extent in extents]
+            for point in product(*ends):
+                here = {**values, **dict(zip(self.dimensions, point, strict=True))}
+                for name, expression in self.coefficients.items():
+                    keys = ("coefficients", name)
+                    _try(expression, here, point)
+                keys = ("initial",)
+                _try(self.initial, here, point)
+        except ValueError as error:
+            yield Misfit(keys, f"on a grid of {' x '.join(map(str, extents))}: {error}")
 
     @property
     def extent_names(self) -> tuple[str, ...]:
@@ -128,7 +221,7 @@ def offsets(ref: Ref, dimensions: tuple[str, ...]) -> tuple[int, ...]:
     >>> offsets(parse("u[k][j-1][i+2]"), ("k", "j", "i"))
     (0, -1, 2)
     """
-    form = "".join(f"[{name}+number]" for name in dimensions)
+    form = _form(dimensions)
     if len(ref.indices) != len(dimensions):
         raise ValueError(f"{show(ref)} has {len(ref.indices)} indices, not {len(dimensions)}")
     distances: list[int] = []
@@ -161,13 +254,24 @@ def strides(extents: tuple[int, ...], radius: int, lines: int = 0) -> tuple[int,
     return tuple(reversed(products))
 
 
-def _check_dimensions(names: tuple[str, ...]) -> None:
-    if not 2 <= len(names) <= 3:
-        raise ValueError(f"a grid has two or three dimensions, not {len(names)}")
-    for i, name in enumerate(names):
-        check_dimension(name)
-        if name in names[:i]:
-            raise ValueError(f"the dimension {name!r} is named twice")
+def _try(expression: Expr, values: Mapping[str, float | int], point: tuple[int, ...]) -> None:
+    try:
+        _sound(number(expression, values))
+    except ValueError as error:
+        raise ValueError(f"at {point}: {error}") from error
+
+
+def _sound(value: float) -> float:
+    """The value itself; ValueError for one that is not finite or denormal."""
+    if not math.isfinite(value):
+        raise ValueError(f"the value is {value}")
+    if value != 0 and abs(value) < sys.float_info.min:
+        raise ValueError(f"the value {value!r} is denormal")
+    return value
+
+
+def _form(dimensions: tuple[str, ...]) -> str:
+    return "".join(f"[{name}+number]" for name in dimensions)
 
 
 def check_dimension(name: str) -> None:
@@ -176,17 +280,3 @@ def check_dimension(name: str) -> None:
         raise ValueError(f"a dimension is named by one small letter, not {name!r}")
     if name in (SOURCE, TARGET):
         raise ValueError(f"the dimension {name!r} has the name of an array")
-
-
-def _check_free(name: str, taken: set[str]) -> None:
-    if not name.isidentifier():
-        raise ValueError(f"{name!r} is not a name")
-    if name in taken:
-        raise ValueError(f"the name {name!r} is taken")
-
-
-def _check_scalar(what: str, expr: Expr, names: set[str]) -> None:
-    for ref in references(expr):
-        raise ValueError(f"{what}: {show(ref)} is an array element")
-    for name in sorted(symbols(expr) - names):
-        raise ValueError(f"{what}: unknown name {name!r}")

@@ -305,8 +305,8 @@ def test_loops_of_a_skeleton_are_counted_without_the_grid() -> None:
     (loop,) = made.body.nodes
     assert isinstance(loop, Repeat)
     assert (loop.variable, loop.first, loop.end) == ("s", 0, 3)
-    with pytest.raises(IllegalTransformation, match=r"^loop s of a grid program: .*J"):
-        program(on=skeleton(LoopStep("s", parse("J"), (CallStep("sweep"),))))
+    with pytest.raises(IllegalTransformation, match=r"^loop s of a grid program: .*m"):
+        program(on=skeleton(LoopStep("s", parse("m"), (CallStep("sweep"),))))
 
 
 @pytest.mark.parametrize(

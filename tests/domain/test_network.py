@@ -191,7 +191,7 @@ def test_the_nearest_layout_wins_and_nodes_are_never_crossed():
 
 
 def test_one_curve_of_each():
-    with pytest.raises(ValueError, match="two curves for pingpong of 2 ranks on 2 nodes"):
+    with pytest.raises(ValueError, match="a second curve for pingpong of 2 ranks on 2 nodes"):
         Network(curves=(curve(), curve()))
 
 

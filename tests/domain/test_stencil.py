@@ -38,7 +38,7 @@ def test_the_definition_is_what_is_computed():
     [
         ({"dimensions": ("i",)}, "two or three dimensions"),
         ({"dimensions": ("k", "v", "i")}, "the name of an array"),
-        ({"body": parse("v[k][j][i-1] + u[k][j][i]")}, "its target"),
+        ({"body": parse("v[k][j][i-1] + u[k][j][i]")}, "the target of the sweep"),
         ({"body": parse("c*u[k][j][i]")}, "reads no neighbour"),
         ({"body": parse("e*u[k][j][i-1]")}, "unknown name 'e'"),
         ({"constants": {"k": parse("1")}}, "the name 'k' is taken"),

@@ -106,7 +106,7 @@ def test_one_condition_per_rooted_tree():
 def test_wrong_row_sum_is_named():
     method = config.method("radau-iia-7")
     A = (method.A[0], (*method.A[1][:3], method.A[1][3] + 1e-9), *method.A[2:])
-    with pytest.raises(ValueError, match=r"row sums of A must equal c: row 2"):
+    with pytest.raises(ValueError, match=r"row 2 of A sums to .*: row sums of A must equal c"):
         tableau(7, A, method.b, method.c)
 
 
@@ -135,5 +135,5 @@ def test_a_digit_lost_in_the_weights_is_found():
     ],
 )
 def test_shapes_and_numbers_that_are_no_tableau(A, b, c):
-    with pytest.raises(ValueError, match=r"stage|must|coefficients"):
+    with pytest.raises(ValueError, match=r"stage|must equal|coefficients|as b has"):
         tableau(1, A, b, c)

@@ -8,6 +8,7 @@ import pytest
 
 from autotune.domain.problem import Ivp, Problem, Region
 from autotune.files import config
+from autotune.files.config.facts import altered
 from autotune.language.expression import parse
 from autotune.measuring.verification import ivp_reference
 
@@ -146,7 +147,8 @@ def test_columns_with_ranges_that_begin_and_end_within_a_row():
 
 
 def test_reading_outside_the_vector_is_an_error():
-    f = ivp_reference.rhs(ivp([region(("0", "n"), "y[j+1]")]), 6)
+    outside = altered(ivp([region(("0", "n"), "y[j]")]), regions=(region(("0", "n"), "y[j+1]"),))
+    f = ivp_reference.rhs(outside, 6)
     with pytest.raises(ValueError, match=r"components 1 \.\. 6 lie outside \[0, 6\)"):
         f(0.0, np.ones(6))
 

@@ -17,11 +17,11 @@ from autotune.domain.tables.parameter import (
 )
 from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.domain.tables.parameter_space import DesignSpace
-from autotune.errors import nearest, one_of, unknown_name
+from autotune.errors import describe, nearest, one_of, unknown_name
 from autotune.files.config.facts import FORMS, draft, notation_form
 from autotune.files.config.notations import Notation
 from autotune.files.config.session import Session
-from autotune.files.parsing.yaml_document import describe, shown
+from autotune.files.parsing.yaml_document import shown
 
 SCHEMA = "autotune.design/1"
 

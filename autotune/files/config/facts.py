@@ -8,7 +8,7 @@ the instance again, with the checks of the class.
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
 from pathlib import Path
@@ -27,8 +27,9 @@ from autotune.domain.annotations import (
     ShortForm,
     Text,
 )
+from autotune.domain.misfit import Checked, Misfit, MisfitError
 from autotune.domain.program import ProgramConstraint, Template
-from autotune.errors import nearest, one_of
+from autotune.errors import describe, nearest, one_of
 from autotune.files.config.file_fields import (
     NOTATIONS,
     FileField,
@@ -44,7 +45,7 @@ from autotune.files.config.file_fields import (
 )
 from autotune.files.config.notations import ATOMS, Notation
 from autotune.files.config.session import Session
-from autotune.files.parsing.yaml_document import Document, Keys, describe
+from autotune.files.parsing.yaml_document import Document, Keys
 
 T = TypeVar("T")
 
@@ -72,32 +73,71 @@ def draft(
     return None if reader.broken or made is LOST else cast(T, made)
 
 
+def read_file(
+    session: Session, path: Path, schema: str, kind: type[T], at: Keys = (), **given: object
+) -> T | None:
+    """The value of a class in a file of this schema; None with faults noted where it is wrong.
+
+    ``at`` and ``given`` are those of ``settle`` and ``draft``.
+    """
+    faults_before = len(session.faults)
+    document = session.open(path, schema)
+    stated = draft(session, document, kind, (), **given) if document else None
+    if document is None or stated is None:
+        return None
+    readable = len(session.faults) == faults_before
+    value = settle(session, document, stated, at=at, readable=readable)
+    return value if len(session.faults) == faults_before else None
+
+
 def settle(
     session: Session,
     document: Document,
     draft: T,
     keys: Keys = (),
     at: Keys = (),
+    *,
+    readable: bool = True,
 ) -> T | None:
     """The checked instance for a draft; None with faults noted where the checks of its class fail.
 
-    Drafts inside it are settled first. ``at``: the keys of the place that a fault of the outermost
-    class names.
+    The misfits that a class states are noted each at its place. Drafts inside it are settled
+    before it is, but for those with misfits. ``at``: the keys of the place that any other fault of
+    the outermost class names. Not ``readable``: some value has a stand-in; so nothing is
+    constructed, only the misfits are noted.
     """
     faults_before = len(session.faults)
+    wrong = tuple(draft.misfits()) if isinstance(draft, Checked) else ()
+    note_misfits(session, document, wrong, keys)
+    blamed = [(*keys, *misfit.keys) for misfit in wrong]
     values = {}
     for field in fields_of(type(draft)):
         value = getattr(draft, field.name)
         if not field.derived:
-            value = _settled(session, document, value, (*keys, field.key))
+            place = (*keys, field.key)
+            value = _settled(session, document, value, place, blamed, readable=readable)
         values[field.name] = value
-    if len(session.faults) > faults_before:
+    if len(session.faults) > faults_before or not readable:
         return None
     try:
         return type(draft)(**values)
+    except MisfitError as error:
+        note_misfits(session, document, error.misfits, keys)
     except ValueError as error:
         session.add(document.place((*keys, *at)), str(error))
-        return None
+    return None
+
+
+def note_misfits(
+    session: Session, document: Document, misfits: Iterable[Misfit], keys: Keys = ()
+) -> None:
+    """Note misfits of the value at these keys as faults, each at its place."""
+    for misfit in misfits:
+        place = document.key if misfit.of_key else document.place
+        expected = misfit.expected
+        if misfit.first:
+            expected += f" (first at {document.place((*keys, *misfit.first))})"
+        session.add(place((*keys, *misfit.keys)), misfit.found, expected, misfit.hint)
 
 
 def altered(draft: T, **values: object) -> T:
@@ -107,17 +147,30 @@ def altered(draft: T, **values: object) -> T:
     return cast(T, _instance(kind, {**kept, **values}))
 
 
-def _settled(session: Session, document: Document, value: object, keys: Keys) -> object:
+def _settled(
+    session: Session,
+    document: Document,
+    value: object,
+    keys: Keys,
+    blamed: Sequence[Keys],
+    *,
+    readable: bool,
+) -> object:
+    """The value with all drafts in it settled, but for those at keys that lead to a misfit."""
     if isinstance(value, _ATOMS):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return settle(session, document, value, keys)
+        if any(misfit[: len(keys)] == keys for misfit in blamed):
+            return value
+        return settle(session, document, value, keys, readable=readable)
+
+    def inside(item: object, key: str | int) -> object:
+        return _settled(session, document, item, (*keys, key), blamed, readable=readable)
+
     if type(value) is tuple:
-        return tuple(_settled(session, document, item, (*keys, i)) for i, item in enumerate(value))
+        return tuple(inside(item, i) for i, item in enumerate(value))
     if isinstance(value, Mapping):
-        return {
-            key: _settled(session, document, item, (*keys, str(key))) for key, item in value.items()
-        }
+        return {key: inside(item, str(key)) for key, item in value.items()}
     return value
 
 

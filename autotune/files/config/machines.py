@@ -7,17 +7,15 @@ machine file of kerncraft is read as well.
 from pathlib import Path
 
 from autotune import paths
-from autotune.domain.machine import BENCHMARKS, UNVERIFIED, Machine, Memory, exposed_by
+from autotune.domain.machine import UNVERIFIED, Machine, exposed_by
+from autotune.domain.machine_checks import contradictions
 from autotune.domain.network import Network
-from autotune.errors import nearest, one_of
-from autotune.files.config.calibrations import check_calibration
-from autotune.files.config.facts import altered, draft, settle
-from autotune.files.config.machine_checks import check_physics
-from autotune.files.config.networks import check_network, read_network
+from autotune.errors import describe, nearest
+from autotune.files.config.facts import altered, draft, note_misfits, settle
+from autotune.files.config.networks import read_network
 from autotune.files.config.session import Session
 from autotune.files.kerncraft.kerncraft_machines import is_kerncraft, read_kerncraft
-from autotune.files.parsing.yaml_document import Document, Keys, Plain, describe, text_of
-from autotune.units import show
+from autotune.files.parsing.yaml_document import Document, Keys, Plain, text_of
 
 SCHEMA = "autotune.machine/1"
 
@@ -42,6 +40,13 @@ def _complete(session: Session, path: Path, *, possible: bool) -> Machine | None
     if document is not None:
         _check_figures(session, document)
     return machine if len(session.faults) == faults_before else None
+
+
+def check_physics(
+    session: Session, path: Path, document: Document | None, machine: Machine
+) -> None:
+    """Note as faults the figures of a machine that are impossible or contradict one another."""
+    note_misfits(session, document or Document(path, {}), contradictions(machine))
 
 
 def read_sketch(session: Session, path: Path) -> Machine | None:
@@ -79,20 +84,15 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
     stated = draft(session, document, Machine, name=path.stem)
     if stated is None:
         return document, None
-    stated = _completed(session, document, stated)
-    _check_benchmarks(session, document, stated.memory)
-    if stated.calibration is not None:
-        check_calibration(session, document, stated.calibration, ("calibration",))
-    if stated.network is not None:
-        check_network(session, document, stated.network, ("network",))
-    if len(session.faults) > faults_before:
-        return document, None
+    readable = len(session.faults) == faults_before
+    stated = _completed(document, stated)
     stated = altered(
         stated,
         network=network or stated.network,
         sources={_key(stated, keys): source for keys, source in sources.items()},
     )
-    return document, settle(session, document, stated, at=("caches",))
+    machine = settle(session, document, stated, at=("caches",), readable=readable)
+    return document, machine if len(session.faults) == faults_before else None
 
 
 def _network_beside(session: Session, document: Document) -> Network | None:
@@ -114,12 +114,11 @@ def _network_beside(session: Session, document: Document) -> Network | None:
     return session.once(path, read_network)
 
 
-def _completed(session: Session, document: Document, stated: Machine) -> Machine:
+def _completed(document: Document, stated: Machine) -> Machine:
     """The draft of a machine, completed by the exposed shares that its overlap rule gives."""
     innermost, beyond = exposed_by(stated.overlap.rule)
     caches = []
     for i, cache in enumerate(stated.caches):
-        _check_cache(session, document, stated, i)
         ruled = beyond if i else innermost
         given = ("caches", i, "exposed") in document.keys
         caches.append(cache if given else altered(cache, exposed=ruled))
@@ -140,33 +139,6 @@ def _drop_null_shares(document: Document) -> None:
         if isinstance(holder, dict) and holder.get("exposed", "") is None:
             del holder["exposed"]
             document.keys.pop((*keys, "exposed"))
-
-
-def _check_cache(session: Session, document: Document, machine: Machine, i: int) -> None:
-    cache = machine.caches[i]
-    if cache.name == "MEM" or cache.name in [other.name for other in machine.caches[:i]]:
-        where = document.place(("caches", i, "name"))
-        session.add(where, f"the name {cache.name} is taken", "a name of its own per level")
-    product = cache.sets * cache.ways * cache.line
-    if product != cache.size:
-        session.add(
-            document.place(("caches", i, "size")),
-            f"{cache.name}: the size is {show(cache.size, 'size')}, but {cache.sets} sets x"
-            f" {cache.ways} ways x {cache.line} B are {show(product, 'size')}",
-            "size = sets x ways x line",
-        )
-
-
-def _check_benchmarks(session: Session, document: Document, memory: Memory) -> None:
-    for name in memory.benchmarks:
-        if name not in BENCHMARKS:
-            hint = "the bandwidth of loads is memory.saturated" if name == "load" else ""
-            session.add(
-                document.key(("memory", "benchmarks", name)),
-                f"unknown key {name!r}",
-                one_of(BENCHMARKS),
-                hint or nearest(name, BENCHMARKS),
-            )
 
 
 def _check_figures(session: Session, document: Document) -> None:

@@ -11,8 +11,8 @@ from functools import cache
 
 from autotune.domain.reference import Figure
 from autotune.domain.variant import Value
-from autotune.errors import nearest, one_of
-from autotune.files.parsing.yaml_document import Plain, describe
+from autotune.errors import describe, nearest, one_of
+from autotune.files.parsing.yaml_document import Plain
 from autotune.language.constraint import Condition
 from autotune.language.expression import (
     Bin,

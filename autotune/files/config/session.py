@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from autotune import paths
-from autotune.errors import ConfigError, Fault, nearest, unknown_name
+from autotune.errors import ConfigError, Fault, describe, nearest, unknown_name
 from autotune.files.parsing import yaml_document
 from autotune.files.parsing.yaml_document import Document
 
@@ -101,7 +101,7 @@ class Session:
             self.add(where, f"version {version!r} of {kind} is not known", schema)
         else:
             hint = _BELONGS.get(str(value).partition("/")[0], "")
-            self.add(where, f"the schema is {yaml_document.describe(value)}", schema, hint)
+            self.add(where, f"the schema is {describe(value)}", schema, hint)
         return False
 
     def absent(self, name: str, names: list[str]) -> None:

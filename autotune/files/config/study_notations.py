@@ -4,9 +4,8 @@ import re
 import shlex
 
 from autotune.domain.setup import OBJECTIVES
-from autotune.errors import nearest
+from autotune.errors import describe, nearest
 from autotune.files.config.notations import NUMBER_OR_TEXT, Notation
-from autotune.files.parsing.yaml_document import describe
 
 PLACEHOLDERS = ("command",)
 """What a launcher template may name in braces."""

@@ -19,9 +19,9 @@ from autotune.domain.machine import (
     Memory,
     Streaming,
 )
-from autotune.errors import Fault, one_of
+from autotune.errors import Fault, describe, one_of
 from autotune.files.parsing import yaml_document as documents
-from autotune.files.parsing.yaml_document import Document, Keys, Plain, describe
+from autotune.files.parsing.yaml_document import Document, Keys, Plain
 from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz
 
 OLDEST, NEWEST = "0.8.3.dev0", "0.8.18"

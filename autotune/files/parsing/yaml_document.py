@@ -17,7 +17,7 @@ from pathlib import Path
 import yaml
 
 from autotune import paths
-from autotune.errors import Fault
+from autotune.errors import Fault, describe
 
 Scalar = str | int | float | bool | None
 Plain = Scalar | list["Plain"] | dict[str, "Plain"]
@@ -135,23 +135,6 @@ def compose(
         faults.append(Fault(where=place, found=found, expected="keys and values at its top"))
         return None
     return Document(path, root, composer.places, composer.keys)
-
-
-def describe(value: object) -> str:
-    """A description of a value for a fault: ``text 'a'``, ``the number 5``, ``a list``."""
-    match value:
-        case None:
-            return "nothing"
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return f"the number {value}"
-        case str():
-            return f"text {value if len(value) <= 60 else value[:57] + '...'!r}"
-        case list():
-            return "a list"
-        case _:
-            return "keys and values"
 
 
 def text_of(path: Path, faults: list[Fault]) -> str | None:

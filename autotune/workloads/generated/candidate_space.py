@@ -8,9 +8,9 @@ from itertools import product
 from autotune.codegen import communication
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
+from autotune.domain.parameter_values import same
 from autotune.domain.problem import AnyProblem
 from autotune.domain.setup import Setup
-from autotune.domain.space import same
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 from autotune.errors import Fault, InputError
 from autotune.workloads.base import EnumeratedSpace

@@ -8,9 +8,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from autotune.domain.parameter_values import same
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program, ProgramConstraint
-from autotune.domain.space import same
 from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError
 

@@ -235,8 +235,8 @@ def test_a_curve_that_cannot_be_is_one_fault(folder, old, new, fault):
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ("L2: 0.0", "L2: 1.5", "L2: the exposed share is 1.5; expected a share from 0 to 1"),
-        ("L2: 0.0", "L2: -0.1", "L2: the exposed share is -0.1; expected a share from 0 to 1"),
+        ("L2: 0.0", "L2: 1.5", "L2: the number 1.5; expected at most 1"),
+        ("L2: 0.0", "L2: -0.1", "L2: the number -0.1; expected at least 0"),
         ("size: 16 KiB", "size: 999 KiB", "working sets must ascend"),
         ("threads: 1", "threads: 0", "threads: the number 0; expected at least 1"),
     ],

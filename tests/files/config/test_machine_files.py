@@ -428,7 +428,7 @@ def test_shipped_machines_round_trip(tmp_path, name):
     [
         ("threads: 1", "threads: 0", "threads: the number 0; expected at least 1"),
         ("'1': 1 us", "one: 1 us", "'one' is not a number of threads; expected at least 1"),
-        ("L2: 0.5", "L2: 1.5", "L2: the exposed share is 1.5; expected a share from 0 to 1"),
+        ("L2: 0.5", "L2: 1.5", "L2: the number 1.5; expected at most 1"),
         ("1 KiB", "1 GHz", "'GHz' is not a unit of size"),
         ("size: 2 KiB", "size: 1 KiB", "working sets must ascend"),
     ],

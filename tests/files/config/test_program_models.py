@@ -187,11 +187,10 @@ def test_a_compile_command_names_what_a_build_may_name(program):
 
 
 def kernel(**change):
-    values = {
-        "stencil": "star3d-7pt", "size": (Condition("n"),), "space": "stencil-blocks",
-        "skeleton": "",
-    } | change  # fmt: skip
-    return KernelModel(**values)
+    """The draft of a model by kernel files, as its file states it."""
+    size = (Condition("n"),)
+    good = KernelModel(stencil="star3d-7pt", size=size, space="stencil-blocks", skeleton="")
+    return altered(good, **change)
 
 
 def kernel_of(stated):

@@ -134,7 +134,7 @@ def test_families_have_their_own_subjects_and_sizes() -> None:
         source_folder="/",
         sources=(),
         digest="",
-        run=(Template("./matmul"), Template("{n}"), Template("{kind}")),
+        run=(Template("./matmul"), Template("{n}"), Template("{kind}"), Template("{tile}")),
         arguments={"n": 512, "kind": 512},
         parameters={"tile": (8, 16)},
         baseline={"tile": 8},

@@ -9,7 +9,7 @@ from autotune import paths
 from autotune.domain.family import family_of, go_together
 from autotune.domain.program_model import KernelModel
 from autotune.errors import unknown_name
-from autotune.files.config.facts import altered
+from autotune.files.config.facts import altered, note_misfits
 from autotune.files.config.ivps import read_ivp
 from autotune.files.config.methods import read_method
 from autotune.files.config.session import Session
@@ -27,7 +27,7 @@ def complete_kernel(
     """
     faults_before = len(session.faults)
     reader = _Reader(session, document)
-    reader.check_keys(stated)
+    note_misfits(session, document, stated.misfits(), ("model",))
     stencil = reader.stencil(stated)
     ivp = reader.file("ivp", stated.ivp, "kernels/ivp", read_ivp)
     method = reader.file("method", stated.method, "kernels/method", read_method)
@@ -47,12 +47,6 @@ class _Reader:
     def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
         place = self.document.place(("model", "kernel", *keys))
         self.session.add(place, found, expected, hint)
-
-    def check_keys(self, kernel: KernelModel) -> None:
-        """Check that the keys of the model go together."""
-        misfit = kernel.misfit()
-        if misfit is not None:
-            self.add(misfit.keys, misfit.found, misfit.expected)
 
     def path(self, key: str, name: str, collection: paths.Collection) -> Path | None:
         where = self.document.place(("model", "kernel", key))

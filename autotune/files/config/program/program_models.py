@@ -25,7 +25,7 @@ from autotune.domain.program_model import (
     ProgramModel,
     formulas,
 )
-from autotune.errors import nearest, one_of, unknown_name
+from autotune.errors import nearest, unknown_name
 from autotune.files.config.facts import FORMS, FactReader, FileForm, altered, settle
 from autotune.files.config.program.program_kernels import complete_kernel
 from autotune.files.config.session import Session
@@ -173,13 +173,6 @@ class _Reader:
             return None
         text = self._text(("marked",), stated.file)
         lines = self._marks(stated.file, text) if text is not None else {}
-        for i, loop in enumerate(stated.loops):
-            if text is not None and loop.name not in lines:
-                hint = nearest(loop.name, lines) or "a comment /* autotune: loop NAME */ marks one"
-                found = f"no loop of {stated.file} is marked as {loop.name!r}"
-                self.add(("loops", i, "name"), found, one_of(sorted(lines)), hint)
-            if loop.name in [other.name for other in stated.loops[:i]]:
-                self.add(("loops", i, "name"), f"{loop.name!r} is described twice", "each once")
         compile_ = self._compile(stated)
         if len(self.session.faults) > faults_before:
             return None

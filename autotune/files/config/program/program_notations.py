@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 
+from autotune.domain.parameter_values import within
 from autotune.domain.program import Command, ProgramConstraint, Template
-from autotune.domain.space import within
+from autotune.errors import describe
 from autotune.files.config.notations import NUMBER_OR_TEXT, Notation
-from autotune.files.parsing.yaml_document import describe
 from autotune.language.constraint import Condition, Value
 from autotune.units import parse as parse_quantity
 

@@ -7,11 +7,12 @@ A candidate's parameters become values of the parameters of a space. The predict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from autotune.domain.parameter_values import within
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, StencilProblem
 from autotune.domain.program_model import KernelModel
 from autotune.domain.results import Prediction
 from autotune.domain.skeleton import Skeleton
-from autotune.domain.space import Space, within
+from autotune.domain.space import Space
 from autotune.domain.stencil import Stencil
 from autotune.domain.variant import Candidate, ExecutionLayout, Variant
 from autotune.language.constraint import Value

@@ -1,13 +1,10 @@
-"""Checks whether the figures of a machine file can be true together."""
+"""Whether the figures of a machine can be true, alone and together."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from autotune.domain.machine import Machine
-from autotune.files.config.session import Session
-from autotune.files.parsing.yaml_document import Document, Keys, shown
+from autotune.domain.misfit import Keys, Misfit
 from autotune.units import show
 
 _CLOCKS = (1e8, 1e10)
@@ -18,29 +15,11 @@ _SLACK = 1.001
 """Figures are rounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """A figure that is impossible, alone or together with another figure."""
-
-    keys: Keys
-    found: str
-    expected: str
-
-
-def check_physics(
-    session: Session, path: Path, document: Document | None, machine: Machine
-) -> None:
-    """Note as faults the figures of a machine that are impossible or contradict one another."""
-    for contradiction in contradictions(machine):
-        where = document.place(contradiction.keys) if document else shown(path)
-        session.add(where, contradiction.found, contradiction.expected)
-
-
-def contradictions(machine: Machine) -> Iterator[Contradiction]:
+def contradictions(machine: Machine) -> Iterator[Misfit]:
     """Every figure of a machine that is impossible, alone or together with another one."""
     low, high = _CLOCKS
     if not low <= machine.clock <= high:
-        yield Contradiction(
+        yield Misfit(
             ("clock",), f"a clock of {show(machine.clock, 'frequency')}", "0.1 GHz to 10 GHz"
         )
     yield from _cores(machine)
@@ -48,58 +27,54 @@ def contradictions(machine: Machine) -> Iterator[Contradiction]:
     yield from _memory(machine)
     if machine.barrier is not None and machine.barrier > _SLOWEST:
         text = f"a barrier of {show(machine.barrier, 'time')}"
-        yield Contradiction(("barrier",), text, "less than a second")
+        yield Misfit(("barrier",), text, "less than a second")
     for i, curve in enumerate(machine.network.curves if machine.network else ()):
         if any(segment.latency > _SLOWEST for segment in curve.segments):
             keys: Keys = ("network", "curves", i)
-            yield Contradiction(
-                keys, f"a latency of {curve.operation} above a second", "microseconds"
-            )
+            yield Misfit(keys, f"a latency of {curve.operation} above a second", "microseconds")
 
 
-def _cores(machine: Machine) -> Iterator[Contradiction]:
+def _cores(machine: Machine) -> Iterator[Misfit]:
     if machine.cores > _MOST_CORES:
-        yield Contradiction(
-            ("cores",), f"{machine.cores} cores", f"at most {_MOST_CORES} of a node"
-        )
+        yield Misfit(("cores",), f"{machine.cores} cores", f"at most {_MOST_CORES} of a node")
     if machine.cores % machine.sockets:
-        yield Contradiction(
+        yield Misfit(
             ("sockets",),
             f"{machine.cores} cores cannot be spread over {machine.sockets} sockets",
             "a divisor of cores",
         )
     if machine.cores % machine.memory.cores:
-        yield Contradiction(
+        yield Misfit(
             ("memory", "cores"),
             f"{machine.cores} cores are no whole number of NUMA domains of {machine.memory.cores}",
             "a divisor of cores",
         )
     for i, cache in enumerate(machine.caches):
         if cache.cores > machine.cores:
-            yield Contradiction(
+            yield Misfit(
                 ("caches", i, "cores"),
                 f"{cache.name} is shared by {cache.cores} cores of {machine.cores}",
                 f"at most {machine.cores}",
             )
 
 
-def _caches(machine: Machine) -> Iterator[Contradiction]:
+def _caches(machine: Machine) -> Iterator[Misfit]:
     for i, (inner, outer) in enumerate(pairwise(machine.caches), 1):
         if outer.size < inner.size:
-            yield Contradiction(
+            yield Misfit(
                 ("caches", i, "size"),
                 f"{outer.name} has {show(outer.size, 'size')}, {inner.name} inside it"
                 f" {show(inner.size, 'size')}",
                 "sizes that grow outwards",
             )
         if outer.cores < inner.cores:
-            yield Contradiction(
+            yield Misfit(
                 ("caches", i, "cores"),
                 f"{outer.name} is shared by fewer cores than {inner.name}",
                 "as many or more",
             )
         if inner.inbound and outer.inbound and outer.inbound > inner.inbound:
-            yield Contradiction(
+            yield Misfit(
                 ("caches", i, "inbound"),
                 f"{outer.name} delivers {outer.inbound:g} B/cy, {inner.name} inside it"
                 f" {inner.inbound:g} B/cy",
@@ -107,10 +82,10 @@ def _caches(machine: Machine) -> Iterator[Contradiction]:
             )
 
 
-def _memory(machine: Machine) -> Iterator[Contradiction]:
+def _memory(machine: Machine) -> Iterator[Misfit]:
     memory = machine.memory
     if memory.single and memory.saturated and memory.single > memory.saturated * _SLACK:
-        yield Contradiction(
+        yield Misfit(
             ("memory", "single"),
             f"one core reaches {show(memory.single, 'bandwidth')}, all together"
             f" {show(memory.saturated, 'bandwidth')}",
@@ -118,7 +93,7 @@ def _memory(machine: Machine) -> Iterator[Contradiction]:
         )
     beyond = machine.caches[-1].inbound
     if memory.single and beyond and memory.single > beyond * machine.frequency * _SLACK:
-        yield Contradiction(
+        yield Misfit(
             ("memory", "single"),
             f"one core loads {show(memory.single, 'bandwidth')} from memory, but"
             f" {show(beyond * machine.frequency, 'bandwidth')} from {machine.caches[-1].name}",
@@ -131,7 +106,7 @@ def _memory(machine: Machine) -> Iterator[Contradiction]:
         figures["memory", "benchmarks", name, "saturated"] = streaming.saturated
     for keys, value in figures.items():
         if value is not None and value > memory.peak * _SLACK:
-            yield Contradiction(
+            yield Misfit(
                 keys,
                 f"{show(value, 'bandwidth')} are more than the channels carry,"
                 f" {show(memory.peak, 'bandwidth')}",

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from autotune import paths
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory, Streaming
+from autotune.domain.machine_checks import contradictions
+from autotune.domain.misfit import Misfit
 from autotune.domain.network import CostCurve, Network, Segment
 from autotune.files import config
-from autotune.files.config.machine_checks import Contradiction, check_physics, contradictions
+from autotune.files.config.machines import check_physics
 from autotune.files.config.session import Session
 
 
@@ -55,21 +57,19 @@ def test_a_machine_that_can_be_has_no_contradiction():
     [
         (
             {"clock": 9e7} | memory(single=None),
-            Contradiction(("clock",), "a clock of 90 MHz", "0.1 GHz to 10 GHz"),
+            Misfit(("clock",), "a clock of 90 MHz", "0.1 GHz to 10 GHz"),
         ),
         (
             {"clock": 2e10},
-            Contradiction(("clock",), "a clock of 20 GHz", "0.1 GHz to 10 GHz"),
+            Misfit(("clock",), "a clock of 20 GHz", "0.1 GHz to 10 GHz"),
         ),
         (
             {"sockets": 3},
-            Contradiction(
-                ("sockets",), "8 cores cannot be spread over 3 sockets", "a divisor of cores"
-            ),
+            Misfit(("sockets",), "8 cores cannot be spread over 3 sockets", "a divisor of cores"),
         ),
         (
             memory(cores=3),
-            Contradiction(
+            Misfit(
                 ("memory", "cores"),
                 "8 cores are no whole number of NUMA domains of 3",
                 "a divisor of cores",
@@ -77,17 +77,17 @@ def test_a_machine_that_can_be_has_no_contradiction():
         ),
         (
             {"caches": (L1, L2, replace(L3, cores=9))},
-            Contradiction(("caches", 2, "cores"), "L3 is shared by 9 cores of 8", "at most 8"),
+            Misfit(("caches", 2, "cores"), "L3 is shared by 9 cores of 8", "at most 8"),
         ),
         (
             {"caches": (L1, cache("L2", 256 << 10, cores=8, inbound=32.0), L3)},
-            Contradiction(
+            Misfit(
                 ("caches", 2, "cores"), "L3 is shared by fewer cores than L2", "as many or more"
             ),
         ),
         (
             {"caches": (L1, L2, replace(L3, inbound=33.0))},
-            Contradiction(
+            Misfit(
                 ("caches", 2, "inbound"),
                 "L3 delivers 33 B/cy, L2 inside it 32 B/cy",
                 "bandwidths that do not rise outwards",
@@ -95,7 +95,7 @@ def test_a_machine_that_can_be_has_no_contradiction():
         ),
         (
             memory(single=51e9, saturated=50e9, peak=None) | {"clock": 4e9},
-            Contradiction(
+            Misfit(
                 ("memory", "single"),
                 "one core reaches 51 GB/s, all together 50 GB/s",
                 "at most the saturated bandwidth",
@@ -103,7 +103,7 @@ def test_a_machine_that_can_be_has_no_contradiction():
         ),
         (
             memory(single=40e9),
-            Contradiction(
+            Misfit(
                 ("memory", "single"),
                 "one core loads 40 GB/s from memory, but 32 GB/s from L3",
                 "bandwidths that do not rise outwards",
@@ -111,7 +111,7 @@ def test_a_machine_that_can_be_has_no_contradiction():
         ),
         (
             memory(saturated=61e9),
-            Contradiction(
+            Misfit(
                 ("memory", "saturated"),
                 "61 GB/s are more than the channels carry, 60 GB/s",
                 "at most memory.peak",
@@ -119,7 +119,7 @@ def test_a_machine_that_can_be_has_no_contradiction():
         ),
         (
             memory(benchmarks={"copy": Streaming(saturated=70e9)}),
-            Contradiction(
+            Misfit(
                 ("memory", "benchmarks", "copy", "saturated"),
                 "70 GB/s are more than the channels carry, 60 GB/s",
                 "at most memory.peak",
@@ -127,11 +127,11 @@ def test_a_machine_that_can_be_has_no_contradiction():
         ),
         (
             {"barrier": 1.5},
-            Contradiction(("barrier",), "a barrier of 1.5 s", "less than a second"),
+            Misfit(("barrier",), "a barrier of 1.5 s", "less than a second"),
         ),
         (
             {"network": Network(curves=(curve(1e-6), replace(curve(2.0), ranks=4)))},
-            Contradiction(
+            Misfit(
                 ("network", "curves", 1), "a latency of pingpong above a second", "microseconds"
             ),
         ),

@@ -1,0 +1,34 @@
+"""Values of parameters: when two are the same, and which of them a parameter does not have."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from autotune.domain.misfit import Keys, Misfit, unknown
+from autotune.errors import describe, nearest, one_of
+from autotune.language.constraint import Value
+
+
+def same(a: Value, b: Value) -> bool:
+    """Whether two values are equal in value and type: the flag ``true`` is not the number 1."""
+    return type(a) is type(b) and a == b
+
+
+def within(value: Value, domain: tuple[Value, ...]) -> bool:
+    """Whether a value belongs to a domain, compared by ``same``."""
+    return any(same(value, other) for other in domain)
+
+
+def wrong_values(
+    keys: Keys, values: Iterable[Value], parameters: Mapping[str, tuple[Value, ...]]
+) -> Iterator[Misfit]:
+    """The misfits of values of the parameter that the last key names: it is none of the
+    parameters, or they are not in its domain.
+    """
+    name = str(keys[-1])
+    yield from unknown(keys, "parameter", name, parameters, of_key=True)
+    domain = parameters.get(name, ())
+    for value in values if name in parameters else ():
+        if not within(value, domain):
+            allowed = ["null" if v is None else str(v).lower() if isinstance(v, bool) else str(v)
+                       for v in domain]  # fmt: skip
+            found = f"{name}: {describe(value)} is not one of its values"
+            yield Misfit(keys, found, one_of(allowed), nearest(str(value), allowed))

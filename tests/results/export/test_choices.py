@@ -12,7 +12,8 @@ from fabricated import Fate
 from autotune.domain.decision_map import Choice as MapChoice
 from autotune.domain.decision_map import Contender, DecisionMap, MapCell, Summary
 from autotune.domain.problem import ProgramProblem
-from autotune.domain.program import Program, Reading, Template
+from autotune.domain.program import Program, Template
+from autotune.domain.readings import TimeReading
 from autotune.domain.variant import Build, Candidate, Variant
 from autotune.errors import InputError
 from autotune.files.store import Store, StoredChoice
@@ -138,7 +139,7 @@ def test_families_have_their_own_subjects_and_sizes() -> None:
         arguments={"n": 512, "kind": 512},
         parameters={"tile": (8, 16)},
         baseline={"tile": 8},
-        time=Reading(kind="wall"),
+        time=TimeReading(wall=True),
         size="n",
     )
     for size in (512, 1024):

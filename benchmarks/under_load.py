@@ -1,20 +1,26 @@
 """Does a tuner on a busy machine choose the right winner, soon, and say what it does not know?
 
-    python benchmarks/under_load.py [--loads 0,1,2,4,8,16,bursts,memory] [--studies 2] [--nice 10]
+    python benchmarks/under_load.py [--quick] [--loads 0,1,2,4,8,16,bursts,memory] [--studies 2]
+        [--nice 0,10] [--kinds samples,wall,threads] [--keep FOLDER] [--exhaustive]
 
-Three studies of a C program whose candidates do 100, 108, 117, 126, 136 and 147 units of the same
-work, so that the truth is known; it is also measured in silence first. ``samples``: the program
-prints its times. ``wall``: the process is timed. ``threads``: on two threads. Each study runs
-beside a load of busy processes, of processes that are busy in bursts, or of processes that copy
-memory, without the right to raise its priority.
+Three kinds of studies of a C program whose candidates do 100, 108, 117, 126, 136 and 147 units of
+the same work. ``samples``: the program prints its times. ``wall``: the process is timed.
+``threads``: on two threads. The truth is the smallest time of each candidate in many interleaved
+runs without any tuner, before a load is started; how busy the host was meanwhile, how far two
+halves of these runs differ and how far the times are from the work is printed. Where the halves
+differ by more than 2 %, the host was not silent, and the work itself is the truth.
+
+Each study then runs beside a load of busy processes, of processes that are busy in bursts, or of
+processes that copy memory; the tuner is niced or not, and has not the right to raise a priority.
 
 Printed for every load: how many studies declared a wrong winner (slower than the best by more than
 the noise floor of the truth and 2 %), how many left it undecided, the loss of the candidate that
-was chosen, the wall time over that in silence, launches, how often the 90 % intervals hold the true
-ratio to the baseline, and how often other statistics would have chosen wrongly from the same
-samples: the smallest, the median, the lower quartile of undisturbed samples, the mean (hyperfine)
-and the mean of the launches' means (pyperf). Goal: at most 5 % wrong up to eight busy processes on
-two cores, in at most four times the time of silence.
+was chosen, the wall time over that without a load, launches and samples, how often the 90 %
+intervals hold the true ratio to the baseline. Then what other statistics say of the same samples:
+the smallest time of all ("minimum"), the median, the lower quartile of undisturbed samples alone
+("undisturbed", nothing where there are none), the mean of the samples (hyperfine), and the means of
+launches with a t test at 95 % (pyperf). The last lines sum up. Goal: at most 5 % wrong up to eight
+busy processes on two cores, in at most four times the time without a load.
 """
 
 import argparse
@@ -23,6 +29,7 @@ import ctypes
 import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,14 +39,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import scipy.stats
 
-from autotune.domain.results import Measurement, Sample
-from autotune.files.store import Store
+from autotune.domain.results import Sample
+from autotune.files.store import RunRecord, Store
+from autotune.measuring.conditions import host_load
+from autotune.results.evaluate.comparable import comparable_run
 
 HERE = Path(__file__).resolve().parent
 WORK = (100, 108, 117, 126, 136, 147)
 BASELINE = 126
-STUDIES = {
+LENGTH = 2000
+KINDS = {
     "samples": ("one", "{pattern: 'seconds: ([0-9.]+)', warm_ups: 1}", (6, 20)),
     "wall": ("one", "wall", (1, 200)),
     "threads": ("openmp", "{pattern: 'seconds: ([0-9.]+)', warm_ups: 1}", (24, 3)),
@@ -52,7 +63,7 @@ source_folder: {folder}
 sources: [under_load.c]
 build: ["{{compiler}}", "{{flags}}", -fopenmp, "{{source folder}}/under_load.c", -o, "{{output}}"]
 run: ["{{output}}", "{{work}}", "{samples}", "{repeats}", "{{length}}"]
-arguments: {{length: 2000}}
+arguments: {{length: {length}}}
 threads: {threads}
 parameters:
   work: [{works}]
@@ -65,60 +76,20 @@ schema: autotune.config/1
 title: Units of work under load
 machine: host
 program: {program}
-problems: [{{arguments: {{length: 2000}}}}]
+problems: [{{arguments: {{length: {length}}}}}]
 builds: [{{compiler: gcc, flags: [-O2]}}]
 threads: [{threads}]
 measuring: {{rounds: 5, samples: 3}}
 """
 CAP_SYS_NICE, PR_CAPBSET_DROP = 23, 24
 SLACK = 0.02
+"""A winner is wrong that is slower than the best by more than this and the floor of the truth."""
+SILENT = 0.02
+"""Halves of the silent runs that differ by more say that the host was not silent."""
+SIGNIFICANT = 0.05
 
-Chooser = Callable[[Sequence[Sample]], float]
-
-
-def _undisturbed(samples: Sequence[Sample]) -> float:
-    times = [s.seconds for s in samples if s.undisturbed]
-    return float(np.quantile(times, 0.25)) if times else float("inf")
-
-
-def _pyperf(samples: Sequence[Sample]) -> float:
-    launches: dict[int, list[float]] = {}
-    for sample in samples:
-        launches.setdefault(sample.launch, []).append(sample.seconds)
-    return float(np.mean([np.mean(times) for times in launches.values()]))
-
-
-OTHERS: Mapping[str, Chooser] = {
-    "minimum": lambda samples: min(s.seconds for s in samples),
-    "median": lambda samples: float(np.median([s.seconds for s in samples])),
-    "undisturbed only": _undisturbed,
-    "hyperfine": lambda samples: float(np.mean([s.seconds for s in samples])),
-    "pyperf": _pyperf,
-}
-
-
-@dataclass(slots=True)
-class Tally:
-    """What the studies beside one load came to."""
-
-    studies: int = 0
-    wrong: int = 0
-    undecided: int = 0
-    losses: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    launches: list[int] = field(default_factory=list)
-    held: list[bool] = field(default_factory=list)
-    others: dict[str, int] = field(default_factory=dict)
-    """Wrong winners by other statistics from the same samples."""
-
-
-@dataclass(frozen=True, slots=True)
-class StudyRun:
-    """One study: its document, its measurements by work, its wall time."""
-
-    document: Mapping[str, object]
-    measurements: Mapping[int, Measurement]
-    seconds: float
+Table = Mapping[int, Sequence[Sample]]
+"""Work to the samples of its candidate, without warm-ups."""
 
 
 # --- load -----------------------------------------------------------------------------------
@@ -140,7 +111,7 @@ while True: b[:] = a
 
 @contextlib.contextmanager
 def loaded(load: str) -> Iterator[None]:
-    """Busy processes beside what runs meanwhile, in sessions of their own."""
+    """Busy processes beside what runs meanwhile."""
     text, count = {"bursts": (BURSTS, 4), "memory": (MEMORY, 2)}.get(load) or (BUSY, int(load))
     processes = [subprocess.Popen([sys.executable, "-c", text]) for _ in range(count)]
     try:
@@ -153,37 +124,122 @@ def loaded(load: str) -> Iterator[None]:
             process.wait()
 
 
+# --- the truth ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Seconds of each candidate without any load."""
+
+    times: Mapping[int, float]
+    floor: float
+    """How far the times of two halves of the runs differ at most, after their common factor."""
+    silent: bool
+    """False: the times are in units of the work, because the host was not silent."""
+
+
+def truth_of(kind: str, folder: Path, rounds: int) -> Truth:
+    """The smallest times of interleaved runs without a tuner, and what they are worth."""
+    threads, _, (samples, repeats) = KINDS[kind]
+    program = folder / "program"
+    source = str(HERE / "under_load.c")
+    subprocess.run(["gcc", "-O2", "-fopenmp", source, "-o", str(program)], check=True)
+    count = "2" if threads == "openmp" else "1"
+    environment = {**os.environ, "OMP_NUM_THREADS": count, "OMP_PROC_BIND": "close"}
+    seen: dict[int, list[float]] = {work: [] for work in WORK}
+    before = host_load.observe()
+    for _ in range(rounds):
+        for work in random.sample(WORK, len(WORK)):
+            command = [str(program), str(work), str(samples), str(repeats), str(LENGTH)]
+            begun = time.monotonic()
+            done = subprocess.run(
+                command, check=True, env=environment, stdout=subprocess.PIPE, text=True
+            )
+            wall = time.monotonic() - begun
+            printed = [float(x.split()[1]) for x in done.stdout.splitlines() if "seconds" in x]
+            seen[work].append(wall if kind == "wall" else min(printed))
+    after = host_load.observe()
+    times = {work: min(values) for work, values in seen.items()}
+    halves = [np.log([min(values[half::2]) for values in seen.values()]) for half in range(2)]
+    apart = halves[0] - halves[1]
+    floor = float(np.exp(np.abs(apart - np.median(apart)).max()) - 1)
+    per_work = {work: seconds / work for work, seconds in times.items()}
+    usual = statistics.median(per_work.values())
+    off = max(abs(value / usual - 1) for value in per_work.values())
+    silent = floor <= SILENT
+    print(f"truth of {kind}, {rounds} runs each. Before: {before}. After: {after}.")
+    print("   ", ", ".join(f"{work}: {1e3 * times[work]:.3f} ms" for work in WORK))
+    print(
+        f"    halves differ by {100 * floor:.1f} % at most, from the work the times are"
+        f" {100 * off:.1f} % off at most"
+        + ("" if silent else "; NOT SILENT: the work is taken for the truth"),
+        flush=True,
+    )
+    if silent:
+        return Truth(times, floor, silent)
+    return Truth({work: float(work) for work in WORK}, 0.0, silent)
+
+
 # --- one study ------------------------------------------------------------------------------
 
 
-def study(kind: str, folder: Path, nice: int, rounds: Sequence[str] = ()) -> StudyRun:
+@dataclass(frozen=True, slots=True)
+class StudyRun:
+    """One study: its problem in its document, its run in the store, its wall time."""
+
+    problem: Mapping[str, object]
+    run: RunRecord
+    works: Mapping[str, int]
+    """Identity of a candidate to its work."""
+    seconds: float
+
+    @property
+    def contenders(self) -> Sequence[str]:
+        """Ids of the candidates that may be the fastest."""
+        names = self.problem["contenders"]
+        assert isinstance(names, list)
+        return names
+
+    def samples(self) -> Table:
+        """The samples that statistics compare: of the finals, or of all where there are none."""
+        taken = {self.works[m.candidate]: m.timed for m in self.run.measurements if m.timed}
+        finals = {
+            work: tuple(s for s in samples if s.stage == "final") for work, samples in taken.items()
+        }
+        again = {work: samples for work, samples in finals.items() if samples}
+        return again if len(again) > 1 else taken
+
+
+def study(kind: str, folder: Path, nice: int, *, exhaustive: bool) -> StudyRun:
     """Tune once, with a store of its own."""
-    threads, reading, (samples, repeats) = STUDIES[kind]
+    threads, reading, (samples, repeats) = KINDS[kind]
     folder.mkdir(parents=True)
     (folder / "program.yaml").write_text(
         PROGRAM.format(
             folder=HERE, samples=samples, repeats=repeats, threads=threads, time=reading,
-            works=", ".join(map(str, WORK)), baseline=BASELINE,
+            works=", ".join(map(str, WORK)), baseline=BASELINE, length=LENGTH,
         )
     )  # fmt: skip
     config = folder / "config.yaml"
     count = 2 if threads == "openmp" else 1
-    config.write_text(CONFIG.format(program="program.yaml", threads=count))
+    config.write_text(CONFIG.format(program="program.yaml", threads=count, length=LENGTH))
     store = folder / "results.sqlite"
     begun = time.monotonic()
     command = [sys.executable, "-m", "autotune", "tune", str(config), "--json", "--store"]
     done = subprocess.run(
-        [*command, str(store), "--exhaustive", *rounds],
-        check=True,
-        stdout=subprocess.PIPE,
+        [*command, str(store), *(["--exhaustive"] if exhaustive else [])],
+        capture_output=True,
+        text=True,
         preexec_fn=lambda: _humble(nice),
     )
+    if done.returncode not in (0, 1) or not done.stdout:
+        sys.exit(f"tune ended with {done.returncode}:\n{done.stderr}")
     seconds = time.monotonic() - begun
     with contextlib.closing(Store.open(store, create=False)) as opened:
         record = opened.load_study(str(opened.latest_study()))
     works = {c.identity: int(str(c.parameters["work"])) for c in record.candidates}
-    measured = {works[m.candidate]: m for m in record.runs[-1].measurements}
-    return StudyRun(json.loads(done.stdout), measured, seconds)
+    (problem,) = json.loads(done.stdout)["problems"]
+    return StudyRun(problem, record.runs[-1], works, seconds)
 
 
 def _humble(nice: int) -> None:
@@ -192,38 +248,120 @@ def _humble(nice: int) -> None:
     os.nice(nice)
 
 
+# --- other statistics -------------------------------------------------------------------------
+
+Verdict = tuple[int | None, bool]
+"""The work of the candidate that is chosen, and whether it is declared the winner."""
+
+
+def least(table: Table, value: Callable[[Sequence[Sample]], float | None]) -> Verdict:
+    """The candidate with the least value; it is declared the winner whatever the others have."""
+    values = {work: v for work, samples in table.items() if (v := value(samples)) is not None}
+    return (min(values, key=values.__getitem__), True) if values else (None, False)
+
+
+def _undisturbed(samples: Sequence[Sample]) -> float | None:
+    times = [s.seconds for s in samples if s.undisturbed]
+    return float(np.quantile(times, 0.25)) if times else None
+
+
+def pyperf(table: Table) -> Verdict:
+    """The least mean of launches; declared where a t test tells it from each of the others."""
+    means: dict[int, list[float]] = {}
+    for work, samples in table.items():
+        launches: dict[int, list[float]] = {}
+        for sample in samples:
+            launches.setdefault(sample.launch, []).append(sample.seconds)
+        means[work] = [float(np.mean(times)) for times in launches.values()]
+    chosen = min(means, key=lambda work: float(np.mean(means[work])))
+    others = [means[work] for work in means if work != chosen]
+    if any(len(values) < 2 for values in means.values()):
+        return chosen, False
+    sure = all(scipy.stats.ttest_ind(means[chosen], x).pvalue < SIGNIFICANT for x in others)
+    return chosen, sure
+
+
+OTHERS: Mapping[str, Callable[[Table], Verdict]] = {
+    "minimum": lambda table: least(table, lambda samples: min(s.seconds for s in samples)),
+    "median": lambda table: least(
+        table, lambda samples: float(np.median([s.seconds for s in samples]))
+    ),
+    "undisturbed": lambda table: least(table, _undisturbed),
+    "hyperfine": lambda table: least(
+        table, lambda samples: float(np.mean([s.seconds for s in samples]))
+    ),
+    "pyperf": pyperf,
+}
+
+
 # --- judging ----------------------------------------------------------------------------------
 
 
-def judge(tally: Tally, run: StudyRun, truth: Mapping[int, float], floor: float) -> None:
-    """Enter one study beside a load."""
-    (problem,) = run.document["problems"]  # type: ignore[misc]
-    rows = {_work(row): row for row in problem["evaluated"]}
-    chosen = _work_of(problem["best"])
-    best = min(truth.values())
-    limit = best * (1 + floor + SLACK)
-    decided = len(problem["contenders"]) == 1
-    tally.studies += 1
-    tally.wrong += decided and truth[chosen] > limit
-    tally.undecided += not decided
-    tally.losses.append(truth[chosen] / best - 1)
-    tally.seconds.append(run.seconds)
-    tally.launches.append(
-        sum(len({s.launch for s in m.samples}) for m in run.measurements.values())
-    )
-    base = rows[BASELINE]
-    for work, row in rows.items():
-        if work != BASELINE and row["interval_s"] and base["measured_s"]:
-            low, high = (end / base["measured_s"] for end in row["interval_s"])
-            tally.held.append(low <= truth[work] / truth[BASELINE] <= high)
-    for name, choose in OTHERS.items():
-        times = {work: choose(m.timed) for work, m in run.measurements.items() if m.timed}
-        wrong = truth[min(times, key=times.__getitem__)] > limit
-        tally.others[name] = tally.others.get(name, 0) + wrong
+@dataclass(slots=True)
+class Score:
+    """What one statistic came to over some studies."""
+
+    studies: int = 0
+    wrong: int = 0
+    undecided: int = 0
+    losses: list[float] = field(default_factory=list)
+
+    def enter(self, verdict: Verdict, truth: Truth) -> None:
+        """Count the verdict of one study."""
+        chosen, declared = verdict
+        best = min(truth.times.values())
+        self.studies += 1
+        self.undecided += not declared
+        if chosen is not None:
+            self.losses.append(truth.times[chosen] / best - 1)
+            self.wrong += declared and truth.times[chosen] > best * (1 + truth.floor + SLACK)
+
+    def __str__(self) -> str:
+        loss = f"{100 * np.mean(self.losses):.1f} %" if self.losses else "-"
+        return f"wrong {self.wrong} of {self.studies}, undecided {self.undecided}, loss {loss}"
 
 
-def _work(row: Mapping[str, object]) -> int:
-    return _work_of(str(row["candidate"]))
+@dataclass(slots=True)
+class Tally:
+    """What the studies beside one load came to."""
+
+    score: Score = field(default_factory=Score)
+    others: dict[str, Score] = field(default_factory=lambda: {name: Score() for name in OTHERS})
+    seconds: list[float] = field(default_factory=list)
+    launches: list[int] = field(default_factory=list)
+    samples: list[int] = field(default_factory=list)
+    disturbed: list[float] = field(default_factory=list)
+    held: list[bool] = field(default_factory=list)
+
+    def enter(self, of: StudyRun, truth: Truth) -> None:
+        """Count one study."""
+        best = of.problem["best"]
+        chosen = None if best is None else _work_of(str(best))
+        self.score.enter((chosen, len(of.contenders) == 1), truth)
+        table = of.samples()
+        for name, statistic in OTHERS.items():
+            self.others[name].enter(statistic(table) if table else (None, False), truth)
+        timed = [s for m in of.run.measurements for s in m.timed]
+        self.seconds.append(of.seconds)
+        self.launches.append(sum(len({s.launch for s in m.timed}) for m in of.run.measurements))
+        self.samples.append(len(timed))
+        self.disturbed.append(float(np.mean([not s.undisturbed for s in timed] or [0.0])))
+        self.held += _held(of, truth)
+
+
+def _held(of: StudyRun, truth: Truth) -> list[bool]:
+    """Whether the 90 % intervals of the ratios to the baseline hold the true ratios."""
+    compared = comparable_run(of.run, of.works.keys())
+    base = next(identity for identity, work in of.works.items() if work == BASELINE)
+    if compared is None or base not in compared.rounds:
+        return []
+    held = []
+    for identity in compared.rounds.keys() - {base}:
+        interval = compared.ratio(identity, base)
+        if interval is not None:
+            true = truth.times[of.works[identity]] / truth.times[BASELINE]
+            held.append(interval[0] <= true <= interval[1])
+    return held
 
 
 def _work_of(identity: str) -> int:
@@ -232,39 +370,45 @@ def _work_of(identity: str) -> int:
 
 
 def main() -> None:
+    """Record the truth, then tune beside each load."""
     arguments = _arguments()
-    kinds = arguments.kinds.split(",")
-    with tempfile.TemporaryDirectory() as root:
+    loads, kinds = arguments.loads.split(","), arguments.kinds.split(",")
+    nices = [int(nice) for nice in arguments.nice.split(",")]
+    wanted, usual = Tally(), dict[tuple[str, int], float]()
+    with contextlib.ExitStack() as stack:
+        root = arguments.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         truths = {}
         for kind in kinds:
-            quiet = study(kind, Path(root, kind, "truth"), 0)
-            truth = {work: float(work) for work in WORK}
-            (problem,) = quiet.document["problems"]  # type: ignore[misc]
-            floor = (problem["noise_floor"] or {}).get("maximum", 0.0)
-            truths[kind] = truth, floor, quiet.seconds
-            times = {_work(row): row["measured_s"] for row in problem["evaluated"]}
-            print(
-                f"{kind}: in silence {quiet.seconds:.0f} s, noise floor {100 * floor:.1f} %, times"
-            )
-            print("   ", ", ".join(f"{w}: {1e3 * times[w]:.3f} ms" for w in WORK if w in times))
-        for load in arguments.loads.split(","):
+            (root / kind).mkdir(parents=True)
+            truths[kind] = truth_of(kind, root / kind, arguments.silent_rounds)
+        for load in loads:
             for kind in kinds:
-                tally, (truth, floor, silence) = Tally(), truths[kind]
-                for number in range(arguments.studies):
-                    with loaded(load):
-                        folder = Path(root, kind, f"{load}-{number}")
-                        judge(tally, study(kind, folder, arguments.nice), truth, floor)
-                _show(load, kind, tally, silence)
+                for nice in nices:
+                    tally = Tally()
+                    for number in range(arguments.studies):
+                        folder = root / kind / f"{load}-nice{nice}-{number}"
+                        with loaded(load):
+                            of = study(kind, folder, nice, exhaustive=arguments.exhaustive)
+                        tally.enter(of, truths[kind])
+                        if not load.isdigit() or int(load) <= 8:
+                            wanted.enter(of, truths[kind])
+                    quiet = usual.setdefault((kind, nice), float(np.mean(tally.seconds)))
+                    _show(f"load {load}, {kind}, nice {nice}", tally, quiet)
+    _show(f"all up to 8 busy processes, first load {loads[0]}", wanted, None)
+    for name, score in wanted.others.items():
+        print(f"    {name}: {score}")
 
 
-def _show(load: str, kind: str, tally: Tally, silence: float) -> None:
-    n = tally.studies
-    others = ", ".join(f"{name} {count}" for name, count in tally.others.items())
+def _show(name: str, tally: Tally, quiet: float | None) -> None:
+    took = float(np.mean(tally.seconds))
+    times = f", x{took / quiet:.1f} of the first load" if quiet else ""
+    held = f"{100 * np.mean(tally.held):.0f} % of {len(tally.held)}" if tally.held else "-"
     print(
-        f"load {load}, {kind}: wrong {tally.wrong} of {n}, undecided {tally.undecided},"
-        f" loss {100 * np.mean(tally.losses):.1f} %, time x{np.mean(tally.seconds) / silence:.1f}"
-        f" ({np.mean(tally.seconds):.0f} s), launches {np.mean(tally.launches):.0f}, intervals hold"
-        f" {100 * np.mean(tally.held):.0f} % of {len(tally.held)}; wrong by {others}",
+        f"{name}: {tally.score}; {took:.0f} s{times}, {np.mean(tally.launches):.0f} launches,"
+        f" {np.mean(tally.samples):.0f} samples ({100 * np.mean(tally.disturbed):.0f} %"
+        f" disturbed), intervals hold {held};"
+        f" wrong by {', '.join(f'{k} {v.wrong}' for k, v in tally.others.items())}"
+        f" (pyperf undecided {tally.others['pyperf'].undecided})",
         flush=True,
     )
 
@@ -273,11 +417,23 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--loads", default="0,1,2,4,8,16,bursts,memory")
-    parser.add_argument("--kinds", default="samples,wall,threads")
-    parser.add_argument("--studies", type=int, default=2, help="studies beside each load")
-    parser.add_argument("--nice", type=int, default=0)
-    return parser.parse_args()
+    parser.add_argument("--quick", action="store_true", help="a few minutes: few loads, one kind")
+    parser.add_argument("--loads")
+    parser.add_argument("--kinds")
+    parser.add_argument("--studies", type=int, help="studies beside each load")
+    parser.add_argument("--nice", help="niceness of the tuner, several by commas")
+    parser.add_argument("--silent-rounds", type=int, default=20, help="runs for the truth")
+    parser.add_argument("--keep", type=Path, help="a new folder for the stores")
+    parser.add_argument("--exhaustive", action="store_true", help="tune --exhaustive: no races")
+    arguments = parser.parse_args()
+    defaults = {
+        "loads": ("0,4,8", "0,1,2,4,8,16,bursts,memory"), "kinds": ("samples", ",".join(KINDS)),
+        "studies": (1, 2), "nice": ("0", "0,10"),
+    }  # fmt: skip
+    for name, (quick, full) in defaults.items():
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, quick if arguments.quick else full)
+    return arguments
 
 
 if __name__ == "__main__":

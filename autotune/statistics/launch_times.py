@@ -30,9 +30,10 @@ its core finds its caches cold. The standard deviation before launches tell more
 PART = "part_of_run"
 """Condition of a sample: its part of the wall time of the run that its share of CPU time is of; 0
 for a value that is not a time."""
+_ELSEWHERE = 0.3
+"""Relative to the part of runs outside of their samples: what the mean share may be off within."""
 _WHOLE = 0.8
 """A sample that is so much of its run has the share of the run."""
-_UNDISTURBED = 0.95
 _LEAST = 1e-3
 
 
@@ -77,7 +78,7 @@ def launch_time(samples: Sequence[Sample]) -> LaunchTime:
     seconds = np.array([sample.seconds for sample in samples])
     busy = np.array([sample.busy for sample in samples])
     if any(float(sample.conditions.get(PART, 1.0)) < _WHOLE for sample in samples):
-        return _parts_of_runs(np.sort(seconds), float(np.median(busy)))
+        return _parts_of_runs(samples)
     threads = int(samples[0].conditions.get("threads", 1))
     times, errors = without_losses(seconds, busy, threads)
     times = np.where([sample.undisturbed for sample in samples], seconds, times)
@@ -90,17 +91,36 @@ def launch_time(samples: Sequence[Sample]) -> LaunchTime:
     )
 
 
-def _parts_of_runs(ordered: Floats, share: float) -> LaunchTime:
-    """The time of a launch from samples (n,) that are parts of runs, in ascending order.
+def _parts_of_runs(samples: Sequence[Sample]) -> LaunchTime:
+    """The time of a launch from samples that are parts of runs; the share is that of the runs.
 
-    Short samples fall between the disturbances. The lower the share of the runs, the fewer do, and
-    the lower is the quantile that stands for them. That the smallest two agree says that they do.
+    Undisturbed runs decide where there are any. Else the mean of the samples without their losses
+    is known the better the more of the runs the samples are, for then the share is theirs, too. No
+    sample takes less than it would have taken undisturbed, so that the smallest one decides where
+    it is not far above that mean: it fell between the disturbances.
     """
-    error = 0.0
-    if share < _UNDISTURBED:
-        error = math.log(ordered[1] / ordered[0]) / 2 if len(ordered) > 1 else -math.log(share)
-    seconds = float(np.quantile(ordered, LOW * share, method="inverted_cdf"))
-    return LaunchTime(seconds=seconds, error=error)
+    calm = [sample.seconds for sample in samples if sample.undisturbed]
+    if calm:
+        return LaunchTime(float(np.quantile(calm, LOW, method="inverted_cdf")))
+    seconds = np.array([sample.seconds for sample in samples])
+    busy = np.array([sample.busy for sample in samples])
+    parts = [float(sample.conditions.get(PART, 1.0)) for sample in samples]
+    least = float(seconds.min())
+    if not any(parts):
+        return LaunchTime(least, error=_of_smallest(np.sort(seconds), float(np.median(busy))))
+    threads = int(samples[0].conditions.get("threads", 1))
+    times, errors = without_losses(seconds, busy, threads)
+    outside = max(0.0, 1 - sum(parts) / len({sample.taken for sample in samples}))
+    error = max(SPREAD, math.hypot(_ELSEWHERE * outside, float(errors.mean())))
+    mean = float(times.mean())
+    if least <= mean * math.exp(2 * error):
+        return LaunchTime(least, error=error / 2)
+    return LaunchTime(mean, lost=math.log(float(seconds.mean()) / mean), error=error)
+
+
+def _of_smallest(ordered: Floats, share: float) -> float:
+    """The error of the smallest of values, of which the smallest two should agree."""
+    return math.log(ordered[1] / ordered[0]) / 2 if len(ordered) > 1 else -math.log(share)
 
 
 def by_launch(samples: Sequence[Sample]) -> dict[int, LaunchTime]:

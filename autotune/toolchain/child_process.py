@@ -49,6 +49,8 @@ class ChildUsage:
     waited: Seconds | None
     """Seconds in which its first thread was ready but had no CPU (proc(5), schedstat); None: not
     known."""
+    voluntary: int
+    """Number of voluntary context switches: how often it waited for something else than a CPU."""
     involuntary: int
     """Number of involuntary context switches."""
 
@@ -324,6 +326,7 @@ def _usage(reaped: ReapedChild, wall: float, waited: float | None) -> ChildUsage
         wall=Seconds(wall),
         cpu=reaped.cpu,
         waited=None if waited is None else Seconds(waited),
+        voluntary=reaped.voluntary,
         involuntary=reaped.involuntary,
     )
 

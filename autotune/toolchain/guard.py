@@ -38,6 +38,8 @@ class ReapedChild:
     code: int
     """Exit code; negative for a signal."""
     cpu: Seconds
+    voluntary: int
+    """Number of voluntary context switches: how often it waited for something else than a CPU."""
     involuntary: int
     """Number of involuntary context switches."""
     peak: Bytes
@@ -116,6 +118,7 @@ class Guard:
         return ReapedChild(
             int(answer["status"]),
             Seconds(answer["cpu"]),
+            int(answer["voluntary"]),
             int(answer["involuntary"]),
             Bytes(int(answer["peak"])),
         )

@@ -6,7 +6,7 @@ answer likewise.
 
     {"start": [...], "environment": {...}, "folder": PATH}, with three descriptors
         -> {"pid": N} or {"errno": N}
-    {"reap": N} -> {"status": N, "cpu": SECONDS, "involuntary": N, "peak": BYTES}
+    {"reap": N} -> {"status": N, "cpu": SECONDS, "voluntary": N, "involuntary": N, "peak": BYTES}
 
 Descendants whose parents have ended become children of this process, which is a subreaper
 (prctl(2)): none can leave its tree. When the parent ends, in whatever way, the tree is ended.
@@ -110,6 +110,7 @@ def _reap(pid: int) -> dict[str, object]:
     return {
         "status": os.waitstatus_to_exitcode(status),
         "cpu": usage.ru_utime + usage.ru_stime,
+        "voluntary": usage.ru_nvcsw,
         "involuntary": usage.ru_nivcsw,
         "peak": usage.ru_maxrss * 1024,
     }

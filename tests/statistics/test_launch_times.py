@@ -27,10 +27,16 @@ from autotune.units import Seconds
 
 
 def sample(seconds: float, busy: float = 1.0, *, threads: int = 1, **changes: object) -> Sample:
-    settings: dict[str, object] = {"launch": 0, "round": 0, "warm_up": False, **changes}
+    settings: dict[str, object] = {
+        "launch": 0,
+        "round": 0,
+        "warm_up": False,
+        "taken": "t",
+        **changes,
+    }
     conditions = {"threads": threads, **settings.pop("conditions", {})}  # type: ignore[dict-item]
     return Sample(
-        seconds=Seconds(seconds), steps=1, busy=busy, undisturbed=busy >= 0.95, taken="t",
+        seconds=Seconds(seconds), steps=1, busy=busy, undisturbed=busy >= 0.95,
         conditions=conditions, **settings,  # type: ignore[arg-type]
     )  # fmt: skip
 
@@ -88,19 +94,52 @@ def test_a_sample_that_lost_next_to_nothing_counts_as_it_is() -> None:
     assert 0 < launch.error < 0.03
 
 
-def part(seconds: float, busy: float) -> Sample:
-    return sample(seconds, busy, conditions={PART: 0.1})
+def part(seconds: float, busy: float, of_run: float = 0.1, **changes: object) -> Sample:
+    return sample(seconds, busy, conditions={PART: of_run}, **changes)
 
 
 def test_parts_of_a_disturbed_run_fall_between_the_disturbances() -> None:
+    """They are half of the run, and took 1.56 on average without what they lost."""
     launch = launch_time([part(t, 0.3) for t in (1.0, 9.0, 1.002, 7.0, 8.0)])
     assert launch.seconds == 1.0
-    assert launch.error == pytest.approx(0.001, rel=0.01)
+    assert launch.error == pytest.approx(0.3 * 0.5 / 2)
 
 
-def test_parts_of_a_disturbed_run_that_all_differ_are_unsure() -> None:
-    assert launch_time([part(t, 0.3) for t in (2.0, 4.0, 9.0)]).error > 0.3
-    assert launch_time([part(2.0, 0.3)]).error == pytest.approx(math.log(1 / 0.3))
+def test_where_all_parts_were_disturbed_their_mean_without_the_losses_counts() -> None:
+    """Slices of the scheduler are alike: that the parts agree does not say that they ran alone."""
+    launch = launch_time([part(t, 0.3, 0.2) for t in (3.01, 3.0, 3.0, 3.0, 3.02)])
+    assert launch.seconds == pytest.approx(0.3 * 3.006)
+    assert launch.lost == pytest.approx(-math.log(0.3))
+    assert launch.error == 0.03, "the parts are the whole run, so that its share is theirs"
+
+
+@given(st.floats(0.05, 0.94), st.integers(1, 9), st.floats(0.01, 0.15))
+def test_no_part_would_have_taken_longer_undisturbed(busy: float, n: int, of_run: float) -> None:
+    launch = launch_time([part(1.0 + k / 9, busy, of_run / n) for k in range(n)])
+    assert busy * (1 - 1e-9) <= launch.seconds <= 1.0
+
+
+def test_the_less_of_a_run_its_parts_are_the_less_is_known() -> None:
+    errors = [launch_time([part(2.0, 0.3, p)]).error for p in (0.79, 0.4, 0.1)]
+    assert errors == pytest.approx([0.3 * 0.21, 0.3 * 0.6, 0.3 * 0.9])
+
+
+def test_of_parts_of_several_runs_those_of_undisturbed_runs_decide() -> None:
+    calm = [part(t, 1.0, taken="late") for t in (1.0, 1.1, 1.2, 1.3)]
+    launch = launch_time([*(part(t, 0.3) for t in (0.99, 3.0)), *calm])
+    assert (launch.seconds, launch.error) == (1.0, 0.0)
+
+
+def test_parts_of_two_runs_are_held_against_both() -> None:
+    both = [part(3.0, 0.3, 0.6, taken=run) for run in ("first", "second")]
+    assert launch_time(both).error == pytest.approx(0.3 * 0.4)
+
+
+def test_of_values_that_are_no_times_the_smallest_counts_and_the_next_says_how_sure() -> None:
+    launch = launch_time([part(t, 0.3, 0.0) for t in (2.0, 4.0, 9.0)])
+    assert launch.seconds == 2.0
+    assert launch.error == pytest.approx(math.log(2) / 2)
+    assert launch_time([part(2.0, 0.3, 0.0)]).error == pytest.approx(math.log(1 / 0.3))
 
 
 def test_parts_of_an_undisturbed_run_give_the_lower_quartile() -> None:

@@ -146,7 +146,7 @@ def test_who_had_no_cpu_until_the_limit_was_starved(waited: float | None, starve
     assert ended.timed_out
     assert not ended.starved  # it slept
     usage = child_process.ChildUsage(
-        wall=Seconds(5.0), cpu=Seconds(0.5), waited=waited, involuntary=9
+        wall=Seconds(5.0), cpu=Seconds(0.5), waited=waited, voluntary=1, involuntary=9
     )
     assert dataclasses.replace(ended, usage=usage).starved == starved
     assert not dataclasses.replace(ended, usage=usage, timed_out=False).starved

@@ -129,8 +129,8 @@ def test_a_baseline_that_a_constraint_forbids_is_an_error(program):
 # --- contention -------------------------------------------------------------------------------
 
 
-def usage(wall=1.0, cpu=1.0, waited=0.0):
-    return ChildUsage(wall=wall, cpu=cpu, waited=waited, involuntary=0)
+def usage(wall=1.0, cpu=1.0, waited=0.0, voluntary=0):
+    return ChildUsage(wall=wall, cpu=cpu, waited=waited, voluntary=voluntary, involuntary=0)
 
 
 def candidate(program, count=1, **change):
@@ -143,11 +143,17 @@ def candidate(program, count=1, **change):
     ("run", "busy"),
     [
         (usage(), 1.0), (usage(waited=0.25), 0.75), (usage(waited=2.0), 0.0),
+        (usage(wall=5.0, cpu=1.0, waited=1.0), 0.5), (usage(wall=9.0, waited=1e-9), 1.0),
+        (usage(wall=5.0, waited=1.0, voluntary=17), 0.8),
+        (usage(wall=5.0, cpu=0.0, waited=0.0), 1.0),
         (usage(cpu=0.5, waited=None), 0.5), (usage(cpu=1.5, waited=None), 1.0),
     ],
 )  # fmt: skip
 def test_one_thread_was_disturbed_while_it_waited(program, run, busy):
-    assert ContentionJudge().busy(candidate(program, threads="one"), run) == busy
+    """Without voluntary switches it was there for as long as it ran and waited; else for its wall
+    time."""
+    judged = ContentionJudge().busy(candidate(program, threads="one"), run)
+    assert judged == pytest.approx(busy)
 
 
 def test_several_threads_are_judged_by_the_largest_share_of_any_run(program):

@@ -23,7 +23,7 @@ from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.base import CHECKSUM_TOLERANCE, Launch
 from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.conditions.resource_use import ResourceUse
-from autotune.statistics.launch_times import PART
+from autotune.statistics.launch_times import PART, SPREAD, launch_time
 from autotune.toolchain import child_process, launcher
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.toolchain.scratch_folder import remove_abandoned, scratch_folder
@@ -164,8 +164,8 @@ class ProgramMeasurer:
     ) -> Launch:
         """Run the program until the wanted number of times is sure, or it was run too often.
 
-        A disturbed time of one thread is sure: how long the thread waited is known. That of several
-        threads is not, for it is unknown how their waits overlap.
+        Disturbed times are sure where it is known how long they waited, as of a single thread that
+        is timed from its start to its end.
 
         ``on_sample`` receives the samples of a run after it has ended well. ``expected``: the
         cost that the program is expected to report, seconds unless it has another objective. The
@@ -175,7 +175,7 @@ class ProgramMeasurer:
         program = program_problem(candidate).program
         wanted, taken = self.measuring.samples, list[Sample]()
         agreed: Answer | None = None
-        for _ in range(self.measuring.attempts * wanted):
+        for number in range(self.measuring.attempts * wanted):
             resource_use = ResourceUse(meter=self.meter)
             watch = quiet.QuietWatch()
             seconds = expected if program.goal.timed else None
@@ -195,7 +195,10 @@ class ProgramMeasurer:
             timed = [s for s in taken if not s.warm_up]
             if sum(s.undisturbed for s in timed) >= wanted:
                 break
-            if candidate.threads == 1 and len(timed) >= wanted:
+            if len(timed) >= wanted and launch_time(timed).error < SPREAD:
+                break
+            tried = number + 1 >= self.measuring.attempts
+            if tried and len(timed) >= self.measuring.attempts * wanted:
                 break
         if all(sample.warm_up for sample in taken):
             text = "every value that the program tells is a warm-up: see warm_ups"
@@ -339,7 +342,7 @@ class ProgramMeasurer:
         }
         if usage is not None:
             conditions |= {"wall_s": usage.wall, "cpu_s": usage.cpu}
-            conditions["involuntary"] = usage.involuntary
+            conditions |= {"voluntary": usage.voluntary, "involuntary": usage.involuntary}
             if usage.waited is not None:
                 conditions["waited_s"] = usage.waited
         taken = datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -31,7 +31,12 @@ PART = "part_of_run"
 """Condition of a sample: its part of the wall time of the run that its share of CPU time is of; 0
 for a value that is not a time."""
 _ELSEWHERE = 0.3
-"""Relative to the part of runs outside of their samples: what the mean share may be off within."""
+"""Relative to the time of runs outside of their samples over that within: what the share of the
+samples may be off that of their runs."""
+_LEAST_WITHIN = 0.05
+"""Part of the run; less is taken for so much."""
+_ALONE = 0.01
+"""Error of the smallest sample where nothing says that it was disturbed."""
 _WHOLE = 0.8
 """A sample that is so much of its run has the share of the run."""
 _LEAST = 1e-3
@@ -111,10 +116,12 @@ def _parts_of_runs(samples: Sequence[Sample]) -> LaunchTime:
     threads = int(samples[0].conditions.get("threads", 1))
     times, errors = without_losses(seconds, busy, threads)
     outside = max(0.0, 1 - sum(parts) / len({sample.taken for sample in samples}))
-    error = max(SPREAD, math.hypot(_ELSEWHERE * outside, float(errors.mean())))
+    beside = outside / max(_LEAST_WITHIN, 1 - outside)
+    error = max(SPREAD, math.hypot(_ELSEWHERE * beside, float(errors.mean())))
     mean = float(times.mean())
-    if least <= mean * math.exp(2 * error):
-        return LaunchTime(least, error=error / 2)
+    above = math.log(least / mean)
+    if above <= error:
+        return LaunchTime(least, error=min(error / 2, max(_ALONE, above / 2)))
     return LaunchTime(mean, lost=math.log(float(seconds.mean()) / mean), error=error)
 
 

@@ -101,8 +101,14 @@ def part(seconds: float, busy: float, of_run: float = 0.1, **changes: object) ->
 def test_parts_of_a_disturbed_run_fall_between_the_disturbances() -> None:
     """They are half of the run, and took 1.56 on average without what they lost."""
     launch = launch_time([part(t, 0.3) for t in (1.0, 9.0, 1.002, 7.0, 8.0)])
-    assert launch.seconds == 1.0
-    assert launch.error == pytest.approx(0.3 * 0.5 / 2)
+    assert (launch.seconds, launch.error) == (1.0, 0.01)
+
+
+def test_the_smallest_part_is_the_less_sure_the_further_it_is_above_the_mean() -> None:
+    """The mean of 2.0 without the losses is 1.8, and 15 % unsure."""
+    launch = launch_time([part(2.0, 0.9, of_run) for of_run in (0.3, 0.36)])
+    assert launch.seconds == 2.0
+    assert launch.error == pytest.approx(math.log(2 / 1.8) / 2)
 
 
 def test_where_all_parts_were_disturbed_their_mean_without_the_losses_counts() -> None:
@@ -120,8 +126,14 @@ def test_no_part_would_have_taken_longer_undisturbed(busy: float, n: int, of_run
 
 
 def test_the_less_of_a_run_its_parts_are_the_less_is_known() -> None:
-    errors = [launch_time([part(2.0, 0.3, p)]).error for p in (0.79, 0.4, 0.1)]
-    assert errors == pytest.approx([0.3 * 0.21, 0.3 * 0.6, 0.3 * 0.9])
+    errors = [launch_time([part(2.0, 0.3, p)]).error for p in (0.79, 0.6, 0.4)]
+    assert errors == pytest.approx([0.3 * 0.21 / 0.79, 0.3 * 0.4 / 0.6, 0.3 * 0.6 / 0.4])
+
+
+def test_next_to_nothing_of_a_run_says_next_to_nothing_of_its_share() -> None:
+    launch = launch_time([part(2.0, 0.3, 0.01), part(7.0, 0.3, 0.01)])
+    assert launch.seconds == 2.0
+    assert launch.error == pytest.approx(math.log(2.0 / (0.3 * 4.5)) / 2)
 
 
 def test_of_parts_of_several_runs_those_of_undisturbed_runs_decide() -> None:
@@ -132,7 +144,7 @@ def test_of_parts_of_several_runs_those_of_undisturbed_runs_decide() -> None:
 
 def test_parts_of_two_runs_are_held_against_both() -> None:
     both = [part(3.0, 0.3, 0.6, taken=run) for run in ("first", "second")]
-    assert launch_time(both).error == pytest.approx(0.3 * 0.4)
+    assert launch_time(both).error == pytest.approx(0.3 * 0.4 / 0.6)
 
 
 def test_of_values_that_are_no_times_the_smallest_counts_and_the_next_says_how_sure() -> None:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from autotune.toolchain import guard_process
+from autotune.toolchain import guard_process, recorded_sessions
+from autotune.toolchain.recorded_sessions import RecordedSession
 from autotune.units import Bytes, Seconds
 
 _CLOSING = 12.0
@@ -60,6 +61,8 @@ class Guard:
     """A process between this one and one child at a time."""
 
     def __init__(self) -> None:
+        recorded_sessions.end_abandoned()
+        self._session: RecordedSession | None = None
         self._lost = False
         self._socket, theirs = socket.socketpair()
         with theirs:
@@ -105,6 +108,7 @@ class Guard:
         finally:
             for end in theirs:
                 os.close(end)
+        self._session = recorded_sessions.record(int(answer["pid"]))
         return GuardedChild(
             int(answer["pid"]),
             None if source[1] is None else os.fdopen(source[1], "wb", 0),
@@ -115,6 +119,9 @@ class Guard:
     def reap(self, child: GuardedChild) -> ReapedChild:
         """Wait for the end of the child. Raises GuardLost where the guard was ended."""
         answer = self._ask({"reap": child.pid})
+        if self._session is not None:
+            self._session.close()
+            self._session = None
         return ReapedChild(
             int(answer["status"]),
             Seconds(answer["cpu"]),
@@ -141,6 +148,9 @@ class Guard:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._session is not None:  # the guard was ended before it could end the child
+            self._session.end()
+            self._session = None
 
     def _ask(
         self, request: Mapping[str, object], descriptors: Sequence[int] = ()

@@ -24,7 +24,7 @@ def scratch_folder(parent: Path, prefix: str = "") -> Iterator[Path]:
     ``prefix``: the beginning of its name.
     """
     parent.mkdir(parents=True, exist_ok=True)
-    owner = f"{prefix}{os.getpid()}-{_start(os.getpid())}-{_node()}-"
+    owner = f"{prefix}{os.getpid()}-{start_time(os.getpid())}-{node_name()}-"
     with tempfile.TemporaryDirectory("", owner, parent, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
@@ -37,17 +37,18 @@ def remove_abandoned(root: Path, pattern: str) -> None:
     """
     for folder in root.glob(pattern):
         owner = _OWNED.search(folder.name)
-        if owner is None or owner["node"] != _node():
+        if owner is None or owner["node"] != node_name():
             continue
-        if _start(int(owner["process"])) != owner["start"]:
+        if start_time(int(owner["process"])) != owner["start"]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _node() -> str:
+def node_name() -> str:
+    """The name of this node, in letters and digits."""
     return re.sub(r"\W|_", "", platform.node()) or "node"
 
 
-def _start(process: int) -> str:
+def start_time(process: int) -> str:
     """When a process started, in clock ticks since the start of the system; empty without one."""
     try:
         stat = Path(f"/proc/{process}/stat").read_bytes()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autotune.toolchain import child_process, guard
+from autotune.toolchain import child_process, guard, recorded_sessions
 from autotune.toolchain.guard_process import has_ended
 
 SOON = 20.0
@@ -99,6 +99,68 @@ def test_a_guard_that_is_killed_ends_its_child_and_the_next_child_has_another(tm
     assert not outcome.ok
     assert eventually(lambda: not running(pids))
     assert child_process.run(["echo", "more"], timeout=SOON).out == "more\n"
+
+
+KILLED_WITH_ITS_GUARD = """
+import os, signal, sys, threading
+from autotune.toolchain import child_process, guard, recorded_sessions
+
+def kill():
+    for line in open(f"/proc/self/task/{os.getpid()}/children"):
+        guards = [int(pid) for pid in line.split()]
+    for pid in (*guards, os.getpid()):
+        os.kill(pid, signal.SIGKILL)
+
+started = lambda line: threading.Timer(0.1, kill).start()
+child_process.run(
+    ["sh", "-c", "sleep 300 & echo $! > " + sys.argv[1] + "; echo started; sleep 300"],
+    timeout=300, listener=child_process.LineListener(started))
+"""
+
+
+def test_a_later_process_ends_what_a_killed_guard_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
+    pids = tmp_path / "pids"
+    other = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    subprocess.run([sys.executable, "-c", KILLED_WITH_ITS_GUARD, str(pids)])
+    assert len(running(pids)) == 1, "the kernel ended a process that is not the child of a guard"
+    (folder,) = (tmp_path / "cache" / "sessions").iterdir()
+    assert len(list(folder.iterdir())) == 1
+    recorded_sessions.end_abandoned.cache_clear()
+    recorded_sessions.end_abandoned()
+    assert eventually(lambda: not running(pids))
+    assert list(folder.iterdir()) == []
+    assert other.poll() is None
+    other.kill()
+    other.wait()
+
+
+def test_a_session_whose_number_another_process_has_is_left_alone(tmp_path: Path):
+    other = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    file = tmp_path / "record"
+    file.touch()
+    recorded_sessions.RecordedSession(other.pid, "1", file).end()
+    assert other.poll() is None
+    assert not file.exists()
+    other.kill()
+    other.wait()
+
+
+def test_a_child_is_on_record_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
+    look = f"find {tmp_path}/cache/sessions -type f | wc -l"
+    assert child_process.run(["sh", "-c", f"sleep 0.2; {look}"], timeout=SOON).out.strip() == "1"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_cache_that_cannot_be_written_hinders_no_child(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "file"))
+    (tmp_path / "file").touch()
+    assert child_process.run(["true"], timeout=SOON).ok
 
 
 def test_a_guard_serves_one_child_after_the_other():

@@ -8,7 +8,8 @@ the same work. ``samples``: the program prints its times. ``wall``: the process 
 ``threads``: on two threads. The truth is the smallest time of each candidate in many interleaved
 runs without any tuner, before a load is started; how busy the host was meanwhile, how far two
 halves of these runs differ and how far the times are from the work is printed. Where the halves
-differ by more than 2 %, the host was not silent, and the work itself is the truth.
+still differ by more than 2 % after five times as many runs, the host was not silent, and the work
+itself is the truth.
 
 Each study then runs beside a load of busy processes, of processes that are busy in bursts, or of
 processes that copy memory; the tuner is niced or not, and has not the right to raise a priority.
@@ -86,6 +87,8 @@ SLACK = 0.02
 """A winner is wrong that is slower than the best by more than this and the floor of the truth."""
 SILENT = 0.02
 """Halves of the silent runs that differ by more say that the host was not silent."""
+MOST_BATCHES = 5
+"""The silent runs are repeated so often at most while their halves differ."""
 SIGNIFICANT = 0.05
 
 Table = Mapping[int, Sequence[Sample]]
@@ -148,26 +151,29 @@ def truth_of(kind: str, folder: Path, rounds: int) -> Truth:
     environment = {**os.environ, "OMP_NUM_THREADS": count, "OMP_PROC_BIND": "close"}
     seen: dict[int, list[float]] = {work: [] for work in WORK}
     before = host_load.observe()
-    for _ in range(rounds):
-        for work in random.sample(WORK, len(WORK)):
-            command = [str(program), str(work), str(samples), str(repeats), str(LENGTH)]
-            begun = time.monotonic()
-            done = subprocess.run(
-                command, check=True, env=environment, stdout=subprocess.PIPE, text=True
-            )
-            wall = time.monotonic() - begun
-            printed = [float(x.split()[1]) for x in done.stdout.splitlines() if "seconds" in x]
-            seen[work].append(wall if kind == "wall" else min(printed))
+    for _ in range(MOST_BATCHES):
+        for _ in range(rounds):
+            for work in random.sample(WORK, len(WORK)):
+                command = [str(program), str(work), str(samples), str(repeats), str(LENGTH)]
+                begun = time.monotonic()
+                done = subprocess.run(
+                    command, check=True, env=environment, stdout=subprocess.PIPE, text=True
+                )
+                wall = time.monotonic() - begun
+                printed = [float(x.split()[1]) for x in done.stdout.splitlines() if "seconds" in x]
+                seen[work].append(wall if kind == "wall" else min(printed))
+        halves = [np.log([min(values[half::2]) for values in seen.values()]) for half in range(2)]
+        apart = halves[0] - halves[1]
+        floor = float(np.exp(np.abs(apart - np.median(apart)).max()) - 1)
+        if floor <= SILENT:
+            break
     after = host_load.observe()
     times = {work: min(values) for work, values in seen.items()}
-    halves = [np.log([min(values[half::2]) for values in seen.values()]) for half in range(2)]
-    apart = halves[0] - halves[1]
-    floor = float(np.exp(np.abs(apart - np.median(apart)).max()) - 1)
     per_work = {work: seconds / work for work, seconds in times.items()}
     usual = statistics.median(per_work.values())
     off = max(abs(value / usual - 1) for value in per_work.values())
     silent = floor <= SILENT
-    print(f"truth of {kind}, {rounds} runs each. Before: {before}. After: {after}.")
+    print(f"truth of {kind}, {len(seen[BASELINE])} runs each. Before: {before}. After: {after}.")
     print("   ", ", ".join(f"{work}: {1e3 * times[work]:.3f} ms" for work in WORK))
     print(
         f"    halves differ by {100 * floor:.1f} % at most, from the work the times are"

@@ -81,6 +81,19 @@ def test_structure(text, study):
         assert phrase in found.text
 
 
+def test_it_says_between_which_candidates_it_is_undecided(study):
+    evaluation = evaluate(study)
+    problem = evaluation.problems[0]
+    close = tuple(row for row in problem.evaluated if row.compared)[:2]
+    for contenders in (close, (problem.best,)):
+        result = dataclasses.replace(problem, contenders=contenders)
+        text = Page(page.render(dataclasses.replace(evaluation, problems=(result,)))).text
+        sentence = words.undecided(result)
+        assert sentence.startswith("undecided between ") == (len(contenders) > 1)
+        assert sentence in text
+        assert ("undecided between" in text) == (len(contenders) > 1)
+
+
 def test_self_contained(text):
     found = Page(text)
     assert "script" not in found.tags

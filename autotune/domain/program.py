@@ -310,9 +310,11 @@ class Program:
         if "output" in used and not self.build:
             yield Misfit(("run",), "{output}, and nothing is built", "a build that makes it")
         sections = {"parameters": self.parameters, "arguments": self.arguments}
+        judged = {name for bound in self.bounds for name in bound.require.names}
         for section, names in sections.items():
+            serving = built | used | (judged if section == "arguments" else set())
             for name in names:
-                if name not in built | used:
+                if name not in serving:
                     found = f"{name} is used by neither build nor run nor environment"
                     yield Misfit((section, name), found, f"{{{name}}} in one of them", of_key=True)
 

@@ -64,8 +64,13 @@ def test_a_column_of_a_table_has_a_value_in_every_row(tmp_path: Path, separator:
     assert [sample["speed"] for sample in values(program(tmp_path, text), outcome)] == [410, 395]
 
 
-def test_a_line_that_is_overwritten_counts_as_it_ends(tmp_path: Path) -> None:
-    outcome = printed("ratio 3.5\n1 MB/s\r250 MB/s\r410 MB/s\r\n")
+@pytest.mark.parametrize(
+    "line",
+    ["1 MB/s\r250 MB/s\r410 MB/s\r\r\n", " 1# 1234.5 MB/s\r 1# 410.0 MB/s\r 1#\n"],
+    ids=["progress", "zstd"],
+)
+def test_a_line_that_is_overwritten_counts_as_it_ends(tmp_path: Path, line: str) -> None:
+    outcome = printed(f"ratio 3.5\n{line}")
     assert [sample["speed"] for sample in values(program(tmp_path), outcome)] == [410.0]
 
 

@@ -16,6 +16,8 @@ from autotune.workloads.program.measuring.check_answers import Answer, number
 
 _LONGEST = 4096
 """Characters of a line that is searched."""
+_REWRITES = 1000
+"""So many of the last states of a line are looked at."""
 _LEAST = sys.float_info.min
 """The smallest double with all its digits, 2.2e-308."""
 
@@ -141,9 +143,14 @@ def _values(reading: Reading, outcome: ProcessOutcome) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines of a text as a terminal would show them: what follows the last carriage return."""
+    """The lines of a text as a terminal shows them: what follows a carriage return overwrites the
+    beginning of its line.
+    """
     for line in text.split("\n"):
-        yield line.rstrip("\r").rpartition("\r")[2][:_LONGEST]
+        shown = ""
+        for part in line.split("\r")[-_REWRITES:]:
+            shown = part[:_LONGEST] + shown[len(part) :]
+        yield shown
 
 
 def _matches(reading: Reading, text: str) -> Iterator[str]:

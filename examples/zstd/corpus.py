@@ -1,6 +1,6 @@
 """Writes text to compress: the beginning of the sources of Python's standard library, 4 MiB.
 
-    python corpus.py FILE
+python corpus.py FILE
 """
 
 import sys

@@ -71,7 +71,7 @@ class CacheLevel:
     write_allocate: bool = True
     write_back: bool = True
     victim: bool = False
-    exposed: Fraction = 1.0
+    exposed: Annotated[Fraction, FileKey(optional=True)] = 1.0
     """Share of transfers from this level that does *not* overlap with loads and stores: 1 serial
     (classic ECM), 0 full overlap."""
 
@@ -142,7 +142,8 @@ class Memory:
     """Load bandwidth of one core."""
     cores: Count = 1
     """Cores of the domain."""
-    exposed: Fraction = 1.0
+    exposed: Annotated[Fraction, FileKey(optional=True)] = 1.0
+    """As of a cache level."""
     outbound: BytesPerSecond | None = None
     """Store bandwidth with all cores of the domain; None: as ``duplex`` says."""
     duplex: Duplex | None = None

@@ -18,6 +18,7 @@ from autotune.domain.annotations import (
     InNotation,
     Text,
 )
+from autotune.domain.misfit import Keys, Misfit, MisfitError
 from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.variant import Communication
 from autotune.units import Seconds
@@ -119,12 +120,12 @@ class PublishedGroup:
             raise ValueError(f"{self.source}: the resolution must be positive")
         names = [row.variant for row in self.rows]
         if len(set(names)) != len(names):
-            raise ValueError(f"{self.source}: a variant is there twice")
-        for row in self.rows:
-            self._check(row)
+            raise MisfitError(Misfit(("rows",), f"{self.source}: a variant is there twice"))
+        for i, row in enumerate(self.rows):
+            self._check(row, ("rows", i))
 
-    def _check(self, row: PublishedRow) -> None:
-        """Raise ValueError if a printed deviation does not follow from the printed times.
+    def _check(self, row: PublishedRow, keys: Keys) -> None:
+        """Raise MisfitError if a printed deviation does not follow from the printed times.
 
         Rounding is allowed for, and errata are corrected first.
         """
@@ -134,10 +135,11 @@ class PublishedGroup:
                 continue
             low, high = self._deviations(share.predicted.value, share.measured.value)
             if not low <= share.deviation.value <= high:
-                raise ValueError(
+                found = (
                     f"{self.source}, {row.variant}: a deviation of {share.deviation.value:.1%} does"
                     f" not follow from {share.predicted.value:g} s and {share.measured.value:g} s"
                 )
+                raise MisfitError(Misfit(keys, found))
 
     def _deviations(self, predicted: float, measured: float) -> tuple[float, float]:
         """The range of deviations of two rounded times, wider by half a digit at both ends."""

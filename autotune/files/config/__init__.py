@@ -21,19 +21,17 @@ from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.stencil import Stencil
 from autotune.domain.tables.parameter_space import DesignSpace
-from autotune.files.config import calibrations, networks
+from autotune.files.config import measured_files
 from autotune.files.config.design_spaces import read_design
 from autotune.files.config.dump import dump_calibration, dump_machine, dump_network
-from autotune.files.config.ivps import read_ivp
+from autotune.files.config.kernel_files import read_ivp, read_method, read_stencil
 from autotune.files.config.machines import check_machine as _check_machine
 from autotune.files.config.machines import read_machine, read_sketch
-from autotune.files.config.methods import read_method
 from autotune.files.config.program.programs import read_program
 from autotune.files.config.references import read_reference
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
 from autotune.files.config.spaces import read_space
-from autotune.files.config.stencils import read_stencil
 from autotune.files.config.studies import read_study
 from autotune.files.parsing import yaml_document
 
@@ -147,13 +145,13 @@ def reference(name: str | Path) -> Reference:
 def read_calibration(path: str | Path) -> Calibration:
     """The calibration in a file; ConfigError with every fault."""
     session = Session()
-    return _finished(session, session.once(Path(path), calibrations.read_calibration))
+    return _finished(session, session.once(Path(path), measured_files.read_calibration))
 
 
 def read_network(path: str | Path) -> Network:
     """The network in a file that holds nothing else; ConfigError with every fault."""
     session = Session()
-    return _finished(session, session.once(Path(path), networks.read_network))
+    return _finished(session, session.once(Path(path), measured_files.read_network))
 
 
 def _named(

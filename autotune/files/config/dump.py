@@ -10,7 +10,7 @@ from autotune.domain.annotations import FileColumn
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import UNVERIFIED, Machine
 from autotune.domain.network import OPERATIONS, Network
-from autotune.files.config import calibrations, machines, networks
+from autotune.files.config import machines, measured_files
 from autotune.files.config.file_fields import fields_of, is_record, notation_of, required, split
 from autotune.files.parsing.yaml_document import Plain, scalar
 
@@ -27,12 +27,12 @@ def dump_machine(machine: Machine) -> str:
 
 def dump_calibration(calibration: Calibration) -> str:
     """A calibration as the text of its file."""
-    return _text({"schema": calibrations.SCHEMA, **tree_of(calibration)})
+    return _text({"schema": measured_files.CALIBRATION, **tree_of(calibration)})
 
 
 def dump_network(network: Network) -> str:
     """A network as the text of its file."""
-    return _text({"schema": networks.SCHEMA, **_network_tree(network)})
+    return _text({"schema": measured_files.NETWORK, **_network_tree(network)})
 
 
 def _network_tree(network: Network) -> dict[str, Plain]:

@@ -13,16 +13,13 @@ from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.stencil import Stencil
 from autotune.files.config import (
-    calibrations,
     design_spaces,
-    ivps,
+    kernel_files,
     machines,
-    methods,
-    networks,
+    measured_files,
     references,
     skeletons,
     spaces,
-    stencils,
     studies,
 )
 from autotune.files.config.program import programs
@@ -30,11 +27,11 @@ from autotune.files.config.program import programs
 FILES: Mapping[str, type] = {
     studies.SCHEMA: Setup,
     machines.SCHEMA: Machine,
-    networks.SCHEMA: Network,
-    calibrations.SCHEMA: Calibration,
-    ivps.SCHEMA: Ivp,
-    methods.SCHEMA: ButcherTableau,
-    stencils.SCHEMA: Stencil,
+    measured_files.NETWORK: Network,
+    measured_files.CALIBRATION: Calibration,
+    kernel_files.IVP: Ivp,
+    kernel_files.METHOD: ButcherTableau,
+    kernel_files.STENCIL: Stencil,
     skeletons.SCHEMA: Skeleton,
     spaces.SCHEMA: Space,
     programs.SCHEMA: Program,

@@ -5,6 +5,7 @@ machine file of kerncraft is read as well.
 """
 
 from pathlib import Path
+from typing import TypeVar
 
 from autotune import paths
 from autotune.domain.machine import UNVERIFIED, Machine, exposed_by
@@ -12,12 +13,13 @@ from autotune.domain.machine_checks import contradictions
 from autotune.domain.network import Network
 from autotune.errors import describe, nearest
 from autotune.files.config.facts import altered, draft, note_misfits, settle
-from autotune.files.config.networks import read_network
+from autotune.files.config.measured_files import read_network
 from autotune.files.config.session import Session
 from autotune.files.kerncraft.kerncraft_machines import is_kerncraft, read_kerncraft
 from autotune.files.parsing.yaml_document import Document, Keys, Plain, text_of
 
 SCHEMA = "autotune.machine/1"
+T = TypeVar("T")
 
 
 def read_machine(session: Session, path: Path) -> Machine | None:
@@ -80,7 +82,6 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
         return None, None
     sources = _take_sources(session, document)
     network = _network_beside(session, document)
-    _drop_null_shares(document)
     stated = draft(session, document, Machine, name=path.stem)
     if stated is None:
         return document, None
@@ -117,28 +118,19 @@ def _network_beside(session: Session, document: Document) -> Network | None:
 def _completed(document: Document, stated: Machine) -> Machine:
     """The draft of a machine, completed by the exposed shares that its overlap rule gives."""
     innermost, beyond = exposed_by(stated.overlap.rule)
-    caches = []
-    for i, cache in enumerate(stated.caches):
-        ruled = beyond if i else innermost
-        given = ("caches", i, "exposed") in document.keys
-        caches.append(cache if given else altered(cache, exposed=ruled))
-    memory = stated.memory
-    if ("memory", "exposed") not in document.keys:
-        memory = altered(memory, exposed=beyond)
-    return altered(stated, caches=tuple(caches), memory=memory)
 
+    def with_share(holder: T, keys: Keys, ruled: float) -> T:
+        value: Plain = document.root
+        for key in keys:
+            value = value[key]  # type: ignore[index]
+        stated_share = isinstance(value, dict) and value.get("exposed") is not None
+        return holder if stated_share else altered(holder, exposed=ruled)
 
-def _drop_null_shares(document: Document) -> None:
-    """Remove exposed shares that are null, so that they count as not stated."""
-    root = document.root
-    caches = root.get("caches")
-    levels = enumerate(caches if isinstance(caches, list) else [])
-    holders: dict[Keys, Plain] = {("caches", i): level for i, level in levels}
-    holders["memory",] = root.get("memory")
-    for keys, holder in holders.items():
-        if isinstance(holder, dict) and holder.get("exposed", "") is None:
-            del holder["exposed"]
-            document.keys.pop((*keys, "exposed"))
+    caches = tuple(
+        with_share(cache, ("caches", i), beyond if i else innermost)
+        for i, cache in enumerate(stated.caches)
+    )
+    return altered(stated, caches=caches, memory=with_share(stated.memory, ("memory",), beyond))
 
 
 def _check_figures(session: Session, document: Document) -> None:

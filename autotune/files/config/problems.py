@@ -18,10 +18,8 @@ from autotune.domain.program import Program
 from autotune.domain.stencil import Stencil
 from autotune.errors import nearest, one_of, unknown_name
 from autotune.files.config.facts import FORMS, FactReader, FileForm, altered, named_file
-from autotune.files.config.ivps import read_ivp
-from autotune.files.config.methods import read_method
+from autotune.files.config.kernel_files import read_ivp, read_method, read_stencil
 from autotune.files.config.session import Session
-from autotune.files.config.stencils import read_stencil
 from autotune.files.parsing.yaml_document import Document, Keys
 
 _LARGEST = 2**31 - 1

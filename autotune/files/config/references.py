@@ -5,7 +5,7 @@ from pathlib import Path
 from autotune.domain.reference import Reference
 from autotune.domain.setup import Layout, Setup
 from autotune.errors import nearest, one_of
-from autotune.files.config.facts import draft, settle
+from autotune.files.config.facts import read_file
 from autotune.files.config.session import Session
 
 SCHEMA = "autotune.reference/1"
@@ -13,16 +13,7 @@ SCHEMA = "autotune.reference/1"
 
 def read_reference(session: Session, path: Path) -> Reference | None:
     """The published table in a file; None with faults noted where it cannot be read."""
-    faults_before = len(session.faults)
-    document = session.open(path, SCHEMA)
-    stated = draft(session, document, Reference, name=path.stem) if document else None
-    if document is None or stated is None:
-        return None
-    for i, group in enumerate(stated.groups):
-        settle(session, document, group, ("groups", i), at=("rows",))
-    if len(session.faults) > faults_before:
-        return None
-    return settle(session, document, stated, at=("groups",))
+    return read_file(session, path, SCHEMA, Reference, at=("groups",), name=path.stem)
 
 
 def check_reference(session: Session, setup: Setup) -> None:

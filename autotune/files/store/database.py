@@ -11,9 +11,10 @@
 Every writing method commits before it returns. Repeating a call does not double its row.
 """
 
+import contextlib
 import datetime
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import Self
@@ -79,6 +80,22 @@ class Store:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
+    @contextlib.contextmanager
+    def _reading(self, what: str = "a row") -> Iterator[sa.Connection]:
+        """A connection that reads; StoreError where ``what`` is stored in another form."""
+        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
+            try:
+                yield connection
+            except ValueError as error:
+                fault = Fault(where=self.shown, found=f"{what} cannot be read: {error}")
+                raise StoreError(fault) from error
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        """A transaction that writes; it is durable when the block ends."""
+        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
+            yield connection
+
     # --- writing ------------------------------------------------------------------------
 
     def begin_study(
@@ -91,7 +108,7 @@ class Store:
         may differ.
         """
         self._add_study(name, config, setup_text, versions)
-        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
+        with self._reading() as connection:
             text = connection.execute(
                 sa.select(store_tables.studies.c.setup_text).where(
                     store_tables.studies.c.name == name
@@ -212,7 +229,7 @@ class Store:
         if self._write(store_tables.samples, [row], replace=False):
             return
         key = {c.name: row[c.name] for c in store_tables.samples.primary_key}
-        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
+        with self._reading() as connection:
             query = sa.select(
                 store_tables.samples.c.seconds, store_tables.samples.c.taken
             ).filter_by(**key)
@@ -235,7 +252,7 @@ class Store:
             _outcome(run, measurement.candidate, measurement.status, measurement.detail, None)
             for measurement in measurements
         ]
-        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
+        with self._writing() as connection:
             for table, new in ((store_tables.samples, samples), (store_tables.outcomes, outcomes)):
                 if new:
                     connection.execute(sa.insert(table), new)
@@ -261,14 +278,14 @@ class Store:
         each phase.
         """
         values = {"state": state, "ended": now(), "timings": codec.dump(dict(timings or {}))}
-        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
+        with self._writing() as connection:
             connection.execute(
                 sa.update(store_tables.runs).where(store_tables.runs.c.id == run).values(**values)
             )
 
     def add_conditions(self, run: str, conditions: Mapping[str, str]) -> None:
         """Store conditions of a run that are known only at its end."""
-        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
+        with self._writing() as connection:
             where = store_tables.runs.c.id == run
             text = connection.execute(
                 sa.select(store_tables.runs.c.conditions).where(where)
@@ -284,14 +301,14 @@ class Store:
 
         Rows that exist already are replaced where ``replace`` is True, else kept.
         """
-        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
+        with self._writing() as connection:
             return sum(upsert(connection, table, row, replace=replace) for row in new)
 
     # --- reading ------------------------------------------------------------------------
 
     def studies(self) -> list[StudySummary]:
         """All studies, oldest first."""
-        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
+        with self._reading() as connection:
             return store_reading.summaries(connection)
 
     def latest_study(self, config: str | None = None) -> str | None:
@@ -305,13 +322,8 @@ class Store:
         """All stored data of a study; for an unknown name StoreError, which names the nearest
         study.
         """
-        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
-            try:
-                record = store_reading.study(connection, name)
-            except ValueError as error:
-                raise StoreError(
-                    Fault(where=self.shown, found=f"study {name} cannot be read: {error}")
-                ) from error
+        with self._reading(f"study {name}") as connection:
+            record = store_reading.study(connection, name)
         if record is None:
             names = [s.name for s in self.studies()]
             raise StoreError(unknown_name(self.shown, "study", name, names))
@@ -321,42 +333,27 @@ class Store:
         """The number of candidates of this study that each run has finished, by run; runs may be of
         any study.
         """
-        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
+        with self._reading() as connection:
             return store_reading.finished(connection, study)
 
     def runs_elsewhere(self, study: str, runs: Sequence[str]) -> tuple[RunElsewhere, ...]:
         """The given runs, of any study, restricted to the candidates of this study;
         oldest first.
         """
-        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
-            try:
-                return store_reading.runs_elsewhere(connection, study, runs)
-            except ValueError as error:
-                raise StoreError(
-                    Fault(where=self.shown, found=f"a run cannot be read: {error}")
-                ) from error
+        with self._reading("a run") as connection:
+            return store_reading.runs_elsewhere(connection, study, runs)
 
     def other_candidates(self, study: str) -> tuple[tuple[CandidateRecord, Measurement], ...]:
         """Candidates that were measured although the study does not choose from them, each with its
         latest good result.
         """
-        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
-            try:
-                return store_reading.other_candidates(connection, study)
-            except ValueError as error:
-                raise StoreError(
-                    Fault(where=self.shown, found=f"a result cannot be read: {error}")
-                ) from error
+        with self._reading("a result") as connection:
+            return store_reading.other_candidates(connection, study)
 
     def candidates(self, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
         """The stored candidates with these identities, of any study, in no particular order."""
-        with errors_in_words(self.shown, self._wait), self._engine.connect() as connection:
-            try:
-                return store_reading.candidates(connection, identities)
-            except ValueError as error:
-                raise StoreError(
-                    Fault(where=self.shown, found=f"a candidate cannot be read: {error}")
-                ) from error
+        with self._reading("a candidate") as connection:
+            return store_reading.candidates(connection, identities)
 
 
 def _outcome(

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from sample_nodes import calibrated
 
 from autotune.domain.tables.parameter_space import DesignSpace
-from autotune.files.config.calibrations import read_calibration
 from autotune.files.config.design_spaces import MOST, read_design
 from autotune.files.config.dump import dump_calibration
-from autotune.files.config.methods import read_method
-from autotune.files.config.networks import read_network
+from autotune.files.config.kernel_files import read_method
+from autotune.files.config.measured_files import read_calibration, read_network
 from autotune.files.config.session import Session
 
 

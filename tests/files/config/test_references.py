@@ -86,7 +86,7 @@ def test_a_table_is_read(tmp_path):
 def test_a_printed_deviation_that_does_not_follow_needs_an_erratum(tmp_path):
     (fault,) = faults(tmp_path, TABLE.replace("deviation: -50.0 %}", "deviation: -5.0 %}"))
     assert "table 1, jil: a deviation of -5.0% does not follow from 1 s and 2 s" in fault
-    assert fault.startswith("table.yaml:15")
+    assert fault.startswith("table.yaml:16")
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,10 @@ from autotune.domain.family import family_of, go_together
 from autotune.domain.program_model import KernelModel
 from autotune.errors import unknown_name
 from autotune.files.config.facts import altered, note_misfits
-from autotune.files.config.ivps import read_ivp
-from autotune.files.config.methods import read_method
+from autotune.files.config.kernel_files import read_ivp, read_method, read_stencil
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
 from autotune.files.config.spaces import read_space
-from autotune.files.config.stencils import read_stencil
 from autotune.files.parsing.yaml_document import Document, Keys
 
 

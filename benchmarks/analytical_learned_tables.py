@@ -100,8 +100,8 @@ def _summary(whole: dict[str, CurveTable]) -> list[str]:
                     _value(found, tasks.ANALYTICAL, last, k),
                     "-" if floor is None else _share(floor.median if k is None else floor.mean),
                     *(_value(found, "pool", size, k) for size in (16, 64, 256)),
-                    _from(earliest(found, "learned", k)),
-                    _from(earliest(found, "hybrid", k)),
+                    _from(earliest(found, "learned", k), last),
+                    _from(earliest(found, "hybrid", k), last),
                 )
             )
         text += [columns(rows, right=range(1, 6)), ""]
@@ -122,14 +122,14 @@ def _share(value: float) -> str:
     return f"{100 * value:.1f} %" if math.isfinite(value) else "inf"
 
 
-def _from(first: Payoff | None) -> str:
+def _from(first: Payoff | None, up_to: int) -> str:
     if first is None:
         return "-"
-    if first.better_from is None:
-        return f"never up to {first.sizes[-1]}"
-    if first.surely_from is None:
-        return f"from {first.better_from}, not surely ({first.model})"
-    return f"from {first.surely_from} ({first.model})"
+    if first.seems is None:
+        return f"never up to {up_to}"
+    if first.sure is None:
+        return f"from {first.seems}, not surely ({first.model})"
+    return f"from {first.sure} ({first.model})"
 
 
 def _better(whole: dict[str, CurveTable]) -> list[str]:

@@ -499,6 +499,8 @@ class AnyProblem(Protocol):
         """The facts of the problem that the results store keeps."""
 
 
+Extent = Annotated[int, Bounds(least=1, most=2**31 - 1)]
+"""A size, or the points of a grid in one dimension: larger ones overflow in products."""
 NO_ARGUMENTS: Mapping[str, Value] = {}
 """The arguments of problems whose code is generated: none."""
 
@@ -515,7 +517,7 @@ class Problem:
     method: ButcherTableau
     correctors: Annotated[Count, FileKey(optional=True)]
     """m; Scherg et al. 2019 use m = order - 1."""
-    size: Count
+    size: Extent
     """N."""
     step_fraction: Annotated[float, Bounds(above=0, most=1)] = 0.1
     """Step size h as a fraction of 1 / stability bound."""
@@ -527,9 +529,8 @@ class Problem:
         if self.correctors < 1:
             raise ValueError(f"correctors must be at least 1, not {self.correctors}")
         if self.size < self.ivp.minimum:
-            raise ValueError(
-                f"size N = {self.size} is below the smallest of {self.ivp.name}, {self.ivp.minimum}"
-            )
+            found = f"size: {self.size} is below the smallest size of {self.ivp.name}"
+            raise MisfitError(Misfit(("size",), found, f"at least {self.ivp.minimum}"))
         if not 0 < self.step_fraction <= 1:
             raise ValueError(f"step_fraction must be in (0, 1], not {self.step_fraction}")
 
@@ -649,7 +650,7 @@ class StencilProblem:
     stencil: Stencil
     extents: Annotated[
         tuple[int, ...],
-        FileKeys({"grid": Annotated[Mapping[str, Count], Bounds(least=1)], "size": Count}),
+        FileKeys({"grid": Annotated[Mapping[str, Extent], Bounds(least=1)], "size": Extent}),
     ]
     """Interior points in the order of the stencil's dimensions: K, J, I."""
 

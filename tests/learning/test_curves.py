@@ -203,11 +203,11 @@ def test_learning_pays_from_where_it_stays_better() -> None:
     early, soon, never, unsure = (
         payoff(found, name, "analytical") for name in ("early", "soon", "never", "unsure")
     )
-    assert (early.better_from, early.surely_from) == (16, 16)
-    assert (soon.better_from, soon.surely_from) == (8, 8)
-    assert (never.better_from, never.surely_from) == (None, None)
-    assert (unsure.better_from, unsure.surely_from) == (4, 16)
-    assert payoff(found, "analytical", "analytical").better_from is None
+    assert (early.seems, early.sure) == (16, 16)
+    assert (soon.seems, soon.sure) == (8, 8)
+    assert (never.seems, never.sure) == (None, None)
+    assert (unsure.seems, unsure.sure) == (4, 16)
+    assert payoff(found, "analytical", "analytical").seems is None
     last = soon.gains[-1]
     assert (last.value, last.splits) == (pytest.approx(0.15), 5)
     assert last.low is not None
@@ -215,7 +215,7 @@ def test_learning_pays_from_where_it_stays_better() -> None:
     assert 0.1 <= last.low <= last.value <= last.high <= 0.2
     first = earliest(found, "learned", 3)
     assert first is not None
-    assert (first.model, first.surely_from) == ("soon", 8)
+    assert (first.model, first.sure) == ("soon", 8)
     assert earliest(found, "hybrid") is None
 
 
@@ -236,7 +236,7 @@ def test_the_rival_is_the_best_engine() -> None:
 def test_a_model_without_a_value_at_the_largest_size_does_not_pay() -> None:
     found = _curve({"analytical": [[0.2] * 3] * 3, "model": [[0.1] * 3] * 3})
     kept = tuple(t for t in found.trials if (t.model, t.size) != ("model", 16))
-    assert payoff(replace(found, trials=kept), "model", "analytical").better_from is None
+    assert payoff(replace(found, trials=kept), "model", "analytical").seems is None
 
 
 # --- measuring again ------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_a_planted_law_is_learned_and_the_analytical_error_stays() -> None:
     known = {m: found.point(m, 32, "error_rate") for m in found.models}
     assert known["analytical"].median > 0.3  # type: ignore[union-attr]
     assert known["ridge"].median < 0.06  # type: ignore[union-attr]
-    assert payoff(found, "ridge", "analytical").better_from in (8, 32)
+    assert payoff(found, "ridge", "analytical").seems in (8, 32)
     before, after = (found.point("analytical", size, "error_rate") for size in (8, 32))
     assert before == after
 

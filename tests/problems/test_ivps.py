@@ -121,7 +121,7 @@ def test_physical_bounds_hold(name):
 
 
 def test_size_below_the_minimum_is_refused():
-    with pytest.raises(ValueError, match="below the smallest of wave1d, 9"):
+    with pytest.raises(ValueError, match="below the smallest size of wave1d; expected at least 9"):
         problem("wave1d", 8)
 
 

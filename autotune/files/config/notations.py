@@ -163,6 +163,15 @@ def choices(value: object) -> tuple[Value, ...]:
     return tuple(plain(v) for v in value) if isinstance(value, list) else (plain(value),)
 
 
+def as_share(value: object) -> float:
+    """A share, written as ``30 %`` or ``0.3``; -1 for what is none."""
+    text = "" if isinstance(value, bool) else str(value).strip()
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        return -1.0
+
+
 def port(value: object) -> str:
     """The name of a port; a plain number such as ``0`` is a name too."""
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":

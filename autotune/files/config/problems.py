@@ -2,10 +2,11 @@
 program.
 """
 
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import cast
 
+from autotune.domain.misfit import Misfit, MisfitError, refuse, unknown
 from autotune.domain.problem import (
     AnyProblem,
     ButcherTableau,
@@ -16,14 +17,18 @@ from autotune.domain.problem import (
 )
 from autotune.domain.program import Program
 from autotune.domain.stencil import Stencil
-from autotune.errors import nearest, one_of, unknown_name
-from autotune.files.config.facts import FORMS, FactReader, FileForm, altered, named_file
+from autotune.errors import nearest, one_of
+from autotune.files.config.facts import (
+    FORMS,
+    FactReader,
+    FileForm,
+    altered,
+    named_file,
+    note_misfits,
+)
 from autotune.files.config.kernel_files import read_ivp, read_method, read_stencil
 from autotune.files.config.session import Session
 from autotune.files.parsing.yaml_document import Document, Keys
-
-_LARGEST = 2**31 - 1
-"""Of a size, and of the extent of a grid in one dimension: larger ones overflow in products."""
 
 
 def _read_problem(reader: FactReader, value: object, keys: Keys) -> object:
@@ -51,113 +56,60 @@ def complete_problem(
     """Problem ``i`` of a study, about ``program`` if there is one; None with faults noted where it
     cannot be read.
     """
-    place = _Place(session, document, ("problems", i))
+    keys: Keys = ("problems", i)
     try:
         match stated:
-            case ProgramProblem():
-                return _program_problem(place, stated, program)
-            case StencilProblem():
-                return _stencil_problem(place, stated)
-            case Problem():
-                return _ivp_problem(place, stated)
+            case ProgramProblem() if program is not None:
+                names = program.arguments
+                refuse(m for name in stated.arguments for m in _argument(name, names))
+                return ProgramProblem(program=program, arguments={**names, **stated.arguments})
+            case StencilProblem() if stated.stencil is not None:
+                extents = _extents(document, keys, stated, stated.stencil)
+                return None if extents is None else replace(altered(stated, extents=extents))
+            case Problem() if stated.ivp is not None and stated.method is not None:
+                correctors = stated.correctors or max(1, stated.method.order - 1)
+                problem = replace(altered(stated, correctors=correctors))
+                if not problem.h > 0:
+                    raise ValueError(f"the step size {problem.h} is not positive")
+                return problem
+    except MisfitError as error:
+        note_misfits(session, document, error.misfits, keys)
     except ValueError as error:
-        place.add((), str(error))
-    return None
+        session.add(document.place(keys), str(error))
+    return None  # also where a file that it names has faults of its own
 
 
-class _Place:
-    """The place of one problem in the file of a study, at which its faults are noted."""
-
-    def __init__(self, session: Session, document: Document, keys: Keys) -> None:
-        self.session = session
-        self.document = document
-        self.keys = keys
-
-    def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
-        self.session.add(self.document.place((*self.keys, *keys)), found, expected, hint)
+def _argument(name: str, names: Collection[str]) -> Iterator[Misfit]:
+    return unknown(("arguments", name), "argument", name, names, of_key=True)
 
 
-def _ivp_problem(place: _Place, stated: Problem) -> Problem | None:
-    ivp, method = stated.ivp, stated.method
-    if stated.size > _LARGEST:
-        place.add(("size",), f"size: {stated.size:.3g}", f"at most {_LARGEST}")
-        return None
-    if ivp is not None and stated.size < ivp.minimum:
-        found = f"size: {stated.size} is below the smallest size of {ivp.name}"
-        place.add(("size",), found, f"at least {ivp.minimum}")
-        return None
-    if ivp is None or method is None:  # it has faults of its own
-        return None
-    correctors = stated.correctors or max(1, method.order - 1)
-    problem = dataclasses.replace(altered(stated, correctors=correctors))
-    if not problem.h > 0:
-        raise ValueError(f"the step size {problem.h} is not positive")
-    return problem
-
-
-def _program_problem(
-    place: _Place, stated: ProgramProblem, program: Program | None
-) -> ProgramProblem | None:
-    if program is None:
-        return None
-    unknown = [name for name in stated.arguments if name not in program.arguments]
-    for name in unknown:
-        where = place.document.key((*place.keys, "arguments", name))
-        place.session.faults.append(unknown_name(where, "argument", name, program.arguments))
-    if unknown:
-        return None
-    return ProgramProblem(program=program, arguments={**program.arguments, **stated.arguments})
-
-
-def _stencil_problem(place: _Place, stated: StencilProblem) -> StencilProblem | None:
-    stencil = stated.stencil
-    extents = None if stencil is None else _extents(place, stated, stencil)
-    if extents is None:
-        return None
-    return StencilProblem(stencil=stencil, extents=extents)
-
-
-def _extents(place: _Place, stated: StencilProblem, stencil: Stencil) -> tuple[int, ...] | None:
-    """The interior points of a grid, in the order of the dimensions; None with faults noted where
-    they are wrong.
+def _extents(
+    document: Document, place: Keys, stated: StencilProblem, stencil: Stencil
+) -> tuple[int, ...] | None:
+    """The interior points of a grid, in the order of the dimensions; None where one of them has a
+    fault already, MisfitError where they are wrong.
     """
-    names, faults_before = stencil.dimensions, len(place.session.faults)
+    names = stencil.dimensions
     given = cast("Mapping[str, object]", stated.extents)
     grid = cast("Mapping[str, int] | None", given["grid"])
     size = cast("int | None", given["size"])
     if (grid is None) == (size is None):
         found = "neither grid nor size is given" if grid is None else "both grid and size"
         form = ", ".join(f"{name}: 96" for name in reversed(names))
-        place.add((), found, f"one of grid: {{{form}}} and size: 96")
-        return None
-    if grid is None:
-        extent = size or 0
-        if extent > _LARGEST:
-            place.add(("size",), f"size: {extent:.3g}", f"at most {_LARGEST}")
-            return None
-        if extent < stencil.minimum:
-            place.add(("size",), f"size: {_few(extent, stencil)}", f"at least {stencil.minimum}")
-            return None
-        return (extent,) * len(names)
-    for name, extent in grid.items():
+        raise MisfitError(Misfit((), found, f"one of grid: {{{form}}} and size: 96"))
+    points = dict.fromkeys(names, size or 0) if grid is None else grid
+    unread = [name for name in names if name not in points]
+    absent = [name for name in unread if (*place, "grid", name) not in document.keys]
+    wrong = [
+        Misfit(("grid",), f"grid: no points of {', '.join(absent)}", f"each of {', '.join(names)}")
+    ][: len(absent)]
+    for name, extent in points.items():
+        keys = ("size",) if grid is None else ("grid", name)
         if name not in names:
-            found = f"grid: {stencil.name} has no dimension {name!r}"
-            where = place.document.key((*place.keys, "grid", name))
-            place.session.add(where, found, one_of(names), nearest(name, names))
-        elif extent > _LARGEST:
-            place.add(("grid", name), f"{name}: {extent:.3g}", f"at most {_LARGEST}")
+            found, hint = f"grid: {stencil.name} has no dimension {name!r}", nearest(name, names)
+            wrong.append(Misfit(keys, found, one_of(names), hint, of_key=True))
         elif extent < stencil.minimum:
-            found = f"{name}: {_few(extent, stencil)}"
-            place.add(("grid", name), found, f"at least {stencil.minimum}")
-    keys = (*place.keys, "grid")
-    absent = [name for name in names if (*keys, name) not in place.document.keys]
-    if absent:
-        found = f"grid: no points of {', '.join(absent)}"
-        place.add(("grid",), found, f"each of {', '.join(names)}")
-    if len(place.session.faults) > faults_before or any(name not in grid for name in names):
-        return None  # one that has a fault of its own was left out
-    return tuple(grid[name] for name in names)
-
-
-def _few(extent: int, stencil: Stencil) -> str:
-    return f"{extent} points are fewer than the radius of {stencil.name}"
+            found = f"{keys[-1]}: {extent} points are fewer than the radius of {stencil.name}"
+            wrong.append(Misfit(keys, found, f"at least {stencil.minimum}"))
+    refuse(dict.fromkeys(wrong))
+    return None if unread else tuple(points[name] for name in names)

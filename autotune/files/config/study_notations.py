@@ -5,7 +5,7 @@ import shlex
 
 from autotune.domain.setup import OBJECTIVES
 from autotune.errors import describe, nearest
-from autotune.files.config.notations import NUMBER_OR_TEXT, Notation
+from autotune.files.config.notations import NUMBER_OR_TEXT, Notation, as_share
 
 PLACEHOLDERS = ("command",)
 """What a launcher template may name in braces."""
@@ -63,12 +63,8 @@ def mpi_launcher(value: object) -> str:
 
 def share(value: object) -> float:
     """A share below 1, written as ``1 %`` or ``0.01``."""
-    text = str(value).strip()
-    try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        number = -1.0
-    if isinstance(value, bool) or not 0 <= number < 1:
+    number = as_share(value)
+    if not 0 <= number < 1:
         raise ValueError(f"{describe(value)} is not a share from 0 up to 100 %, such as 1 %")
     return number
 

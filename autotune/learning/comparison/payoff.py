@@ -41,59 +41,46 @@ class Gain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payoff:
-    """The gains of one model over an analytical one, by training size.
+    """The training size from which on a model beats another at all larger sizes too.
 
-    ``k``: the gains are in the top-k loss; None: in the error rate. ``sizes``: all training sizes
-    that were tried.
+    null means that there is no such size.
     """
 
     model: str
     against: str
-    k: int | None
-    sizes: tuple[int, ...]
+    seems: int | None
+    """By the gain itself."""
+    sure: int | None
+    """And with the whole interval above zero there."""
     gains: tuple[Gain, ...]
-
-    @property
-    def better_from(self) -> int | None:
-        """The smallest training size at which, and at all larger sizes, the model is better; None
-        where there is none.
-        """
-        return self._from([gain.value > 0 for gain in self.gains])
-
-    @property
-    def surely_from(self) -> int | None:
-        """The smallest training size at which the whole interval is a gain and the model is better
-        at all larger sizes.
-
-        None where there is none.
-        """
-        start = self.better_from
-        later = [g.size for g in self.gains if start is not None and g.size >= start and g.sure]
-        return later[0] if later else None
-
-    def _from(self, better: Sequence[bool]) -> int | None:
-        reached = None
-        if tuple(gain.size for gain in self.gains) != self.sizes[-len(self.gains) :]:
-            return None  # no value at the largest sizes
-        for gain, good in zip(reversed(self.gains), reversed(better), strict=True):
-            if not good:
-                break
-            reached = gain.size
-        return reached
+    """By training size: in the error rate, or in a top-k loss."""
 
 
 def payoff(curves: CurveTable, model: str, against: str, k: int | None = None) -> Payoff:
     """The payoff of a model against another model, in the error rate or, with ``k``, in the top-k
     loss.
     """
-    gains = [_gain(curves, model, against, size, k) for size in curves.split_plan.sizes]
-    return Payoff(
-        model=model,
-        against=against,
-        k=k,
-        sizes=curves.split_plan.sizes,
-        gains=tuple(gain for gain in gains if gain is not None),
-    )
+    sizes = curves.split_plan.sizes
+    computed = [_gain(curves, model, against, size, k) for size in sizes]
+    gains = tuple(gain for gain in computed if gain is not None)
+    start = _better_from(gains, sizes)
+    later = [g.size for g in gains if start is not None and g.size >= start and g.sure]
+    sure = later[0] if later else None
+    return Payoff(model=model, against=against, seems=start, sure=sure, gains=gains)
+
+
+def _better_from(gains: Sequence[Gain], sizes: tuple[int, ...]) -> int | None:
+    """The smallest of the sizes at which, and at all larger ones, there is a gain; None where there
+    is none.
+    """
+    reached = None
+    if tuple(gain.size for gain in gains) != sizes[-len(gains) :]:
+        return None  # no value at the largest sizes
+    for gain in reversed(gains):
+        if not gain.value > 0:
+            break
+        reached = gain.size
+    return reached
 
 
 def best_analytical(curves: CurveTable, k: int | None = None) -> str | None:
@@ -125,8 +112,8 @@ def earliest(curves: CurveTable, kind: Kind, k: int | None = None) -> Payoff | N
     return min(
         (candidate for candidate in tried if candidate.gains),
         key=lambda candidate: (
-            candidate.surely_from or never,
-            candidate.better_from or never,
+            candidate.sure or never,
+            candidate.seems or never,
             -candidate.gains[-1].value,
         ),
         default=None,

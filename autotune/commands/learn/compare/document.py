@@ -10,7 +10,7 @@ from autotune.learning.comparison.learning_curves import CurveTable, Kind, Measu
 from autotune.learning.comparison.measures import Convention
 from autotune.learning.comparison.model_comparison import Learned, Match, ModelComparison
 from autotune.learning.comparison.model_evaluation import EvaluatedStudy, ModelEvaluation
-from autotune.learning.comparison.payoff import Gain, Payoff, earliest, payoff
+from autotune.learning.comparison.payoff import Payoff, earliest, payoff
 from autotune.learning.comparison.splits import SplitPlan
 from autotune.learning.comparison.syntactic_score import SyntacticScore
 
@@ -50,40 +50,13 @@ class FailedFits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PayoffVerdict:
-    """The training size from which on a model beats another at all larger sizes too.
-
-    null means that there is no such size.
-    """
-
-    model: str
-    against: str
-    seems: int | None
-    """By the gain itself."""
-    sure: int | None
-    """And with the whole interval above zero there."""
-    gains: tuple[Gain, ...]
-
-    @classmethod
-    def of(cls, payoff: Payoff) -> "PayoffVerdict":
-        """The verdict that follows from the gains of a model."""
-        return cls(
-            model=payoff.model,
-            against=payoff.against,
-            seems=payoff.better_from,
-            sure=payoff.surely_from,
-            gains=payoff.gains,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPayoff:
     """The training size from which on a model beats an analytical one."""
 
     model: str
     against: str
-    error: PayoffVerdict
-    loss: Mapping[int, PayoffVerdict]
+    error: Payoff
+    loss: Mapping[int, Payoff]
     """By k."""
 
 
@@ -95,7 +68,7 @@ class FirstPayoff:
     """learned or hybrid."""
     measure: str
     """error_rate, or top_3_loss for k = 3."""
-    first: PayoffVerdict
+    first: Payoff
     up_to: int
     """The largest size that was tried: null in ``first`` is never up to it."""
 
@@ -224,8 +197,8 @@ def _pays(curve: CurveTable, model: str, rival: str) -> ModelPayoff:
     return ModelPayoff(
         model=model,
         against=rival,
-        error=PayoffVerdict.of(payoff(curve, model, rival)),
-        loss={k: PayoffVerdict.of(payoff(curve, model, rival, k)) for k in curve.tops},
+        error=payoff(curve, model, rival),
+        loss={k: payoff(curve, model, rival, k) for k in curve.tops},
     )
 
 
@@ -235,8 +208,8 @@ def _first(curve: CurveTable) -> tuple[FirstPayoff, ...]:
         FirstPayoff(
             kind=kind,
             measure="error_rate" if k is None else f"top_{k}_loss",
-            first=PayoffVerdict.of(first),
-            up_to=first.sizes[-1],
+            first=first,
+            up_to=curve.split_plan.sizes[-1],
         )
         for k in (None, *curve.tops)
         for kind in kinds

@@ -214,7 +214,7 @@ def advice(curves: CurveTable) -> list[str]:
 
 def _paying(curves: CurveTable) -> list[str]:
     """A table of the training sizes from which each model beats the best engine, and a verdict."""
-    k = paying_top(curves)
+    k, up_to = paying_top(curves), curves.split_plan.sizes[-1]
     rivals = {None: best_analytical(curves), k: best_analytical(curves, k)}
     if rivals[None] is None and rivals[k] is None:
         return []
@@ -224,7 +224,7 @@ def _paying(curves: CurveTable) -> list[str]:
         if curves.kind(m) == "analytical":
             continue
         tried = [(payoff(curves, m, rival, of) if rival else None) for of, rival in rivals.items()]
-        rows.append((m, *(_NONE if from_row is None else beats(from_row) for from_row in tried)))
+        rows.append((m, *(_NONE if paid is None else beats(paid, up_to) for paid in tried)))
     legend = (
         f"surely: the {100 * curves.level:.0f} % bootstrap interval of the paired difference over"
         " the splits is a gain"
@@ -246,17 +246,17 @@ def paying(curves: CurveTable) -> list[str]:
         for kind, who in kinds:
             first = earliest(curves, kind, of)
             if first is not None:
-                lines.append(f"{title}: {who} pays {_verdict(first)}")
+                lines.append(f"{title}: {who} pays {_verdict(first, curves.split_plan.sizes[-1])}")
     return lines
 
 
-def _verdict(first: Payoff) -> str:
+def _verdict(first: Payoff, up_to: int) -> str:
     last = first.gains[-1]
-    if first.better_from is None:
-        return f"at no size up to {first.sizes[-1]} rows (nearest: {first.model}, {_gain(first)})"
-    if first.surely_from is None:
-        return f"from {first.better_from} rows ({first.model}, {_gain(first)}), but not surely"
-    return f"from {first.surely_from} rows ({first.model}; at {last.size} rows {_gain(first)})"
+    if first.seems is None:
+        return f"at no size up to {up_to} rows (nearest: {first.model}, {_gain(first)})"
+    if first.sure is None:
+        return f"from {first.seems} rows ({first.model}, {_gain(first)}), but not surely"
+    return f"from {first.sure} rows ({first.model}; at {last.size} rows {_gain(first)})"
 
 
 def _gain(payoff: Payoff) -> str:
@@ -268,16 +268,19 @@ def _gain(payoff: Payoff) -> str:
     return f"{gain} [{100 * last.low:+z.1f}, {100 * last.high:+z.1f}]"
 
 
-def beats(payoff: Payoff) -> str:
-    """The training size from which on a model is better, and the one from which on surely."""
-    if payoff.better_from is None:
-        return f"never up to {payoff.sizes[-1]}" if payoff.gains else _NONE
-    if payoff.surely_from is None:
-        return f"from {payoff.better_from}, not surely"
+def beats(payoff: Payoff, up_to: int) -> str:
+    """The training size from which on a model is better, and the one from which on surely.
+
+    ``up_to``: the largest size that was tried.
+    """
+    if payoff.seems is None:
+        return f"never up to {up_to}" if payoff.gains else _NONE
+    if payoff.sure is None:
+        return f"from {payoff.seems}, not surely"
     return (
-        f"from {payoff.better_from}, surely {payoff.surely_from}"
-        if payoff.surely_from > payoff.better_from
-        else f"from {payoff.surely_from}"
+        f"from {payoff.seems}, surely {payoff.sure}"
+        if payoff.sure > payoff.seems
+        else f"from {payoff.sure}"
     )
 
 

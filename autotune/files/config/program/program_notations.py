@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from autotune.domain.parameter_values import within
 from autotune.domain.program import Command, ProgramConstraint, Template
 from autotune.errors import describe
-from autotune.files.config.notations import NUMBER_OR_TEXT, Notation
+from autotune.files.config.notations import NUMBER_OR_TEXT, Notation, as_share
 from autotune.language.constraint import Condition, Value
 from autotune.units import parse as parse_quantity
 
@@ -56,12 +56,8 @@ def reuse(stated: object) -> Condition | None:
 
 def share(stated: object) -> float:
     """A share above 0, written as ``30 %`` or 0.3."""
-    text = str(stated).strip()
-    try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        number = -1.0
-    if isinstance(stated, bool) or not 0 < number <= 10:
+    number = as_share(stated)
+    if not 0 < number <= 10:
         raise ValueError(f"{describe(stated)} is not a share such as 30 %")
     return number
 

@@ -16,16 +16,13 @@ from autotune import paths
 from autotune.domain.tables.parameter_space import DesignSpace
 from autotune.files import config
 from autotune.files.config import (
-    calibrations,
     design_spaces,
-    ivps,
+    kernel_files,
     machines,
-    methods,
-    networks,
+    measured_files,
     references,
     skeletons,
     spaces,
-    stencils,
     studies,
 )
 from autotune.files.config.kinds import FILES, SOURCED
@@ -61,14 +58,14 @@ def shipped(collection, name):
 KINDS = {
     "config": (studies, "read_study", lambda: shipped("configs", "quickstart")),
     "machine": (machines, "read_machine", lambda: shipped("machines", "haswell-e5-2630v3")),
-    "network": (networks, "read_network", lambda: NETWORK),
+    "network": (measured_files, "read_network", lambda: NETWORK),
     "calibration": (
-        calibrations, "read_calibration",
+        measured_files, "read_calibration",
         lambda: config.dump_calibration(calibrated().calibration),
     ),
-    "ivp": (ivps, "read_ivp", lambda: shipped("kernels/ivp", "heat2d")),
-    "method": (methods, "read_method", lambda: shipped("kernels/method", "radau-iia-5")),
-    "stencil": (stencils, "read_stencil", lambda: shipped("kernels/stencil", "star3d-7pt")),
+    "ivp": (kernel_files, "read_ivp", lambda: shipped("kernels/ivp", "heat2d")),
+    "method": (kernel_files, "read_method", lambda: shipped("kernels/method", "radau-iia-5")),
+    "stencil": (kernel_files, "read_stencil", lambda: shipped("kernels/stencil", "star3d-7pt")),
     "skeleton": (skeletons, "read_skeleton", lambda: shipped("variants/skeleton", "pirk")),
     "space": (spaces, "read_space", lambda: shipped("variants/space", "pirk-small")),
     "program": (programs, "read_program", lambda: HEAD),
@@ -111,19 +108,19 @@ def tree(kind):
 
 
 def schema_of(kind):
-    name = KINDS[kind][0].SCHEMA
+    name = f"autotune.{kind}/1"
     return file_schema(name, FILES[name], sourced=name in SOURCED)
 
 
 def test_every_kind_of_file_is_here():
-    assert {module.SCHEMA for module, _, _ in KINDS.values()} == set(FILES)
+    assert {f"autotune.{kind}/1" for kind in KINDS} == set(FILES)
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_good_file_is_read_without_a_fault_and_keeps_to_its_schema(kind, put):
     value, faults = read(kind, put(good(kind)))
     assert faults == []
-    wanted = FILES[KINDS[kind][0].SCHEMA]
+    wanted = FILES[f"autotune.{kind}/1"]
     assert isinstance(value, DesignSpace if kind == "design" else wanted)
     assert schema_faults(schema_of(kind), tree(kind)) == []
 
@@ -137,7 +134,7 @@ def test_a_file_is_read_once_in_a_session(kind, put):
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_file_without_a_schema_is_told_which_line_to_write(kind, put):
-    schema = KINDS[kind][0].SCHEMA
+    schema = f"autotune.{kind}/1"
     text = good(kind).replace(f"schema: {schema}\n", "", 1)
     value, faults = read(kind, put(text))
     assert value is None
@@ -158,7 +155,7 @@ def test_a_file_without_a_schema_is_told_which_line_to_write(kind, put):
     ],
 )
 def test_a_file_of_another_schema_is_refused_with_the_one_that_is_read(kind, stated, words, put):
-    schema = KINDS[kind][0].SCHEMA
+    schema = f"autotune.{kind}/1"
     text = good(kind).replace(f"schema: {schema}", f"schema: {stated.format(kind=kind)}", 1)
     value, faults = read(kind, put(text))
     assert value is None

@@ -63,11 +63,11 @@ def complete_problem(
                 names = program.arguments
                 refuse(m for name in stated.arguments for m in _argument(name, names))
                 return ProgramProblem(program=program, arguments={**names, **stated.arguments})
-            case StencilProblem() if stated.stencil is not None:
-                extents = _extents(document, keys, stated, stated.stencil)
+            case StencilProblem(stencil=stencil) if stencil:
+                extents = _extents(document, keys, stated, stencil)
                 return None if extents is None else replace(altered(stated, extents=extents))
-            case Problem() if stated.ivp is not None and stated.method is not None:
-                correctors = stated.correctors or max(1, stated.method.order - 1)
+            case Problem(ivp=ivp, method=method) if ivp and method:
+                correctors = stated.correctors or max(1, method.order - 1)
                 problem = replace(altered(stated, correctors=correctors))
                 if not problem.h > 0:
                     raise ValueError(f"the step size {problem.h} is not positive")

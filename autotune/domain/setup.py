@@ -1,5 +1,6 @@
 """The definition of a study: the content of a config file, as frozen values."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, Protocol
@@ -76,6 +77,9 @@ LEARNERS: tuple[Learner, ...] = ("process", "pool")
 """What learns where predictions are wrong: a Gaussian process, or the pool of learned models."""
 Objective = Literal["time", "energy", "memory"]
 OBJECTIVES: tuple[Objective, ...] = ("time", "energy", "memory")
+WinnerRule = Literal["each", "geometric mean", "worst"]
+"""A winner of each problem alone, or also one over all: by the geometric mean of its costs over the
+best of each problem, or by the largest of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +104,10 @@ class Searching:
     prior: Text | None = None
     """``STUDY`` of the store or ``STUDY@STORE``, such as one of another machine: what a model of it
     expects orders the candidates, as far as it proves itself here."""
+    winner: WinnerRule = "each"
+    """Whether one winner is chosen over all problems, such as several inputs, and how."""
+    weights: tuple[Annotated[float, Bounds(above=0)], ...] = ()
+    """Of the problems in their order, for the geometric mean; empty: all count alike."""
 
     def __post_init__(self) -> None:
         if self.residual not in LEARNERS:
@@ -123,6 +131,10 @@ class Searching:
                 raise ValueError(f"an objective is one of {', '.join(OBJECTIVES)}, not {name}")
         if self.objectives[0] != "time":
             raise ValueError(f"time is the first objective, not {self.objectives[0]}")
+        if self.weights and self.winner != "geometric mean":
+            raise ValueError(f"weights are for winner: geometric mean, not {self.winner}")
+        if not all(0 < weight < math.inf for weight in self.weights):
+            raise ValueError(f"weights must be positive, not {list(self.weights)}")
 
 
 MOST_ROUNDS = 10_000
@@ -316,6 +328,9 @@ class Setup:
             raise ValueError("a study needs at least one problem")
         for problem in self.problems:
             self._check_problem(problem)
+        given = len(self.search.weights)
+        if given not in (0, len(self.problems)):
+            raise ValueError(f"search: {given} weights for {len(self.problems)} problems")
 
     def _check_problem(self, problem: AnyProblem) -> None:
         if not go_together(problem, self.subject):

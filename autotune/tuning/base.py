@@ -100,6 +100,8 @@ class TuningPlan:
     """Candidates per problem, at most."""
     batch: int = 2
     """Candidates that are built together in a step of the search."""
+    common: bool = False
+    """The best of every problem are measured in all problems, so that one may win over all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Stage
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Build, Candidate, ExecutionLayout
 from autotune.statistics.drift import DriftFreeTimes, contest, share_of_each
 from autotune.statistics.drift import levels as drift_levels
 from autotune.statistics.estimators import TOPS
@@ -25,6 +25,8 @@ BATCH = 2
 """So many builds for each CPU: the first candidates after the first comparison come in batches."""
 FINALISTS = 3
 """So many of the fastest are measured again at the end, with the baseline beside them."""
+_COMMON = 2
+"""So many of the fastest of every problem are measured in the finals of all others."""
 _LEAST_FINALS = 3
 """Rounds of the finals at least: an interval over rounds needs as many."""
 
@@ -301,7 +303,18 @@ class ProblemSearch:
             names += [i for i in able if i in top][:1]
         if self.task.baseline in times.times:
             names.append(self.task.baseline)
+        names += self._best_elsewhere() if self.plan.common else []
         return list(dict.fromkeys(names))
+
+    def _best_elsewhere(self) -> list[str]:
+        """The candidates of this problem that are the same as the fastest of the other problems."""
+        here = {_choice(candidate): identity for identity, candidate in self._candidates.items()}
+        names = []
+        for search in self.together:
+            times = search.group.levels().times if search is not self else {}
+            for identity in sorted(times, key=lambda i: (times[i], i))[:_COMMON]:
+                names += [here[c] for c in [_choice(search._candidates[identity])] if c in here]
+        return [identity for identity in names if identity not in self.group.failed]
 
     def _final_times(self, identity: str, begun: int) -> dict[Hashable, LaunchTime]:
         times = self.group.times(identity)
@@ -432,6 +445,11 @@ class ProblemSearch:
             predicted=self._predictions[identity].seconds,
             evaluation=0 if identity in self.earlier else self.order.get(identity, 0),
         )
+
+
+def _choice(candidate: Candidate) -> tuple[str, Build, ExecutionLayout]:
+    """What is chosen in a candidate, whatever its problem."""
+    return candidate.variant.label, candidate.build, candidate.layout
 
 
 def _scaled(measurement: Measurement, seconds: float) -> Measurement:

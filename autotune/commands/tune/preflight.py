@@ -8,6 +8,7 @@ from autotune.errors import Fault, InputError, WorkFailed
 from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.host import calibrate, detect
 from autotune.progress import Progress
+from autotune.results.evaluate.common_winner import RULE, WEIGHTS
 from autotune.results.evaluate.study_evaluation import SEARCHED
 from autotune.toolchain import launcher, mpi
 
@@ -65,6 +66,9 @@ def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | 
     }
     if ranked.setup.search.objectives != ("time",):
         conditions[SEARCHED] = ", ".join(ranked.setup.search.objectives)
+    if ranked.setup.search.winner != "each":
+        conditions[RULE] = ranked.setup.search.winner
+        conditions[WEIGHTS] = ", ".join(map(repr, ranked.setup.search.weights))
     if ranked.setup.machine is not None:
         here = detect.detect().title
         if ranked.setup.launcher == launcher.PLACE and here != ranked.machine.title:

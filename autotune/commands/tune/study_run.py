@@ -272,4 +272,5 @@ class StudyRun:
             seed=setup.selection.seed,
             evaluations=budget,
             batch=min(quiet.cpus(), _BATCH),
+            common=setup.search.winner != "each",
         )

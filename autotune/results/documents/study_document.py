@@ -6,6 +6,7 @@ from typing import Literal
 
 from autotune.domain.metric import Metric
 from autotune.domain.results import Status
+from autotune.results.evaluate.common_winner import CommonWinner, common_winner
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     ProblemEvaluation,
@@ -123,6 +124,8 @@ class StudyDocument:
     timings_s: Mapping[str, float]
     """Wall time of the last run by stage: calibrate, predict, build, run, wall."""
     problems: tuple[ProblemRow, ...]
+    common: CommonWinner | None
+    """One winner over all problems; null where the config wants a winner of each."""
 
 
 def study(result: StudyEvaluation, schema: StudySchema, store: str) -> StudyDocument:
@@ -135,6 +138,7 @@ def study(result: StudyEvaluation, schema: StudySchema, store: str) -> StudyDocu
         runs=len(runs),
         timings_s=runs[-1].timings if runs else {},
         problems=tuple(problem_row(problem) for problem in result.problems),
+        common=common_winner(result.study, result.problems),
     )
 
 

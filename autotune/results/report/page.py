@@ -13,6 +13,7 @@ from autotune.domain.dissection import Dissection
 from autotune.domain.machine import Machine
 from autotune.errors import Fault, MissingTool
 from autotune.files.store.records import RunRecord, StudyRecord
+from autotune.results.evaluate.common_winner import common_winner
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     ProblemEvaluation,
@@ -169,6 +170,7 @@ def render(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> s
             )
             for number, problem in enumerate(result.problems)
         ],
+        common=common_winner(study, result.problems),
         last=study.runs[-1] if study.runs else None,
         runs=[(run, *_counts(run)) for run in study.runs],
         machine=machine,

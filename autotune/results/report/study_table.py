@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from autotune.domain.metric import Metric
+from autotune.results.evaluate.common_winner import CommonWinner, common_winner
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     ProblemEvaluation,
@@ -15,6 +16,8 @@ from autotune.results.report.text_table import columns
 _HEAD = (
     "", "candidate", "predicted", "measured", "90 % interval", "deviation", "status", "chosen as",
 )  # fmt: skip
+_MOST = 5
+"""Candidates that a table over all problems shows."""
 _RIGHT = (0, 2, 3, 4, 5)
 _DROPPED = (
     "  - instead of an interval: launched too few times for one, as a rule because it was clearly"
@@ -27,6 +30,9 @@ def study(result: StudyEvaluation, *, store: str = "") -> str:
     if not result.problems:
         return f"study {result.study.name} has no candidates yet"
     blocks = [problem(problem_result) for problem_result in result.problems]
+    common = common_winner(result.study, result.problems)
+    if common is not None:
+        blocks.append(_common(common, [problem.label for problem in result.problems]))
     where = f" in {store}" if store else ""
     blocks.append(f"study {result.study.name}{where}, {_taken(result)}")
     return "\n\n".join(blocks)
@@ -51,6 +57,30 @@ def problem(evaluation: ProblemEvaluation) -> str:
         lines.append(_DROPPED)
     lines += _failures(evaluation)
     return "\n".join([*lines, *words.sentences_of(evaluation), *_influences(evaluation)])
+
+
+def _common(common: CommonWinner, labels: Sequence[str]) -> str:
+    """The winner over all problems, with its costs over the best of each."""
+    rows = [("", "candidate", common.rule, *labels)]
+    for candidate in common.candidates[:_MOST]:
+        name = " ".join((candidate.variant, candidate.layout, candidate.compiler, *candidate.flags))
+        mark = "*" if candidate is common.best else ""
+        ratios = (f"{ratio:.3f}" for ratio in candidate.ratios)
+        rows.append((mark, name, f"{candidate.score:.3f}", *ratios))
+    lines = [
+        f"over all {len(labels)} problems: cost over the best of each problem, {common.rule}",
+        columns(rows, right=range(2, len(rows[0]))),
+    ]
+    if len(set(common.weights)) > 1:
+        shares = ", ".join(f"{100 * weight:.3g} %" for weight in common.weights)
+        lines.append(f"  weights: {shares}")
+    if common.baseline is not None and common.baseline is not common.best:
+        gain = common.baseline.score / common.best.score
+        lines.append(f"  Improvement over the baseline: {gain:.2f}x.")
+    if common.rivals:
+        rivals = words.listed([rival.variant for rival in common.rivals])
+        lines.append(f"  Not told apart from the winner: {rivals}.")
+    return "\n".join(lines)
 
 
 def _cells(

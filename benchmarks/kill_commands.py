@@ -79,7 +79,7 @@ limits: {compile: 20 s, run: 10 s}
 COMMANDS = {
     "tune": ("tune", "study.yaml"),
     "map": ("map", "study.yaml", "--sizes", "10,20,40", "--budget-evaluations", "4"),
-    "comm": ("comm", "bench", "--operations", "barrier,pingpong", "--sizes", "8,1024",
+    "comm": ("comm", "bench", "--operations", "barrier,pingpong", "--sizes", "8 B,1 KiB",
              "--repeats", "2", "--budget-seconds", "4", "-o", "samples.jsonl"),
     "calibrate": ("machine", "calibrate", "--budget-seconds", "5"),
     "compare": ("learn", "compare", "runs.csv", "--models", "ridge", "-o", "page.html"),

@@ -7,12 +7,15 @@ numpy and the database.
 import os
 import signal
 import sys
+from types import FrameType
 from typing import NoReturn
 
 from autotune.commands.app import app
 from autotune.commands.terminal import escaping, open_error_stream
 from autotune.errors import AutotuneError, InputError
 
+_interrupts: list[int] = []
+"""The signals that have interrupted the command."""
 _SHOWN = 50
 """Mistakes that are shown, of more."""
 
@@ -23,9 +26,10 @@ def main() -> NoReturn:
     SIGTERM, with which batch systems announce the end of a job, and SIGHUP, the end of the
     terminal, have the effect of Ctrl-C. Under nohup(1) SIGHUP stays without effect.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _interrupt)
     # Otherwise numpy starts threads, which takes longer than all that is multiplied here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     open_error_stream()
@@ -37,7 +41,24 @@ def main() -> NoReturn:
         sys.exit(_exit_code())
 
 
+def _interrupt(number: int, _: FrameType | None) -> NoReturn:
+    _interrupts.append(number)
+    raise KeyboardInterrupt
+
+
 def _exit_code() -> int:
+    """Run the command line; the exit code, also where an interruption shows as another error."""
+    try:
+        return _answered()
+    except Exception:
+        # an extension module whose start is interrupted raises ImportError
+        if not _interrupts:
+            raise
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _answered() -> int:
     """Run the command line and report errors; the exit code."""
     try:
         try:

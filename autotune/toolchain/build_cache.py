@@ -160,7 +160,7 @@ def _compile(command: Sequence[str], folder: Path, limit: float) -> None:
     outcome = child_process.run(
         command,
         timeout=limit,
-        environment=compilers.environment(),
+        environment=compilers.environment(folder),
         niceness=BACKGROUND,
         folder=folder,
     )

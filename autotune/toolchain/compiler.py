@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError, MissingTool
 from autotune.toolchain import child_process
+from autotune.toolchain.scratch_folder import temporary_folder
 
 USUAL_NAMES = ("gcc", "clang", "cc", "icx", "armclang", "nvc")
 _PACKAGES = {
@@ -100,8 +100,7 @@ def _find(program: str, flags: tuple[str, ...], search_path: str) -> Compiler:
     if not shown.ok:
         raise InputError(_refused(program, "does not tell its version", shown.describe()))
     name = _name(program, shown.out)
-    with tempfile.TemporaryDirectory(prefix="autotune-") as name_of_folder:
-        folder = Path(name_of_folder)
+    with temporary_folder() as folder:
         (folder / "trial.c").write_text(_TRIAL, encoding="ascii")
         usable, notes = _accepted(path, program, name, flags, folder)
         resolved = _resolved(path, usable, folder)
@@ -118,9 +117,13 @@ def _find(program: str, flags: tuple[str, ...], search_path: str) -> Compiler:
     )
 
 
-def environment() -> dict[str, str]:
-    """The environment variables for compilers: those of this process, with messages in English."""
-    return {**os.environ, "LC_ALL": "C"}
+def environment(scratch: Path | None = None) -> dict[str, str]:
+    """The environment variables for compilers: those of this process, with messages in English.
+
+    ``scratch``: the folder for the temporary files of a compiler, which stay where it is killed.
+    """
+    variables = {**os.environ, "LC_ALL": "C"}
+    return variables if scratch is None else {**variables, "TMPDIR": str(scratch.absolute())}
 
 
 def _name(program: str, text: str) -> str:
@@ -149,11 +152,11 @@ def _accepted(
 
 @functools.cache
 def _require_openmp(compiler: Compiler) -> None:
-    with tempfile.TemporaryDirectory(prefix="autotune-") as folder:
-        Path(folder, "trial.c").write_text(_OPENMP_TRIAL, encoding="ascii")
+    with temporary_folder() as folder:
+        (folder / "trial.c").write_text(_OPENMP_TRIAL, encoding="ascii")
         command = [compiler.path, *compiler.flags, "-fopenmp", "trial.c", "-o", "trial"]
         outcome = child_process.run(
-            command, timeout=_LIMIT, environment=environment(), folder=Path(folder)
+            command, timeout=_LIMIT, environment=environment(folder), folder=folder
         )
     if not outcome.ok:
         fault = _incomplete(compiler.path, compiler.name, "an OpenMP program", outcome.describe())
@@ -181,13 +184,17 @@ def _replacements(flags: tuple[str, ...]) -> list[tuple[str, ...]]:
 def _try(path: str, flags: Sequence[str], folder: Path) -> str | None:
     """Build the trial program; None on success, else the compiler's message."""
     command = [path, *flags, "-c", "trial.c", "-o", "trial.o"]
-    outcome = child_process.run(command, timeout=_LIMIT, environment=environment(), folder=folder)
+    outcome = child_process.run(
+        command, timeout=_LIMIT, environment=environment(folder), folder=folder
+    )
     return None if outcome.ok else outcome.describe()
 
 
 def _resolved(path: str, flags: Sequence[str], folder: Path) -> tuple[str, ...]:
     command = [path, *flags, "-###", "-c", "trial.c", "-o", "trial.o"]
-    outcome = child_process.run(command, timeout=_LIMIT, environment=environment(), folder=folder)
+    outcome = child_process.run(
+        command, timeout=_LIMIT, environment=environment(folder), folder=folder
+    )
     for line in (outcome.err + outcome.out).splitlines():
         if not line.startswith(" "):
             continue

@@ -29,6 +29,15 @@ def scratch_folder(parent: Path, prefix: str = "") -> Iterator[Path]:
         yield Path(folder)
 
 
+@contextlib.contextmanager
+def temporary_folder(prefix: str = "autotune-") -> Iterator[Path]:
+    """A scratch folder among the temporary files of this host."""
+    parent = Path(tempfile.gettempdir())
+    remove_abandoned(parent, "autotune-*")
+    with scratch_folder(parent, prefix) as folder:
+        yield folder
+
+
 @functools.cache
 def remove_abandoned(root: Path, pattern: str) -> None:
     """Remove the scratch folders below ``root`` whose owners have ended; once per process.

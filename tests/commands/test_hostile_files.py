@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,28 @@ def test_too_little_memory_is_said(
         commands.main()
     assert end.value.code == 1
     assert "not enough memory" in capsys.readouterr().err
+
+
+def test_an_interruption_that_an_import_turns_into_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def importing(**_: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise ImportError("initialization failed") from None
+
+    monkeypatch.setattr(commands, "app", importing)
+    monkeypatch.setattr(commands, "_interrupts", [])
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        with pytest.raises(SystemExit) as end:
+            commands.main()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "interrupted\n"
 
 
 def test_merge_keys_and_repeated_keys(

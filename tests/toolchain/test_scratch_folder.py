@@ -62,3 +62,34 @@ def test_the_next_build_removes_what_a_killed_one_left(cache_folder: Path):
     assert built.executable is not None
     assert not abandoned.exists()
     assert list((cache_folder / "build").glob("*/*/.new-*")) == []
+
+
+def test_temporary_files_of_a_killed_process_are_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    code = KILLED.replace(".new-", "autotune-")
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)])
+    (abandoned,) = tmp_path.iterdir()
+    (tmp_path / "autotune-of-somebody").mkdir()
+    with scratch_folder.temporary_folder() as folder:
+        assert folder.parent == tmp_path
+        assert not abandoned.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["autotune-of-somebody"]
+
+
+def test_a_compiler_keeps_its_temporary_files_in_a_scratch_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    noted = tmp_path / "noted"
+    wrapper = tmp_path / "gcc-that-notes"
+    wrapper.write_text(f'#!/bin/sh\necho "$TMPDIR" >> {noted}\nexec gcc "$@"\n')
+    wrapper.chmod(0o755)
+    compiler = find(Build(compiler=str(wrapper), flags=("-O1",)))
+    noted.unlink()
+    build_cache.assembly("int f(void) { return 1; }", compiler)
+    (place,) = set(noted.read_text().split())
+    assert Path(place).is_relative_to(tmp_path / "cache" / "build")

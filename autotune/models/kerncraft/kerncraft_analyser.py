@@ -2,6 +2,7 @@
 content hash.
 """
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -17,6 +18,7 @@ from autotune.models.kerncraft import kerncraft_cache, kerncraft_client
 from autotune.models.kerncraft.kerncraft_client import KerncraftPool, Reply
 from autotune.models.kerncraft.kerncraft_model import EcmModel, disagreement
 from autotune.models.kerncraft.kerncraft_record import read_record
+from autotune.toolchain.scratch_folder import temporary_folder
 from autotune.units import Seconds
 
 _LIMIT = 120.0
@@ -42,7 +44,8 @@ class KerncraftAnalyser:
         self._progress = progress
         self._limit = Seconds(limit)
         self._command = tuple(command)
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch = contextlib.ExitStack()
+        self._folder: Path | None = None
         self._pool: KerncraftPool | None = None
 
     @property
@@ -72,8 +75,7 @@ class KerncraftAnalyser:
         """End the workers and remove their folders; a later analysis starts them again."""
         if self._pool is not None:
             self._pool.close()
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._scratch.close()
         self._folder = self._pool = None
 
     def __enter__(self) -> Self:
@@ -107,18 +109,16 @@ class KerncraftAnalyser:
 
     def _started(self) -> tuple[Path, KerncraftPool]:
         if self._folder is None or self._pool is None:
-            self._folder = tempfile.TemporaryDirectory(
-                prefix="autotune-kerncraft-", ignore_cleanup_errors=True
-            )
-            machine = Path(self._folder.name) / "machine.yml"
+            self._folder = self._scratch.enter_context(temporary_folder("autotune-kerncraft-"))
+            machine = self._folder / "machine.yml"
             machine.write_text(self._machine_file, encoding="utf-8")
             self._pool = KerncraftPool(
                 [*self._command, str(os.getpid()), str(machine)],
-                _environment(Path(self._folder.name)),
+                _environment(self._folder),
                 count=len(os.sched_getaffinity(0)),
                 limit=self._limit,
             )
-        return Path(self._folder.name), self._pool
+        return self._folder, self._pool
 
     def _tell(self, done: int, total: int) -> None:
         if self._progress is not None:

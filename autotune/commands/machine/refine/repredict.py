@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from autotune.models.refinement.posterior_fit import Floats
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, StudyEvaluation, evaluate
 from autotune.statistics import launch_times
+from autotune.toolchain.scratch_folder import temporary_folder
 from autotune.units import Cycles
 from autotune.workloads.generated.engines import loop_analyser
 from autotune.workloads.shipped import workload_of
@@ -92,8 +92,8 @@ def _setup(record: StudyRecord, place: Path | None) -> Setup:
     """The setup of a study, from its config file or else from the text in the store."""
     if place is not None:
         return config.load(place)
-    with tempfile.TemporaryDirectory(prefix="autotune-") as folder:
-        path = Path(folder) / f"{record.config}.yaml"
+    with temporary_folder() as folder:
+        path = folder / f"{record.config}.yaml"
         path.write_text(record.setup_text, encoding="utf-8")
         try:
             return config.load(path)

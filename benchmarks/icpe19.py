@@ -23,7 +23,6 @@ import time
 from collections.abc import Sequence
 
 from autotune.commands.compare.text import milliseconds
-from autotune.domain.family import Engine
 from autotune.results.evaluate.published_comparison import (
     TOPS,
     ColumnScore,
@@ -74,7 +73,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _compare(name: str, engine: Engine) -> PublishedComparison | None:
+def _compare(name: str, engine: str) -> PublishedComparison | None:
     from pathlib import Path
 
     from autotune.commands.compare.flow import compare_published

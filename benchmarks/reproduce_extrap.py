@@ -11,7 +11,7 @@ from reproduce_rows import Computed, Section, section
 
 from autotune.domain.tables.table import MeasurementTable, Tables
 from autotune.files.tables import read
-from autotune.learning.models.terms import ONE, Product
+from autotune.learning.models.terms import CONSTANT, Product
 from autotune.learning.pmnf import EXPONENTS, Pmnf
 
 NAME = "extra-p"
@@ -40,8 +40,8 @@ def sections(data: Path = DATA) -> list[Section]:
 def _example(name: str, file: Path) -> dict[str, Computed]:
     table = _first(read(file))
     fitted = Pmnf().fit(table)
-    products = [(product, value) for product, value in fitted.terms.items() if product != ONE]
-    computed: dict[str, Computed] = {"constant": fitted.terms[ONE]}
+    products = [(product, value) for product, value in fitted.terms.items() if product != CONSTANT]
+    computed: dict[str, Computed] = {"constant": fitted.terms[CONSTANT]}
     for place, (product, value) in enumerate(products, 1):
         computed |= {f"term-{place}": _text(product), f"coefficient-{place}": value}
     figures = fitted.figures

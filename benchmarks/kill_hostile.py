@@ -65,9 +65,9 @@ there="$(mktemp -d)"; trap 'rm -rf "$there"' EXIT
 case "$1" in
 {behaviour}turn)
     mktemp "$2/turns/XXXXXX" > "$there/name"
-    echo "time 0.010"; echo "check 2.$(ls "$2/turns" | wc -l)"; exit 0 ;;
+    echo "time 0.0010"; echo "check 2.$(ls "$2/turns" | wc -l)"; exit 0 ;;
 esac
-seconds="0.0$(date +%N)1"
+seconds="0.000$(date +%N)1"
 echo "$seconds" >> "$2/taken.txt"
 echo "time $seconds"; echo "check 2.0"
 """

@@ -46,6 +46,13 @@ class Metric:
         return f"{self.value(cost):.4g} {self.unit}".rstrip()
 
 
+def positive_cost(metric: Metric, value: float) -> dict[str, float]:
+    """The cost of a value by the name of its metric; empty for a value that is not positive, which
+    has no place on a front.
+    """
+    return {metric.name: metric.cost(value)} if value > 0 else {}
+
+
 TIME = Metric("time", "s")
 ENERGY = Metric("energy", "J")
 MEMORY = Metric("memory", "B")

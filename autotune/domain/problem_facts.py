@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autotune.domain.metric import TIME, Metric
+from autotune.domain.metric import ENERGY, MEMORY, TIME, Metric
 from autotune.domain.program import written
 from autotune.language.constraint import Value
 
@@ -42,6 +42,13 @@ class ProblemFacts:
     """What is optimised."""
     metrics: tuple[Metric, ...] = ()
     """What is measured beside the time."""
+
+    def metric(self, name: str) -> Metric:
+        """The metric that an objective stands for: ``time`` for what is optimised, ``energy``,
+        ``memory``, or the name of a metric. KeyError for any other name.
+        """
+        named = {metric.name: metric for metric in (ENERGY, MEMORY, *self.metrics)}
+        return self.goal if name == TIME.name else named[name]
 
     @property
     def name(self) -> str:

@@ -23,7 +23,7 @@ from autotune.domain.reference import Reference
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.variant import EXCHANGES, Build, Exchange, Placement
-from autotune.errors import Fault, InputError
+from autotune.errors import Fault, InputError, nearest, one_of
 from autotune.units import Bytes, Seconds
 
 ThreadCount = Annotated[int | Literal["all"], InNotation("threads")]
@@ -95,8 +95,9 @@ class Searching:
     """... in so many steps in a row."""
     budget: Count | None = None
     """Candidates that are measured per problem, at most."""
-    objectives: Annotated[tuple[Objective, ...], InNotation("objectives")] = ("time",)
-    """What is to be small. Time comes first, with others there is a Pareto front."""
+    objectives: Annotated[tuple[str, ...], InNotation("objectives")] = ("time",)
+    """What is optimised: time first, or ``time`` for the objective of a program that has another;
+    energy, memory and metrics of a program beside it give a Pareto front."""
     warm_start: bool = True
     """Results of other studies in the store are used."""
     residual: Learner = "process"
@@ -126,9 +127,6 @@ class Searching:
             raise ValueError(f"budget must be at least 1, not {self.budget}")
         if not self.objectives or len(set(self.objectives)) != len(self.objectives):
             raise ValueError("objectives are named once each, and there is at least one")
-        for name in self.objectives:
-            if name not in OBJECTIVES:
-                raise ValueError(f"an objective is one of {', '.join(OBJECTIVES)}, not {name}")
         if self.objectives[0] != "time":
             raise ValueError(f"time is the first objective, not {self.objectives[0]}")
         if self.weights and self.winner != "geometric mean":
@@ -328,9 +326,23 @@ class Setup:
             raise ValueError("a study needs at least one problem")
         for problem in self.problems:
             self._check_problem(problem)
+        for problem in self.problems:
+            self._check_objectives(problem)
         given = len(self.search.weights)
         if given not in (0, len(self.problems)):
             raise ValueError(f"search: {given} weights for {len(self.problems)} problems")
+
+    def _check_objectives(self, problem: AnyProblem) -> None:
+        facts = problem.facts()
+        others = [metric.name for metric in facts.metrics if metric != facts.goal]
+        allowed = (*OBJECTIVES, *others)
+        for name in self.search.objectives:
+            if name not in allowed:
+                near = nearest(name, allowed)
+                raise ValueError(
+                    f"search: {name!r} is not an objective; expected {one_of(allowed)}"
+                    + (f" ({near})" if near else "")
+                )
 
     def _check_problem(self, problem: AnyProblem) -> None:
         if not go_together(problem, self.subject):

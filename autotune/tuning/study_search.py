@@ -12,6 +12,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from autotune.domain.metric import positive_cost
+from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.results import Measurement, Prediction
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
@@ -131,7 +133,9 @@ class StudySearch:
             index=row,
             seconds=time_of(measurement.samples),
             sigma=sigma,
-            objectives=objectives(measurement, self._objectives[1:]),
+            objectives=objectives(
+                measurement, self._objectives[1:], self.candidates[row].problem.facts()
+            ),
         )
 
 
@@ -185,10 +189,18 @@ def study_search(
     return StudySearch(candidates, points, search, objectives=settings.objectives, mirror=mirror)
 
 
-def objectives(measurement: Measurement, names: Sequence[str]) -> dict[str, float]:
-    """Energy (median over the samples) and memory (largest), if they were read."""
+def objectives(
+    measurement: Measurement, names: Sequence[str], facts: ProblemFacts
+) -> dict[str, float]:
+    """Energy (median over the samples), memory (largest), and the costs of metrics (median), if
+    they were read.
+    """
     values: dict[str, float] = {}
     for name in names:
+        printed = [s.metrics[name] for s in measurement.timed if name in s.metrics]
+        if printed:
+            values |= positive_cost(facts.metric(name), float(np.median(printed)))
+            continue
         key = {"energy": ENERGY, "memory": MEMORY}.get(name, name)
         read = [sample.conditions.get(key) for sample in measurement.timed]
         positive = [float(value) for value in read if isinstance(value, int | float) and value > 0]

@@ -9,10 +9,11 @@ from typing import Literal, cast
 from autotune import paths
 from autotune.domain.family import family_of, go_together
 from autotune.domain.machine import Machine
+from autotune.domain.metric import TIME
 from autotune.domain.problem import AnyProblem, Problem, StencilProblem
 from autotune.domain.program import Program
 from autotune.domain.reference import Reference
-from autotune.domain.setup import Generated, Layout, Setup, StudySubject
+from autotune.domain.setup import Generated, Layout, Searching, Setup, StudySubject
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.variant import NO_COMPILER, Placement
@@ -63,6 +64,7 @@ def read_study(session: Session, path: Path) -> Setup | None:
     elif subject is not None:
         reader.check_families(subject, f"the skeleton {subject.name}")
     reader.check_environment()
+    stated = altered(stated, search=_objective_first(stated.search, program))
     sections = {
         name: settle(session, document, getattr(stated, name), (name,))
         for name in ("selection", "search", "measuring", "limits")
@@ -77,6 +79,16 @@ def read_study(session: Session, path: Path) -> Setup | None:
         return None
     check_reference(session, setup)
     return setup
+
+
+def _objective_first(search: Searching, program: Program | None) -> Searching:
+    """The search with ``time`` first where the objective of a program stands for it."""
+    goal = TIME if program is None else program.goal
+    names = search.objectives
+    if goal.timed or goal.name not in names:
+        return search
+    others = [name for name in names if name not in (goal.name, TIME.name)]
+    return altered(search, objectives=(TIME.name, *others))
 
 
 def _follow_subject(session: Session, document: Document) -> None:

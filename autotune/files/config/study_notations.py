@@ -3,6 +3,7 @@
 import re
 import shlex
 
+from autotune.domain.program import NAME
 from autotune.domain.setup import OBJECTIVES
 from autotune.errors import describe, nearest
 from autotune.files.config.notations import NUMBER_OR_TEXT, Notation, as_share
@@ -70,25 +71,18 @@ def share(value: object) -> float:
 
 
 def objectives(value: object) -> tuple[str, ...]:
-    """The objectives, in the order of ``OBJECTIVES``: time, alone or with others, each once."""
-    listed = value if isinstance(value, list) else [value]
+    """The objectives: time or what stands for it first, then the others, each once."""
+    listed = [str(name) for name in value] if isinstance(value, list) else [str(value)]
     for objective in listed:
-        if objective not in OBJECTIVES:
-            hint = nearest(objective, OBJECTIVES) if isinstance(objective, str) else ""
-            allowed = ", ".join(OBJECTIVES)
-            raise ValueError(
-                f"{describe(objective)} is not an objective ({allowed})" + (hint and f": {hint}")
-            )
+        if not NAME.fullmatch(objective):
+            raise ValueError(f"{describe(objective)} is not the name of an objective")
     if not listed or len(set(listed)) < len(listed):
         raise ValueError("at least one objective is needed, and each is named once")
-    if "time" not in listed:
-        raise ValueError(
-            f"time is always one of the objectives: [time, {', '.join(map(str, listed))}]"
-        )
-    return tuple(name for name in OBJECTIVES if name in listed)
+    usual = [name for name in OBJECTIVES if name in listed]
+    return (*usual, *(name for name in listed if name not in OBJECTIVES))
 
 
-_OBJECTIVE = {"enum": list(OBJECTIVES)}
+_OBJECTIVE = {"type": "string", "examples": list(OBJECTIVES)}
 
 NOTATIONS: dict[object, Notation] = {
     "study name": Notation(

@@ -65,7 +65,8 @@ class FrontRow:
 
     candidate: str
     objectives: Mapping[str, float]
-    """time in seconds per time step, energy in joules per time step, memory in bytes."""
+    """time in seconds per time step, energy in joules per time step, memory in bytes, metrics of a
+    program in their units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,11 +166,16 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
         disturbed=sum(row.disturbed for row in rows),
         failures=failed(problem),
         objective=problem.problem.goal,
-        objectives=problem.objectives,
+        objectives=tuple(problem.problem.metric(kind).name for kind in problem.objectives),
         front=tuple(
             FrontRow(
                 candidate=row.candidate.id,
-                objectives={kind: row.objectives[kind] for kind in problem.objectives},
+                objectives={
+                    (metric := problem.problem.metric(kind)).name: metric.value(
+                        row.objectives[kind]
+                    )
+                    for kind in problem.objectives
+                },
             )
             for row in problem.front
         ),

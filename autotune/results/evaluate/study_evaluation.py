@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from autotune.domain.metric import positive_cost
 from autotune.domain.problem_facts import ProblemFacts, labels
 from autotune.domain.results import Measurement, Prediction, Status
 from autotune.domain.variant import Value
@@ -76,9 +77,15 @@ class EvaluatedCandidate:
 
     @property
     def objectives(self) -> dict[str, float]:
-        """The known values of time, energy and memory; smaller is better."""
+        """The known values of time (or the cost of what is optimised), energy and memory, and the
+        costs of metrics; smaller is better.
+        """
         values_by_name = {"time": self.measured, "energy": self.energy, "memory": self.memory}
-        return {name: value for name, value in values_by_name.items() if value}
+        costs: dict[str, float] = {}
+        for metric in self.candidate.problem.metrics:
+            if metric.name in self.metrics and metric != self.candidate.problem.goal:
+                costs |= positive_cost(metric, self.metrics[metric.name])
+        return costs | {name: value for name, value in values_by_name.items() if value}
 
     @property
     def deviation(self) -> float | None:
@@ -291,7 +298,7 @@ def _searched_objectives(study: StudyRecord, comparable: ComparableRun | None) -
     """The objectives that a run searched for; empty if that was the time alone."""
     run = next((run for run in study.runs if comparable and run.id == comparable.run), None)
     words = str(run.conditions.get(SEARCHED, "")).split(", ") if run else []
-    return tuple(name for name in OBJECTIVES if name in words)
+    return tuple(word for word in words if word)
 
 
 def _by_prediction(

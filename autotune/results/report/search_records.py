@@ -6,11 +6,11 @@ Times are in seconds per time step, moments in seconds since the run began.
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from autotune.domain.metric import TIME, Metric
+from autotune.domain.metric import ENERGY, MEMORY, TIME, Metric
 from autotune.domain.results import Status
 from autotune.files.store.records import StudyRecord
 from autotune.results.evaluate.study_evaluation import (
@@ -98,6 +98,8 @@ class Front:
 
     objectives: tuple[str, ...]
     places: tuple[FrontPoint, ...]
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+    """Objectives that are metrics of a program; what the points have of them are costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,11 @@ def front(result: ProblemEvaluation) -> Front:
             )
             for row in rows
         ),
+        metrics={
+            kind: metric
+            for kind in kinds
+            if (metric := result.problem.metric(kind)) not in (TIME, ENERGY, MEMORY)
+        },
     )
 
 

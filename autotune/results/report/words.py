@@ -131,6 +131,24 @@ def objective(kind: str, value: float | None) -> str:
     return f"{value / factor:#.4g} {unit}".replace(". ", " ")
 
 
+def objective_names(result: ProblemEvaluation) -> list[str]:
+    """The names of the objectives of a front: of metrics as the program names them."""
+    return [objective_name(kind, result) for kind in result.objectives]
+
+
+def objective_name(kind: str, result: ProblemEvaluation) -> str:
+    """The name of an objective; ``time`` stands for what is optimised."""
+    return result.problem.goal.name if kind == "time" else kind
+
+
+def named_objective(kind: str, cost: float | None, result: ProblemEvaluation) -> str:
+    """The value of an objective or metric with this cost, with its unit."""
+    quantity = result.problem.metric(kind)
+    if cost is None or quantity.name in OBJECTIVE_WORDS:
+        return objective(kind, cost)
+    return quantity.show(cost)
+
+
 def metric(quantity: Metric, value: float | None) -> str:
     """A value of a metric with its unit.
 
@@ -269,14 +287,14 @@ def choice(result: ProblemEvaluation, most: int = 4) -> str:
     """The Pareto front in words: the objectives of each of its candidates."""
     front, kinds = result.front, result.objectives
     if not front:
-        return f"No candidate has all of {listed(kinds)}"
+        return f"No candidate has all of {listed(objective_names(result))}"
     members = "; ".join(
         f"{name(row.candidate, result)} with"
-        f" {', '.join(objective(kind, row.objectives[kind]) for kind in kinds)}"
+        f" {', '.join(named_objective(kind, row.objectives[kind], result) for kind in kinds)}"
         for row in front[:most]
     )
     more = f"; and {len(front) - most} more" if len(front) > most else ""
-    return f"Pareto front of {listed(kinds)}: {members}{more}"
+    return f"Pareto front of {listed(objective_names(result))}: {members}{more}"
 
 
 def listed(words: Sequence[str]) -> str:

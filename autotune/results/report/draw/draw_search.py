@@ -210,10 +210,19 @@ def front(record: Front, caption: str) -> str:
     units = {
         kind: words.unit_of(kind, max(place.values[kind] for place in record.places))
         for kind in record.objectives
+        if kind not in record.metrics
     }
 
     def at(place: FrontPoint, kind: str) -> float:
+        if kind in record.metrics:
+            return record.metrics[kind].value(place.values[kind])
         return place.values[kind] / units[kind][1]
+
+    def label(kind: str) -> str:
+        metric = record.metrics.get(kind)
+        if metric is None:
+            return f"{words.OBJECTIVE_WORDS[kind]}, {units[kind][0]}"
+        return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
 
     def paint(figure: Figure) -> None:
         plots = figure.subplots(1, len(others), squeeze=False, gridspec_kw={"wspace": 0.3})[0]
@@ -241,8 +250,8 @@ def front(record: Front, caption: str) -> str:
             axes.xaxis.set_major_locator(MaxNLocator(6))
             axes.yaxis.set_major_locator(MaxNLocator(5))
             axes.margins(0.08)
-            axes.set_xlabel(f"{words.OBJECTIVE_WORDS[first]}, {units[first][0]}")
-            axes.set_ylabel(f"{words.OBJECTIVE_WORDS[other]}, {units[other][0]}")
+            axes.set_xlabel(label(first))
+            axes.set_ylabel(label(other))
             axes.grid(color=GRID, linewidth=0.7)
         legend_above(plots[0], columns=4)
 

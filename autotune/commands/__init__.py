@@ -4,9 +4,11 @@ The command modules import the flow inside their functions: ``autotune --help`` 
 numpy and the database.
 """
 
+import contextlib
 import os
 import signal
 import sys
+import threading
 from types import FrameType
 from typing import NoReturn
 
@@ -16,6 +18,8 @@ from autotune.errors import AutotuneError, InputError
 
 _interrupts: list[int] = []
 """The signals that have interrupted the command."""
+_AGAIN = 0.05
+"""Seconds after which an interruption is repeated."""
 _SHOWN = 50
 """Mistakes that are shown, of more."""
 
@@ -26,6 +30,7 @@ def main() -> NoReturn:
     SIGTERM, with which batch systems announce the end of a job, and SIGHUP, the end of the
     terminal, have the effect of Ctrl-C. Under nohup(1) SIGHUP stays without effect.
     """
+    sys.unraisablehook = _interrupt_again
     signal.signal(signal.SIGTERM, _interrupt)
     for number in (signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -44,6 +49,17 @@ def main() -> NoReturn:
 def _interrupt(number: int, _: FrameType | None) -> NoReturn:
     _interrupts.append(number)
     raise KeyboardInterrupt
+
+
+def _interrupt_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Repeat an interruption that came where Python ignores exceptions, as in a finalizer."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    with contextlib.suppress(RuntimeError):  # the interpreter is about to end
+        timer = threading.Timer(_AGAIN, os.kill, [os.getpid(), signal.SIGTERM])
+        timer.daemon = True
+        timer.start()
 
 
 def _exit_code() -> int:

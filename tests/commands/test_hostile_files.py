@@ -3,6 +3,9 @@
 import os
 import re
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -135,6 +138,34 @@ def test_an_interruption_that_an_import_turns_into_an_error(
             signal.signal(number, handler)
     assert end.value.code == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+INTERRUPTED_IN_A_FINALIZER = """
+import signal, sys, time
+from autotune import commands
+
+class Finalized:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+        for _ in range(10):
+            pass
+
+def app(**_):
+    Finalized()
+    time.sleep(60)
+
+commands.app = app
+commands.main()
+"""
+
+
+def test_an_interruption_where_python_ignores_exceptions_is_not_lost() -> None:
+    begun = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_IN_A_FINALIZER], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert time.monotonic() - begun < 40
 
 
 def test_merge_keys_and_repeated_keys(

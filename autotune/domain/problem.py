@@ -57,11 +57,13 @@ class ButcherTableau:
 
     name: Annotated[str, Derived()]
     title: Text
+    """What it is, in a line."""
     order: Count
     A: Annotated[tuple[tuple[Coefficient, ...], ...], Bounds(least=1)]
     b: Annotated[tuple[Coefficient, ...], Bounds(least=1)]
     c: Annotated[tuple[Coefficient, ...], Bounds(least=1)]
     source: Text
+    """Where it was published."""
 
     def __post_init__(self) -> None:
         refuse(self.misfits())
@@ -195,7 +197,9 @@ class Region:
     lower: Annotated[Expr, FileHalf("range", 0)]
     upper: Annotated[Expr, FileHalf("range", 1)]
     columns: Annotated[tuple[Expr, Expr], InNotation("range")] | None = None
+    """Positions in a row; without this key all of them."""
     body: Expr
+    """An expression of the component."""
 
     def bounds(self) -> Iterator[tuple[str, Expr]]:
         """The bounds of the region, each with the key of a file that states it."""
@@ -219,7 +223,9 @@ class Ivp:
 
     name: Annotated[str, Derived()]
     title: Text
+    """What it is, in a line."""
     source: Text
+    """Where it was published."""
     dimension: Expr
     """n as a function of the size N."""
     constants: Mapping[str, Expr] = field(default_factory=dict)
@@ -514,7 +520,9 @@ class Problem:
     shape: ClassVar[tuple[float, ...]] = ()
     size_symbol: ClassVar[str] = "N"
     ivp: Ivp
+    """By name or path."""
     method: ButcherTableau
+    """The Runge-Kutta method whose stages are iterated, by name or path."""
     correctors: Annotated[Count, FileKey(optional=True)]
     """m; Scherg et al. 2019 use m = order - 1."""
     size: Extent
@@ -648,9 +656,17 @@ class StencilProblem:
     h: ClassVar[None] = None
     arguments: ClassVar[Mapping[str, Value]] = NO_ARGUMENTS
     stencil: Stencil
+    """By name or path."""
     extents: Annotated[
         tuple[int, ...],
-        FileKeys({"grid": Annotated[Mapping[str, Extent], Bounds(least=1)], "size": Extent}),
+        FileKeys(
+            {
+                "grid": Annotated[
+                    Mapping[str, Extent], Bounds(least=1), FileKey(about="points by dimension")
+                ],
+                "size": Annotated[Extent, FileKey(about="points of every dimension")],
+            }
+        ),
     ]
     """Interior points in the order of the stencil's dimensions: K, J, I."""
 

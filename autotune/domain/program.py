@@ -170,6 +170,7 @@ class Program:
     family: ClassVar[Literal["program"]] = "program"
     name: Annotated[str, Derived()]
     title: Text
+    """What it is, in a line."""
     source: Annotated[str, Derived()]
     """The file that describes it."""
     source_folder: Annotated[Text, FileKey(optional=True)]
@@ -190,12 +191,15 @@ class Program:
     environment: Mapping[str, Template] = field(default_factory=dict)
     """Variables of a run; one whose value is null is not set."""
     packages: tuple[Package, ...] = ()
+    """Python packages that it needs, each with the command that installs it."""
     arguments: Mapping[str, Given] = field(default_factory=dict)
     """What a problem may set, with defaults."""
     parameters: Annotated[
         Mapping[str, Annotated[tuple[Value, ...], InNotation("domain")]], Bounds(least=1)
     ]
+    """What varies, with the values of each: a list, or a range ``{from: 1, to: 64, times: 2}``."""
     constraints: tuple[ProgramConstraint, ...] = ()
+    """Which combinations are possible, such as ``bi <= bj``."""
     baseline: Mapping[str, Given] = field(default_factory=dict)
     """A value of every parameter; in a file of some, the others have their first."""
     time: Annotated[TimeReading, ShortForm("wall", {"wall": True})] = field(
@@ -210,6 +214,7 @@ class Program:
     """Conditions that the metrics of every run have to fulfil, such as ``ratio >= 5``. Parameters,
     arguments and ``time`` in seconds may be named too."""
     check: Check | None = None
+    """How results are compared; without this key they are not."""
     verify: Mapping[str, Annotated[tuple[Value, ...], InNotation("domain")]] = field(
         default_factory=dict
     )
@@ -219,7 +224,9 @@ class Program:
     size: Text | None = None
     """The argument that counts as problem size n."""
     threads: Threads = "own"
+    """Its threads: one, as many as OMP_NUM_THREADS says, or as it likes."""
     model: ProgramModel | None = None
+    """What predicts its time; without this key nothing does."""
     places: Annotated[Mapping[str, str], Derived()] = field(
         default_factory=dict, compare=False, repr=False
     )

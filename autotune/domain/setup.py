@@ -34,11 +34,13 @@ class Layout:
     """The distribution of a program: nodes, ranks on each node, threads of each rank."""
 
     nodes: Count = 1
+    """Of a cluster."""
     ranks: Count = 1
     """Per node."""
     threads: ThreadCount = "all"
     """``all``: the cores of a node over the ranks on it."""
     placement: Annotated[Placement, FileKey(optional=True)] = "compact"
+    """Threads side by side, or far from one another."""
 
     def __post_init__(self) -> None:
         if self.nodes * self.ranks > 1 and self.placement != "compact":
@@ -60,7 +62,9 @@ class Selection:
     random: Annotated[int, Bounds(least=0)] = 4
     """Drawn at random from the rest, so that losses mean something."""
     baseline: bool = True
+    """Whether the baseline is measured too."""
     seed: Annotated[int, Bounds(least=0, below=2**32)] = 1
+    """Of the random draw."""
 
     def __post_init__(self) -> None:
         if self.top < 1:
@@ -87,6 +91,7 @@ class Searching:
     """How candidates are searched after the first ones, and when the search ends."""
 
     sampler: Sampler = "model"
+    """What says what is measured next: our model, or a sampler of Optuna's."""
     first: Count = 10
     """So many of the best by prediction come before anything is learned from times."""
     stop_below: Annotated[float, InNotation("share")] = 0.01
@@ -179,6 +184,7 @@ class Limits:
     run: Seconds = Seconds(60.0)
     """Floor of the limit of one launch; the limit is this or ``factor`` times what is expected."""
     factor: Annotated[float, Bounds(above=0)] = 20.0
+    """Of the time that is expected."""
     memory: Bytes | None = None
     """Address space of a launch; None: no limit but the machine's."""
     output: Bytes = Bytes(1 << 20)
@@ -267,11 +273,21 @@ class Generated:
         return repr(self.space)
 
 
+_SUBJECT = FileKeys(
+    {
+        "skeleton": Annotated[Text, FileKey(about="the kernels and their order, by name or path")],
+        "space": Annotated[Text, FileKey(about="what of the skeleton varies, by name or path")],
+        "program": Annotated[Text, FileKey(about="a program of your own, by name or path")],
+    }
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The content of a config file: problems, machine, variants, selection, measuring."""
 
     title: str = ""
+    """What the study is, in a line."""
     name: Annotated[str, InNotation("study name"), FileKey(optional=True)]
     """Name of the study: the file's stem unless the file says otherwise."""
     source: Annotated[str, Derived()]
@@ -282,16 +298,29 @@ class Setup:
     ]
     """None: the host, detected and calibrated."""
     problems: Annotated[tuple[AnyProblem, ...], Bounds(least=1)]
-    subject: Annotated[StudySubject, FileKeys({"skeleton": Text, "space": Text, "program": Text})]
+    """What is computed: IVPs with a method and a size, stencils on grids, or arguments of the
+    program."""
+    subject: Annotated[StudySubject, _SUBJECT]
     """What varies: code that is generated, or a program of the user's."""
     builds: Annotated[tuple[Build, ...], Bounds(least=1)] = (Build(),)
+    """Compilers with flags; every candidate is built with each."""
     layouts: Annotated[
         tuple[Layout, ...],
         FileKeys(
             {
-                "threads": Annotated[tuple[ThreadCount, ...], Bounds(least=1)],
-                "layouts": Annotated[tuple[Layout, ...], Bounds(least=1)],
-                "placement": Placement,
+                "threads": Annotated[
+                    tuple[ThreadCount, ...],
+                    Bounds(least=1),
+                    FileKey(about="numbers of threads of one rank, or all"),
+                ],
+                "layouts": Annotated[
+                    tuple[Layout, ...],
+                    Bounds(least=1),
+                    FileKey(about="nodes, ranks and threads of each, in place of threads"),
+                ],
+                "placement": Annotated[
+                    Placement, FileKey(about="threads side by side, or far from one another")
+                ],
             }
         ),
     ]
@@ -307,7 +336,9 @@ class Setup:
     """The same for programs of several ranks: ``srun -N {nodes} -n {ranks} {command}``; empty: the
     mpiexec that is found, with the options of its flavour."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that are set where candidates run."""
     engine: Annotated[str, OneOf(ENGINES), FileKey(optional=True)] = "reuse"
+    """What predicts; without this key the usual one of the problems."""
     saturation: Saturation = "paper"
     """The rule of engine ``kerncraft``."""
     selection: Selection = field(default_factory=Selection)

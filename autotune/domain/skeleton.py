@@ -56,8 +56,11 @@ class LoopStep:
     """A step that repeats other steps ``count`` times (an expression of s and m)."""
 
     variable: Text
+    """Its name in the indices of what is repeated."""
     count: Expr
+    """How often."""
     body: Annotated[tuple["Step", ...], Bounds(least=1)]
+    """The steps that are repeated."""
 
 
 Step = CallStep | CommStep | SyncStep | SwapStep | LoopStep
@@ -75,11 +78,17 @@ class Skeleton:
 
     name: Annotated[str, Derived()]
     title: Text
+    """What it is, in a line."""
     source: Text
+    """Where it was published."""
     dimensions: Annotated[Mapping[str, Extent], Bounds(least=1)]
+    """Loops by name, with their extents: s, n or grid."""
     arrays: Annotated[Mapping[str, tuple[Extent, ...]], Bounds(least=1)]
+    """Arrays by name, with the extents of their dimensions."""
     kernels: Annotated[Mapping[str, Kernel], Bounds(least=1)]
+    """What a step computes, by name."""
     steps: Annotated[tuple[Step, ...], Bounds(least=1)]
+    """Calls of kernels, communication, synchronisation, exchanges of arrays, and loops of these."""
     definition: str = field(init=False, default="")
     """12 hexadecimal digits over what a step computes, whatever its name."""
 

@@ -127,7 +127,9 @@ class Constraint:
 
     when: Annotated[When, Bounds(least=1)]
     require: Annotated[str, OneOf(("limited", "never"))]
+    """limited: the problem has a limited access distance."""
     reason: Text
+    """Why, in words."""
 
     def __post_init__(self) -> None:
         if self.require not in ("limited", "never"):
@@ -158,10 +160,15 @@ class Space:
 
     name: Annotated[str, Derived()]
     title: Text
+    """What it is, in a line."""
     skeleton: Text
+    """What it varies, by name."""
     parameters: Annotated[Mapping[str, tuple[Choice, ...]], Bounds(least=1)]
+    """The values of every parameter."""
     rules: tuple[Rule, ...]
+    """The transformations, in order, with values that may be those of parameters."""
     constraints: tuple[Constraint, ...] = ()
+    """Which combinations are left out, and why."""
     baseline: Annotated[Mapping[str, Choice], FileKey(required=True)] = field(default_factory=dict)
     """Parameter values of the baseline variant: all of them, or none where there is no baseline."""
 

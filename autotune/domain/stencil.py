@@ -46,7 +46,9 @@ class Stencil:
 
     name: Annotated[str, Derived()]
     title: Text
+    """What it is, in a line."""
     source: Text
+    """Where it was published."""
     dimensions: Annotated[tuple[Text, ...], Bounds(least=2, most=3)]
     """Slowest first: ``("k", "j", "i")``; the last has unit stride."""
     constants: Mapping[str, Expr] = field(default_factory=dict)

@@ -154,7 +154,9 @@ class Build:
     """A compiler with its flags as written; the toolchain resolves flags and version."""
 
     compiler: Text = "gcc"
+    """A command on the path, or a path."""
     flags: tuple[Text, ...] = ("-O3", "-march=native")
+    """One option each; the baseline is built with those of the first build."""
 
 
 NO_COMPILER = Build(compiler="none", flags=())

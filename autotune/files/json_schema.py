@@ -151,7 +151,9 @@ class _FileSchema:
         several, section = field.note(FileKeys), field.note(FileSection)
         column, half, choice = field.note(FileColumn), field.note(FileHalf), field.note(OneKey)
         if several is not None:
-            keys |= {key: _or_null(self._value(kind)) for key, kind in several.kinds.items()}
+            for key, kind in several.kinds.items():
+                about = [item.about for item in split(kind)[1] if isinstance(item, FileKey)]
+                keys[key] = _or_null(self._value(kind)) | {"description": ". ".join(about)}
             return
         if choice is not None:
             keys |= {key: _or_null(self.of(kind)) for key, kind in choice.classes.items()}

@@ -41,7 +41,8 @@ def test_schemas_are_shipped_as_they_are_made(name):
     short = name.removeprefix("autotune.").partition("/")[0]
     path = ROOT / "schemas" / f"{short}.json"
     text = json.dumps(made(name), indent=1) + "\n"
-    assert path.read_text(encoding="utf-8") == text, f"autotune schema {short} > {path}"
+    cure = f"autotune schema {short} > schemas/{short}.json"
+    assert path.read_text(encoding="utf-8") == text, cure
 
 
 KEPT_BY_HAND = ("published", "published-table")
@@ -116,3 +117,25 @@ def test_every_key_of_a_file_that_is_required_is_one_without_a_default():
     cache = schema["$defs"]["CacheLevel"]
     assert {"name", "size", "line", "ways", "sets"} == set(cache["required"])
     assert "32 KiB" in str(cache["properties"]["size"])
+
+
+def test_an_editor_has_words_for_every_key_of_a_config_and_for_the_main_keys_of_other_files():
+    shipped = {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in (ROOT / "schemas").glob("*.json")
+    }
+
+    def silent(name, record):
+        """Keys that say nothing, neither here nor where they point to."""
+        definitions = shipped[name].get("$defs", {})
+        for key, value in record.get("properties", {}).items():
+            target = definitions.get(value.get("$ref", "").rpartition("/")[2], {})
+            if key != "schema" and not (value.get("description") or target.get("description")):
+                yield key
+
+    config = shipped["config"]
+    places = {"config": config, **config["$defs"]}
+    for place, record in places.items():
+        assert [*silent("config", record)] == [], place
+    for name in ("skeleton", "space", "program", "stencil"):
+        assert [*silent(name, shipped[name])] == [], name

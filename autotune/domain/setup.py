@@ -160,7 +160,8 @@ class Measuring:
     busy: Fraction = 0.95
     """A sample is disturbed when CPU time / (threads x wall time) falls below this."""
     attempts: Count = 3
-    """A launch takes at most this many times its samples while they are disturbed."""
+    """While they are disturbed, a launch takes at most this many times its samples, or as many
+    shorter ones as take no longer."""
     verify_steps: Count = 3
     """Time steps that are compared with the reference."""
 

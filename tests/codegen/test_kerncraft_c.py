@@ -62,8 +62,9 @@ def ivp(body: str, dimension: str = "N") -> Ivp:
 
 
 def made_of(body: str, dimension: str = "N") -> KernelText | str:
+    """The text of a sweep; its body may be one that no IVP can have."""
     one = sweep(loop_tree.Assign("F", parse(body)))
-    return kernel_text(one, one.stretches[0], ivp(body, dimension))
+    return kernel_text(one, one.stretches[0], ivp("y[j]", dimension))
 
 
 # --- what is written ------------------------------------------------------------------------

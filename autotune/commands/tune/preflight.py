@@ -82,6 +82,7 @@ def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | 
         conditions["clock_ratio"] = round(check.clock_ratio, 3)
         conditions["bandwidth_ratio"] = round(check.bandwidth_ratio, 3)
         if max(abs(check.clock_ratio - 1), abs(check.bandwidth_ratio - 1)) > _HOLDS:
-            conditions["warning"] = f"{check}; calibrate again: autotune machine calibrate"
+            advice = "" if check.contended else "; calibrate again: autotune machine calibrate"
+            conditions["warning"] = f"{check}{advice}"
     progress("check the calibration", 1, 1)
     return conditions

@@ -188,7 +188,7 @@ def test_the_file_that_was_read_is_never_written_over(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [(".", "cannot be written: Is a directory"), ("no/x.csv", "cannot be written: No such file")],
+    [(".", "a folder; expected a new file, or"), ("no/x.csv", "cannot be written: No such file")],
 )
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, name: str, words: str) -> None:
     assert faults(lambda: write("", tmp_path / name, None)).startswith(

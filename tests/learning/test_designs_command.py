@@ -234,7 +234,7 @@ def test_a_file_is_never_replaced_silently(tmp_path: Path) -> None:
     assert space.read_text() == SPACE
     failed = runner.invoke(app, [*call, str(tmp_path)])
     assert isinstance(failed.exception, InputError)
-    assert "cannot be written" in str(failed.exception)
+    assert "a folder; expected a new file" in str(failed.exception)
 
 
 def test_a_packed_variability_model_is_known_by_its_content(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_nothing_is_appended_to_other_files(tmp_path):
     with pytest.raises(InputError, match="holds something else"):
         SampleWriter(path)
     assert path.read_text() == "hello\n"
-    with pytest.raises(InputError, match=r"cannot be written: Is a directory"):
+    with pytest.raises(InputError, match=r"a folder; expected a new file"):
         SampleWriter(tmp_path)
 
 

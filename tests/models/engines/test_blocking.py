@@ -57,7 +57,7 @@ def test_in_two_dimensions_rows_are_all_there_is() -> None:
 def test_a_cache_too_small_for_any_block_says_so() -> None:
     by = found(block_choice(problem(64, 64, 64, radius=4), MACHINE, 1))
     assert by["L1", "planes"].blocks
-    tiny = found(block_choice(problem(300, 300, 300, radius=30), MACHINE, 1))
+    tiny = found(block_choice(problem(300, 300, 300, radius=16), MACHINE, 1))
     assert not tiny["L1", "planes"].possible
     assert tiny["L1", "planes"].blocks == ()
 

@@ -18,13 +18,14 @@ from autotune.domain.annotations import (
 )
 from autotune.domain.family import ENGINES, go_together
 from autotune.domain.machine import Machine
+from autotune.domain.misfit import Misfit, MisfitError
 from autotune.domain.problem import AnyProblem, ProgramProblem
 from autotune.domain.reference import Reference
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.variant import EXCHANGES, Build, Exchange, Placement
 from autotune.errors import Fault, InputError, nearest, one_of
-from autotune.units import Bytes, Seconds
+from autotune.units import Bytes, Seconds, counted
 
 ThreadCount = Annotated[int | Literal["all"], InNotation("threads")]
 
@@ -362,7 +363,8 @@ class Setup:
             self._check_objectives(problem)
         given = len(self.search.weights)
         if given not in (0, len(self.problems)):
-            raise ValueError(f"search: {given} weights for {len(self.problems)} problems")
+            found = f"{counted(given, 'weight')} for {counted(len(self.problems), 'problem')}"
+            raise MisfitError(Misfit(("search", "weights"), found))
 
     def _check_objectives(self, problem: AnyProblem) -> None:
         facts = problem.facts()
@@ -370,11 +372,8 @@ class Setup:
         allowed = (*OBJECTIVES, *others)
         for name in self.search.objectives:
             if name not in allowed:
-                near = nearest(name, allowed)
-                raise ValueError(
-                    f"search: {name!r} is not an objective; expected {one_of(allowed)}"
-                    + (f" ({near})" if near else "")
-                )
+                found, hint = f"{name!r} is not an objective", nearest(name, allowed)
+                raise MisfitError(Misfit(("search", "objectives"), found, one_of(allowed), hint))
 
     def _check_problem(self, problem: AnyProblem) -> None:
         if not go_together(problem, self.subject):

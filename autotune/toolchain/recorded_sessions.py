@@ -9,6 +9,7 @@ session and the process that leads it, each with the time of its start.
 import contextlib
 import functools
 import os
+import re
 import shutil
 import signal
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from autotune.errors import InputError
 from autotune.toolchain.scratch_folder import node_name, start_time
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+_NAME = re.compile(r"(\d+)-(\d+)-(\d+)-(\d+)", re.ASCII)
 _SESSION, _START = 3, 19
 """Fields of a line in /proc/PID/stat, counted from the state."""
 
@@ -80,8 +82,11 @@ def end_abandoned() -> None:
     folder = _folder()
     if folder is None:
         return
-    for file in folder.glob("*-*-*-*"):
-        owner, owner_start, leader, started = file.name.split("-")
+    for file in folder.glob("*"):
+        name = _NAME.fullmatch(file.name)
+        if name is None:
+            continue
+        owner, owner_start, leader, started = name.groups()
         if start_time(int(owner)) != owner_start:
             RecordedSession(int(leader), started, file).end()
     for other in folder.parent.glob(f"{node_name()}-*"):

@@ -59,6 +59,7 @@ def test_levels_that_no_other_beats_in_both_are_the_front(tmp_path: Path) -> Non
     ("objectives", "words"),
     [
         ("[rate, ration]", "'ration' is not an objective"),
+        ("[rate, ration]", "study.yaml:7:10: "),
         ("[ratio]", "time is the first objective, not ratio"),
         ("[rate, rate]", "each is named once"),
         ("[rate, 1]", "is not the name of an objective"),
@@ -68,3 +69,10 @@ def test_mistakes_are_named(tmp_path: Path, objectives: str, words: str) -> None
     settings = CONFIG + f"search: {{objectives: {objectives}}}\n"
     path = own.put(tmp_path, PROGRAM, settings, {"tiny.py": SCRIPT})
     assert words in "\n".join(own.faults(path))
+
+
+def test_a_problem_without_arguments_is_one_of_the_program(tmp_path: Path) -> None:
+    settings = CONFIG.replace("{arguments: {}}", "{}")
+    path = own.put(tmp_path, PROGRAM, settings, {"tiny.py": SCRIPT})
+    (fault,) = own.faults(path)
+    assert fault.endswith("the key 'arguments' is missing")

@@ -5,10 +5,11 @@ keys can be checked against one another first, each fault at its place. ``settle
 the instance again, with the checks of the class.
 """
 
+import contextlib
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
 from pathlib import Path
@@ -119,13 +120,24 @@ def settle(
         values[field.name] = value
     if len(session.faults) > faults_before or not readable:
         return None
-    try:
+    with faults_noted(session, document, keys, at):
         return type(draft)(**values)
+    return None
+
+
+@contextlib.contextmanager
+def faults_noted(
+    session: Session, document: Document, keys: Keys = (), at: Keys = ()
+) -> Iterator[None]:
+    """Note as faults what the checks of the class of the value at these keys refuse, each misfit
+    at its place and any other fault at the keys ``at`` inside the value.
+    """
+    try:
+        yield
     except MisfitError as error:
         note_misfits(session, document, error.misfits, keys)
     except ValueError as error:
         session.add(document.place((*keys, *at)), str(error))
-    return None
 
 
 def note_misfits(

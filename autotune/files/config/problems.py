@@ -23,8 +23,8 @@ from autotune.files.config.facts import (
     FactReader,
     FileForm,
     altered,
+    faults_noted,
     named_file,
-    note_misfits,
 )
 from autotune.files.config.kernel_files import read_ivp, read_method, read_stencil
 from autotune.files.config.session import Session
@@ -32,12 +32,17 @@ from autotune.files.parsing.yaml_document import Document, Keys
 
 
 def _read_problem(reader: FactReader, value: object, keys: Keys) -> object:
-    """The draft of a problem; its keys decide which kind of problem it is."""
+    """The draft of a problem; its keys decide which kind of problem it is, without such keys
+    whether the study is about a program.
+    """
     given = set(value) if isinstance(value, dict) else set()
-    kind: type[AnyProblem] = Problem
-    if "ivp" not in given:
-        grid = given & {"stencil", "grid"}
-        kind = ProgramProblem if "arguments" in given else StencilProblem if grid else Problem
+    kind: type[AnyProblem] = ProgramProblem if reader.document.root.get("program") else Problem
+    if "ivp" in given:
+        kind = Problem
+    elif "arguments" in given:
+        kind = ProgramProblem
+    elif given & {"stencil", "grid"}:
+        kind = StencilProblem
     return reader.record(kind, value, keys, {})
 
 
@@ -57,7 +62,7 @@ def complete_problem(
     cannot be read.
     """
     keys: Keys = ("problems", i)
-    try:
+    with faults_noted(session, document, keys):
         match stated:
             case ProgramProblem() if program is not None:
                 names = program.arguments
@@ -72,10 +77,6 @@ def complete_problem(
                 if not problem.h > 0:
                     raise ValueError(f"the step size {problem.h} is not positive")
                 return problem
-    except MisfitError as error:
-        note_misfits(session, document, error.misfits, keys)
-    except ValueError as error:
-        session.add(document.place(keys), str(error))
     return None  # also where a file that it names has faults of its own
 
 

@@ -17,7 +17,7 @@ from autotune.domain.setup import Generated, Layout, Searching, Setup, StudySubj
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.variant import NO_COMPILER, Placement
-from autotune.files.config.facts import FORMS, altered, draft, named_file, settle
+from autotune.files.config.facts import FORMS, altered, draft, faults_noted, named_file, settle
 from autotune.files.config.machines import read_possible_machine
 from autotune.files.config.problems import complete_problem
 from autotune.files.config.program.programs import read_program
@@ -72,13 +72,11 @@ def read_study(session: Session, path: Path) -> Setup | None:
     if subject is None or len(session.faults) > faults_before:
         return None
     stated = altered(stated, problems=tuple(problems), subject=subject, **sections)
-    try:
+    with faults_noted(session, document):
         setup = dataclasses.replace(_completed(document, stated, reader))
-    except ValueError as error:
-        session.add(shown(path), str(error))
-        return None
-    check_reference(session, setup)
-    return setup
+        check_reference(session, setup)
+        return setup
+    return None
 
 
 def _objective_first(search: Searching, program: Program | None) -> Searching:

@@ -87,7 +87,7 @@ class ComparableRun:
 def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | None:
     """The comparable times of candidates in a run; None if the run measured none of them.
 
-    A candidate with less than half of the largest number of rounds cannot become the winner.
+    A candidate with less than half of the usual number of rounds cannot become the winner.
     """
     measured = {
         m.candidate: timed_rounds
@@ -104,7 +104,8 @@ def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | 
     level = levels(compared)
     flat = {name: _level(level, rounds) for name, rounds in compared.items()}
     first = _only(flat, _earliest(stages)) if stages else flat
-    usual = max((len(rounds) for rounds in first.values()), default=1)
+    # a rival takes part in every batch of first candidates, the others in one: the median is usual
+    usual = float(np.median([len(rounds) for rounds in first.values()])) if first else 1
     return ComparableRun(
         run=run.id,
         rounds={name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual},

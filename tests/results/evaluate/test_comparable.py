@@ -117,6 +117,25 @@ def test_drift_between_rounds_is_taken_out_of_a_search():
         assert max(values) / min(values) == pytest.approx(1.0, rel=0.01)
 
 
+def test_a_candidate_of_a_late_batch_can_be_chosen():
+    """The fastest of the first batch is measured again beside every later batch."""
+    stages = dict.fromkeys(range(9), "first")
+    made = comparable_run(
+        run(
+            measured("baseline", rounds(2.0, 2.0, 2.0), stages=stages),
+            measured("rival", dict.fromkeys(range(9), 1.5), stages=stages),
+            measured("second", dict.fromkeys((3, 4, 5), 1.8), stages=stages),
+            measured("late", dict.fromkeys((6, 7, 8), 1.0), stages=stages),
+            measured("once", {8: 0.9}, stages=stages),
+        ),
+        {"baseline", "rival", "second", "late", "once"},
+    )
+    assert made is not None
+    assert not made.finals
+    assert set(made.rounds) == {"baseline", "rival", "second", "late"}
+    assert made.fastest == "late"
+
+
 @settings(max_examples=10)
 @given(st.floats(0.01, 100))
 def test_a_comparison_is_the_same_on_a_machine_of_another_speed(factor):

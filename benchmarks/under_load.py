@@ -1,15 +1,18 @@
 """Does a tuner on a busy machine choose the right winner, soon, and say what it does not know?
 
     python benchmarks/under_load.py [--quick] [--loads 0,1,2,4,8,16,bursts,memory] [--studies 2]
-        [--nice 0,10] [--kinds samples,wall,threads] [--keep FOLDER] [--exhaustive]
+        [--nice 0,10] [--kinds samples,wall,threads,array,gzip] [--keep FOLDER] [--exhaustive]
 
-Three kinds of studies of a C program whose candidates do 100, 108, 117, 126, 136 and 147 units of
-the same work. ``samples``: the program prints its times. ``wall``: the process is timed.
-``threads``: on two threads. The truth is the smallest time of each candidate in many interleaved
-runs without any tuner, before a load is started; how busy the host was meanwhile, how far two
-halves of these runs differ and how far the times are from the work is printed. Where the halves
-still differ by more than 2 % after five times as many runs, the host was not silent, and the work
-itself is the truth.
+Five kinds of studies. The candidates of a C program do 100, 108, 117, 126, 136 and 147 units of the
+same work: ``samples``, the program prints its times; ``wall``, the process is timed; ``threads``,
+on two threads. ``array``: it reads an array of 16 MiB 20, 21, 23, 26, 30 or 33 times, and prints
+its times. ``gzip``: levels 1 to 6 of the system's gzip on text, and the process is timed.
+
+The truth is the smallest time of each candidate in many interleaved runs without any tuner, before
+a load is started; how busy the host was meanwhile, how far two halves of these runs differ and how
+far the times are from the work is printed. Where the halves still differ by more than 2 % after
+five times as many runs, the host was not silent, and the work itself is the truth; there is none
+for ``gzip``, which is left out then.
 
 Each study then runs beside a load of busy processes, of processes that are busy in bursts, or of
 processes that copy memory; the tuner is niced or not, and has not the right to raise a priority.
@@ -20,13 +23,16 @@ was chosen, the wall time over that without a load, launches and samples, how of
 intervals hold the true ratio to the baseline. Then what other statistics say of the same samples:
 the smallest time of all ("minimum"), the median, the lower quartile of undisturbed samples alone
 ("undisturbed", nothing where there are none), the mean of the samples (hyperfine), and the means of
-launches with a t test at 95 % (pyperf). The last lines sum up. Goal: at most 5 % wrong up to eight
-busy processes on two cores, in at most four times the time without a load.
+launches with a t test at 95 % (pyperf). The last lines sum up, and apart from them the kinds
+``samples`` and ``threads``, on whose samples the settings of the estimator were chosen. Goal: at
+most 5 % wrong up to eight busy processes on two cores, in at most four times the time without a
+load.
 """
 
 import argparse
 import contextlib
 import ctypes
+import itertools
 import json
 import os
 import random
@@ -48,39 +54,78 @@ from autotune.measuring.conditions import host_load
 from autotune.results.evaluate.comparable import comparable_run
 
 HERE = Path(__file__).resolve().parent
-WORK = (100, 108, 117, 126, 136, 147)
-BASELINE = 126
-LENGTH = 2000
+UNITS = (100, 108, 117, 126, 136, 147)
+PRINTED = "{pattern: 'seconds: ([0-9.]+)', warm_ups: 1}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of study: a program whose candidates differ in ``work``."""
+
+    works: Sequence[int]
+    baseline: int
+    time: str
+    """How the program's file says that it is timed."""
+    run: str
+    """The command line of a candidate, for a shell, with {output}, {work} and {input}."""
+    input: int | str = 2000
+    """A length, or the name of a file."""
+    threads: int = 1
+    built: bool = True
+    """It is the C program."""
+    settled: bool = False
+    """Settings of the estimator were chosen on its samples."""
+
+
+def _units(samples: int, repeats: int) -> str:
+    return f"exec {{output}} {{work}} {samples} {repeats} {{input}}"
+
+
 KINDS = {
-    "samples": ("one", "{pattern: 'seconds: ([0-9.]+)', warm_ups: 1}", (6, 20)),
-    "wall": ("one", "wall", (1, 200)),
-    "threads": ("openmp", "{pattern: 'seconds: ([0-9.]+)', warm_ups: 1}", (24, 3)),
-}
-"""Threads, how the time is read, samples and repeats of a run."""
+    "samples": Kind(
+        works=UNITS, baseline=126, time=PRINTED, run=_units(6, 20), settled=True
+    ),
+    "wall": Kind(works=UNITS, baseline=126, time="wall", run=_units(1, 200)),
+    "threads": Kind(
+        works=UNITS, baseline=126, time=PRINTED, run=_units(24, 3), threads=2, settled=True
+    ),
+    "array": Kind(
+        works=(20, 21, 23, 26, 30, 33), baseline=30, time=PRINTED, run=_units(4, 1),
+        input=1 << 21,
+    ),
+    "gzip": Kind(
+        works=(1, 2, 3, 4, 5, 6), baseline=4, time="wall", built=False,
+        run="exec gzip -{work} -c {input} > /dev/null", input="text",
+    ),
+}  # fmt: skip
 PROGRAM = """\
 schema: autotune.program/1
 title: Units of work
 source_folder: {folder}
 sources: [under_load.c]
-build: ["{{compiler}}", "{{flags}}", -fopenmp, "{{source folder}}/under_load.c", -o, "{{output}}"]
-run: ["{{output}}", "{{work}}", "{samples}", "{repeats}", "{{length}}"]
-arguments: {{length: {length}}}
-threads: {threads}
+run: [sh, -c, "{run}"]
+arguments: {{input: {input}}}
 parameters:
   work: [{works}]
 baseline: {{work: {baseline}}}
 time: {time}
-check: {{pattern: "check: (\\\\S+)", tolerance: 1e-12}}
+{more}"""
+BUILD = """\
+build: ["{compiler}", "{flags}", -fopenmp, "{source folder}/under_load.c", -o, "{output}"]
+threads: openmp
+check: {pattern: "check: (\\\\S+)", tolerance: 1e-12}
 """
 CONFIG = """\
 schema: autotune.config/1
 title: Units of work under load
 machine: host
-program: {program}
-problems: [{{arguments: {{length: {length}}}}}]
+program: program.yaml
+problems: [{arguments: {}}]
+measuring: {rounds: 5, samples: 3}
+"""
+BUILDS = """\
 builds: [{{compiler: gcc, flags: [-O2]}}]
 threads: [{threads}]
-measuring: {{rounds: 5, samples: 3}}
 """
 CAP_SYS_NICE, PR_CAPBSET_DROP = 23, 24
 SLACK = 0.02
@@ -141,27 +186,30 @@ class Truth:
     """False: the times are in units of the work, because the host was not silent."""
 
 
-def truth_of(kind: str, folder: Path, rounds: int) -> Truth:
-    """The smallest times of interleaved runs without a tuner, and what they are worth."""
-    threads, _, (samples, repeats) = KINDS[kind]
-    program = folder / "program"
-    source = str(HERE / "under_load.c")
-    subprocess.run(["gcc", "-O2", "-fopenmp", source, "-o", str(program)], check=True)
-    count = "2" if threads == "openmp" else "1"
-    environment = {**os.environ, "OMP_NUM_THREADS": count, "OMP_PROC_BIND": "close"}
-    seen: dict[int, list[float]] = {work: [] for work in WORK}
+def truth_of(kind: str, folder: Path, rounds: int) -> Truth | None:
+    """The smallest times of interleaved runs without a tuner, and what they are worth.
+
+    None where the host was not silent and the work does not say which candidate is the fastest.
+    """
+    of, program = KINDS[kind], folder / "program"
+    if of.built:
+        source = str(HERE / "under_load.c")
+        subprocess.run(["gcc", "-O2", "-fopenmp", source, "-o", str(program)], check=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": str(of.threads), "OMP_PROC_BIND": "close"}
+    seen: dict[int, list[float]] = {work: [] for work in of.works}
     before = host_load.observe()
     for _ in range(MOST_BATCHES):
         for _ in range(rounds):
-            for work in random.sample(WORK, len(WORK)):
-                command = [str(program), str(work), str(samples), str(repeats), str(LENGTH)]
+            for work in random.sample(of.works, len(of.works)):
+                line = of.run.format(output=program, work=work, input=_input(of, folder))
                 begun = time.monotonic()
                 done = subprocess.run(
-                    command, check=True, env=environment, stdout=subprocess.PIPE, text=True
-                )
+                    ["sh", "-c", line], check=True, env=environment,
+                    stdout=subprocess.PIPE, text=True,
+                )  # fmt: skip
                 wall = time.monotonic() - begun
                 printed = [float(x.split()[1]) for x in done.stdout.splitlines() if "seconds" in x]
-                seen[work].append(wall if kind == "wall" else min(printed))
+                seen[work].append(wall if of.time == "wall" else min(printed))
         halves = [np.log([min(values[half::2]) for values in seen.values()]) for half in range(2)]
         apart = halves[0] - halves[1]
         floor = float(np.exp(np.abs(apart - np.median(apart)).max()) - 1)
@@ -173,17 +221,17 @@ def truth_of(kind: str, folder: Path, rounds: int) -> Truth:
     usual = statistics.median(per_work.values())
     off = max(abs(value / usual - 1) for value in per_work.values())
     silent = floor <= SILENT
-    print(f"truth of {kind}, {len(seen[BASELINE])} runs each. Before: {before}. After: {after}.")
-    print("   ", ", ".join(f"{work}: {1e3 * times[work]:.3f} ms" for work in WORK))
+    print(f"truth of {kind}, {len(seen[of.baseline])} runs each. Before: {before}. After: {after}.")
+    print("   ", ", ".join(f"{work}: {1e3 * times[work]:.3f} ms" for work in of.works))
     print(
-        f"    halves differ by {100 * floor:.1f} % at most, from the work the times are"
-        f" {100 * off:.1f} % off at most"
-        + ("" if silent else "; NOT SILENT: the work is taken for the truth"),
+        f"    halves differ by {100 * floor:.1f} % at most"
+        + (f", from the work the times are {100 * off:.1f} % off at most" if of.built else "")
+        + ("" if silent else "; NOT SILENT: the work is taken for the truth, if it says it"),
         flush=True,
     )
     if silent:
         return Truth(times, floor, silent)
-    return Truth({work: float(work) for work in WORK}, 0.0, silent)
+    return Truth({work: float(work) for work in of.works}, 0.0, silent) if of.built else None
 
 
 # --- one study ------------------------------------------------------------------------------
@@ -193,6 +241,7 @@ def truth_of(kind: str, folder: Path, rounds: int) -> Truth:
 class StudyRun:
     """One study: its problem in its document, its run in the store, its wall time."""
 
+    kind: Kind
     problem: Mapping[str, object]
     run: RunRecord
     works: Mapping[str, int]
@@ -218,17 +267,16 @@ class StudyRun:
 
 def study(kind: str, folder: Path, nice: int, *, exhaustive: bool) -> StudyRun:
     """Tune once, with a store of its own."""
-    threads, reading, (samples, repeats) = KINDS[kind]
+    of = KINDS[kind]
     folder.mkdir(parents=True)
     (folder / "program.yaml").write_text(
         PROGRAM.format(
-            folder=HERE, samples=samples, repeats=repeats, threads=threads, time=reading,
-            works=", ".join(map(str, WORK)), baseline=BASELINE, length=LENGTH,
+            folder=HERE, run=of.run, works=", ".join(map(str, of.works)), baseline=of.baseline,
+            time=of.time, input=_input(of, folder.parent), more=BUILD if of.built else "",
         )
     )  # fmt: skip
     config = folder / "config.yaml"
-    count = 2 if threads == "openmp" else 1
-    config.write_text(CONFIG.format(program="program.yaml", threads=count, length=LENGTH))
+    config.write_text(CONFIG + (BUILDS.format(threads=of.threads) if of.built else ""))
     store = folder / "results.sqlite"
     begun = time.monotonic()
     command = [sys.executable, "-m", "autotune", "tune", str(config), "--json", "--store"]
@@ -245,7 +293,7 @@ def study(kind: str, folder: Path, nice: int, *, exhaustive: bool) -> StudyRun:
         record = opened.load_study(str(opened.latest_study()))
     works = {c.identity: int(str(c.parameters["work"])) for c in record.candidates}
     (problem,) = json.loads(done.stdout)["problems"]
-    return StudyRun(problem, record.runs[-1], works, seconds)
+    return StudyRun(of, problem, record.runs[-1], works, seconds)
 
 
 def _humble(nice: int) -> None:
@@ -351,21 +399,22 @@ class Tally:
         self.seconds.append(of.seconds)
         self.launches.append(sum(len({s.launch for s in m.timed}) for m in of.run.measurements))
         self.samples.append(len(timed))
-        self.disturbed.append(float(np.mean([not s.undisturbed for s in timed] or [0.0])))
+        self.disturbed.append(float(np.mean([not s.undisturbed for s in timed] or [False])))
         self.held += _held(of, truth)
 
 
 def _held(of: StudyRun, truth: Truth) -> list[bool]:
     """Whether the 90 % intervals of the ratios to the baseline hold the true ratios."""
     compared = comparable_run(of.run, of.works.keys())
-    base = next(identity for identity, work in of.works.items() if work == BASELINE)
+    baseline = of.kind.baseline
+    base = next(identity for identity, work in of.works.items() if work == baseline)
     if compared is None or base not in compared.rounds:
         return []
     held = []
     for identity in compared.rounds.keys() - {base}:
         interval = compared.ratio(identity, base)
         if interval is not None:
-            true = truth.times[of.works[identity]] / truth.times[BASELINE]
+            true = truth.times[of.works[identity]] / truth.times[baseline]
             held.append(interval[0] <= true <= interval[1])
     return held
 
@@ -380,29 +429,44 @@ def main() -> None:
     arguments = _arguments()
     loads, kinds = arguments.loads.split(","), arguments.kinds.split(",")
     nices = [int(nice) for nice in arguments.nice.split(",")]
-    wanted, usual = Tally(), dict[tuple[str, int], float]()
+    sums, usual = {settled: Tally() for settled in (False, True)}, dict[tuple[str, int], float]()
     with contextlib.ExitStack() as stack:
         root = arguments.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        truths = {}
+        truths: dict[str, Truth] = {}
         for kind in kinds:
             (root / kind).mkdir(parents=True)
-            truths[kind] = truth_of(kind, root / kind, arguments.silent_rounds)
-        for load in loads:
-            for kind in kinds:
-                for nice in nices:
-                    tally = Tally()
-                    for number in range(arguments.studies):
-                        folder = root / kind / f"{load}-nice{nice}-{number}"
-                        with loaded(load):
-                            of = study(kind, folder, nice, exhaustive=arguments.exhaustive)
-                        tally.enter(of, truths[kind])
-                        if not load.isdigit() or int(load) <= 8:
-                            wanted.enter(of, truths[kind])
-                    quiet = usual.setdefault((kind, nice), float(np.mean(tally.seconds)))
-                    _show(f"load {load}, {kind}, nice {nice}", tally, quiet)
-    _show(f"all up to 8 busy processes, first load {loads[0]}", wanted, None)
-    for name, score in wanted.others.items():
-        print(f"    {name}: {score}")
+            (root / kind / "text").write_text(_text())
+            truth = truth_of(kind, root / kind, arguments.silent_rounds)
+            truths |= {} if truth is None else {kind: truth}
+        for load, kind, nice in itertools.product(loads, truths, nices):
+            tally, settled = Tally(), KINDS[kind].settled
+            for number in range(arguments.studies):
+                folder = root / kind / f"{load}-nice{nice}-{number}"
+                with loaded(load):
+                    of = study(kind, folder, nice, exhaustive=arguments.exhaustive)
+                tally.enter(of, truths[kind])
+                if not load.isdigit() or int(load) <= 8:
+                    sums[settled].enter(of, truths[kind])
+            quiet = usual.setdefault((kind, nice), float(np.mean(tally.seconds)))
+            _show(f"load {load}, {kind}, nice {nice}", tally, quiet)
+    for settled, tally in sums.items():
+        if tally.seconds:
+            kinds = [kind for kind in truths if KINDS[kind].settled == settled]
+            why = ", on which settings of the estimator were chosen" if settled else ""
+            _show(f"all of {', '.join(kinds)} up to 8 busy processes{why}", tally, None)
+            for name, score in tally.others.items():
+                print(f"    {name}: {score}")
+
+
+def _input(of: Kind, folder: Path) -> int | Path:
+    return folder / of.input if isinstance(of.input, str) else of.input
+
+
+def _text() -> str:
+    """8 MB of text that every host has: modules of Python's standard library."""
+    files = sorted(Path(os.__file__).parent.glob("*.py"))
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+    return (text * (1 + 8_000_000 // len(text)))[:8_000_000]
 
 
 def _show(name: str, tally: Tally, quiet: float | None) -> None:
@@ -433,7 +497,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--exhaustive", action="store_true", help="tune --exhaustive: no races")
     arguments = parser.parse_args()
     defaults = {
-        "loads": ("0,4,8", "0,1,2,4,8,16,bursts,memory"), "kinds": ("samples", ",".join(KINDS)),
+        "loads": ("0,4,8", "0,1,2,4,8,16,bursts,memory"), "kinds": ("array", ",".join(KINDS)),
         "studies": (1, 2), "nice": ("0", "0,10"),
     }  # fmt: skip
     for name, (quick, full) in defaults.items():

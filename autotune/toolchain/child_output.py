@@ -64,6 +64,9 @@ class OutputReader:
         for stream in self._streams:
             os.set_blocking(stream.fileno(), False)
             self._selector.register(stream, selectors.EVENT_READ)
+        self._end = _descriptor(child.pid)
+        if self._end is not None:
+            self._selector.register(self._end, selectors.EVENT_READ)
         self._limit, self._seen = limit, 0
         self._on_line = on_line
         self._watcher, self._memory = watcher, memory
@@ -117,12 +120,14 @@ class OutputReader:
     def _read(self, wait: float) -> bool:
         """Read once from all streams that have data; True if there were any."""
         if not self._selector.get_map():
-            time.sleep(min(wait, 0.005))
+            time.sleep(min(wait, 0.001))
             return False
         busy = False
         for key, _ in self._selector.select(wait):
             stream = key.fileobj
-            assert not isinstance(stream, int)
+            if isinstance(stream, int):
+                self._selector.unregister(stream)  # the child has ended
+                continue
             data = os.read(stream.fileno(), 1 << 16)
             if not data:
                 self._selector.unregister(stream)
@@ -161,6 +166,18 @@ class OutputReader:
 
     def close(self) -> None:
         self._selector.close()
+        if self._end is not None:
+            os.close(self._end)
         for stream in (*self._streams, self._child.stdin):
             if stream is not None:
                 stream.close()
+
+
+def _descriptor(pid: int) -> int | None:
+    """A descriptor that becomes readable when a process ends (pidfd_open(2)); None where the kernel
+    has none, and the end is looked for instead.
+    """
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None

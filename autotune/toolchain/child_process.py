@@ -167,12 +167,12 @@ def run(
     if limits.largest_file is not None:
         command = _limited(command, limits.largest_file, variables, folder)
     with child_guard() as guard:
-        started = ended = time.monotonic()
+        started = time.monotonic()
         child = _start(guard, command, variables, folder, listener)
         _active.add(guard)
         on_line = listener.on_line if listener else None
         reader = OutputReader(child, limits.output, on_line, watcher, limits.memory)
-        timed_out, waited, strays = False, None, 0
+        timed_out, ended, waited, strays = False, started, None, 0
         try:
             _limit(child.pid, resource.RLIMIT_AS, limits.memory)
             _limit(child.pid, resource.RLIMIT_FSIZE, limits.largest_file)
@@ -199,7 +199,7 @@ def run(
         priority=priority,
         left=tuple(sorted(left)),
         strays=strays,
-        usage=None if reaped is None else _usage(reaped, ended - started, waited),
+        usage=None if reaped is None else _usage(reaped, ended - child.begun, waited),
     )
 
 

@@ -52,6 +52,8 @@ class GuardedChild:
     """A child that a guard started, and the ends of its streams."""
 
     pid: int
+    begun: float
+    """The monotonic clock when it began, so that no time of its guard counts."""
     stdin: IO[bytes] | None
     stdout: IO[bytes]
     stderr: IO[bytes]
@@ -111,6 +113,7 @@ class Guard:
         self._session = recorded_sessions.record(int(answer["pid"]))
         return GuardedChild(
             int(answer["pid"]),
+            answer["begun"],
             None if source[1] is None else os.fdopen(source[1], "wb", 0),
             os.fdopen(streams[0][0], "rb", 0),
             os.fdopen(streams[1][0], "rb", 0),

@@ -5,7 +5,7 @@ arrive at a socket. A request is the length of a JSON object in eight bytes, the
 answer likewise.
 
     {"start": [...], "environment": {...}, "folder": PATH}, with three descriptors
-        -> {"pid": N} or {"errno": N}
+        -> {"pid": N, "begun": SECONDS of the monotonic clock} or {"errno": N}
     {"reap": N} -> {"status": N, "cpu": SECONDS, "voluntary": N, "involuntary": N, "peak": BYTES}
 
 Descendants whose parents have ended become children of this process, which is a subreaper
@@ -15,10 +15,12 @@ Descendants whose parents have ended become children of this process, which is a
 import contextlib
 import ctypes
 import json
+import mmap
 import os
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -31,6 +33,8 @@ _GRACE = 0.5
 _LAST_WAIT = 10.0
 _ENDED = (b"Z", b"X")
 _LIBRARY = ctypes.CDLL(None)
+_BEGUN = mmap.mmap(-1, 8)
+"""The time at which the latest child began, which the child itself writes."""
 
 
 def main() -> None:
@@ -88,7 +92,7 @@ def _start(
             env=request["environment"],
             cwd=request["folder"],
             start_new_session=True,
-            preexec_fn=_end_with_guard,  # this process has one thread
+            preexec_fn=_begin,  # this process has one thread
         )
     except OSError as error:
         return {"errno": error.errno}
@@ -96,11 +100,13 @@ def _start(
         for descriptor in descriptors:
             os.close(descriptor)
     started.append(child)
-    return {"pid": child.pid}
+    return {"pid": child.pid, "begun": struct.unpack("d", _BEGUN[:])[0]}
 
 
-def _end_with_guard() -> None:
+def _begin() -> None:
+    """In the child, right before it becomes the program."""
     _LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _BEGUN[:] = struct.pack("d", time.monotonic())
 
 
 def _reap(pid: int) -> dict[str, object]:

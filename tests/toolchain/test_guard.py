@@ -198,3 +198,29 @@ def test_a_large_environment_and_odd_characters_arrive():
     command = [sys.executable, "-S", "-c", code]
     outcome = child_process.run(command, timeout=SOON, environment=environment)
     assert int(outcome.out) == 4 * len(os.fsencode(value))
+
+
+def test_the_time_of_a_child_begins_with_the_child():
+    before = time.monotonic()
+    with guard.child_guard() as serving:
+        child = serving.start(["true"], dict(os.environ), None, piped_input=False)
+        after = time.monotonic()
+        assert before < child.begun < after
+        later = serving.reap(child)
+        assert later.code == 0
+        for stream in (child.stdout, child.stderr):
+            stream.close()
+
+
+def test_the_end_of_a_child_is_seen_where_the_kernel_has_no_descriptor_of_processes(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def refuse(pid: int) -> int:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    outcome = child_process.run(["sh", "-c", "echo a; exec >&- 2>&-; sleep 0.1"], timeout=SOON)
+    assert outcome.ok
+    assert outcome.out == "a\n"
+    assert outcome.usage is not None
+    assert outcome.usage.wall > 0.1

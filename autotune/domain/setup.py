@@ -153,7 +153,8 @@ class Measuring:
 
     rounds: Count = 5
     """Interleaved rounds: every candidate is launched once per round, in shuffled order. One that
-    is clearly slower is launched in fewer, one too close to call in up to twice as many."""
+    is clearly slower is launched in fewer, one too close to call in up to twice as many if these
+    may decide."""
     samples: Count = 3
     """Undisturbed samples per launch; on a busy machine there are more, disturbed and shorter."""
     min_sample: Seconds = Seconds(0.02)

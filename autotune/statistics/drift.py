@@ -38,6 +38,9 @@ SURE = 0.95
 """A winner is declared where it is the fastest of all with this probability."""
 _SURE = 0.99
 """Probability of the interval of a contest in a race."""
+_MOVES = 0.25
+"""Relative to half an interval of 99 %: the standard deviation of the difference between a mean of
+some values and that of them and as many more."""
 _MEDIAN = 1.2533
 """Standard error of a median over that of a mean, for normal noise."""
 
@@ -268,6 +271,19 @@ class Contest:
     def width(self) -> float:
         """Half the width of the interval, relative to the ratio."""
         return math.sqrt(self.high / self.low) - 1
+
+    def futile(self, rounds: int) -> bool:
+        """Whether even so many rounds in all are not expected to say which of the two is faster.
+
+        The interval becomes narrower with the square root of the number of rounds, and the ratio
+        will hardly move away from 1 by more than a quarter of its half.
+
+        >>> Contest(0.95, 0.76, 1.1875, 5).futile(10), Contest(0.95, 0.88, 1.0256, 5).futile(10)
+        (True, False)
+        """
+        half = math.log(self.high / self.low) / 2
+        expected = half * math.sqrt(min(1.0, self.rounds / rounds))
+        return abs(math.log(self.ratio)) + _MOVES * half < expected
 
 
 def share_of_each(rivals: int) -> float:

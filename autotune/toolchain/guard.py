@@ -66,6 +66,10 @@ class Guard:
         recorded_sessions.end_abandoned()
         self._session: RecordedSession | None = None
         self._lost = False
+        self._started = 0
+        """Children."""
+        self._gone = 0
+        """So many of them have ended and left nothing behind."""
         self._socket, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -110,6 +114,7 @@ class Guard:
         finally:
             for end in theirs:
                 os.close(end)
+        self._started += 1
         self._session = recorded_sessions.record(int(answer["pid"]))
         return GuardedChild(
             int(answer["pid"]),
@@ -135,8 +140,18 @@ class Guard:
 
     @property
     def descendants(self) -> set[int]:
-        """The process numbers of the child and all its descendants that have not ended."""
-        return guard_process.running_descendants(self._process.pid)
+        """The process numbers of the child and all its descendants that have not ended.
+
+        Looking for them takes milliseconds; where there were none, there are none until the next
+        start.
+        """
+        started = self._started
+        if self._gone == started:
+            return set()
+        running = guard_process.running_descendants(self._process.pid)
+        if not running:
+            self._gone = started
+        return running
 
     @property
     def alive(self) -> bool:

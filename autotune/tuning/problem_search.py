@@ -257,9 +257,9 @@ class ProblemSearch:
         """Measure the fastest, the baseline and the best of the predicted top again, interleaved.
 
         The winner and the losses are computed from these rounds, because the selection of the
-        finalists did not depend on them. Those that are not told apart from the fastest are
-        measured in up to twice as many rounds. ``problems``: whose finals share the time that is
-        left; this one gets its part.
+        finalists did not depend on them. Those that are not told apart from the fastest, and may
+        be, are measured in up to twice as many rounds. ``problems``: whose finals share the time
+        that is left; this one gets its part.
         """
         now = time.monotonic()
         deadline = now + (self.plan.deadline - now) / problems
@@ -280,7 +280,7 @@ class ProblemSearch:
             able = [i for i in able if i not in self.group.failed]
             least = min((len(self._final_times(i, begun)) for i in able), default=0)
             if least >= rounds:
-                able = self._open(able, begun)
+                able = self._open(able, begun, rounds)
             late = time.monotonic() >= deadline
             if late or len(able) < 2 or least >= 2 * rounds:
                 break
@@ -320,8 +320,8 @@ class ProblemSearch:
         times = self.group.times(identity)
         return {r: time for r, time in times.items() if isinstance(r, int) and r >= begun}
 
-    def _open(self, able: Sequence[str], begun: int) -> list[str]:
-        """The fastest in the finals and those for which more rounds would decide."""
+    def _open(self, able: Sequence[str], begun: int, rounds: int) -> list[str]:
+        """The fastest in the finals and those for which twice as many rounds could decide."""
         finals = {identity: self._final_times(identity, begun) for identity in able}
         times, levels = drift_levels(finals).times, self.group.levels()
         fastest = min(able, key=lambda i: (times[i], i))
@@ -331,7 +331,8 @@ class ProblemSearch:
             for identity in able
             if identity != fastest
             and not settled(
-                contest(finals[identity], finals[fastest], levels.noise, levels.pollution, share)
+                contest(finals[identity], finals[fastest], levels.noise, levels.pollution, share),
+                2 * rounds,
             )
         ]
         return [fastest, *rivals]

@@ -1,8 +1,8 @@
 """Comparing candidates with the fastest so far, with as many launches as a decision needs.
 
 A candidate that is clearly slower is dropped early. One that cannot be distinguished from the
-fastest is launched again, up to a limit. The fastest takes part in every round, so that the drift
-of the machine can be seen.
+fastest is launched again, up to a limit, if that may distinguish it. The fastest takes part in
+every round, so that the drift of the machine can be seen.
 """
 
 import time
@@ -108,9 +108,8 @@ class Race:
         if comparison and comparison.slower and identity not in self.kept:
             return self._settle(identity, "slower", comparison, times)
         leads = identity == rival
-        if len(rounds) >= self.usual and (
-            leads or identity in self.kept or settled(comparison) or len(rounds) >= self.most
-        ):
+        over = len(rounds) >= self.most or settled(comparison, self.most)
+        if len(rounds) >= self.usual and (leads or identity in self.kept or over):
             return self._settle(identity, "best" if leads else "close", comparison, times)
         limit = self.usual if leads or identity in self.kept else self.most
         if launches >= limit + TAIL:
@@ -142,8 +141,13 @@ def most_rounds(usual: int) -> int:
     return usual + min(usual, _FURTHER)
 
 
-def settled(comparison: Contest | None) -> bool:
-    """Whether more rounds would not change the comparison of a candidate with the fastest."""
+def settled(comparison: Contest | None, rounds: int) -> bool:
+    """Whether further rounds, so many in all, would not change the comparison of a candidate with
+    the fastest, or not decide it.
+    """
     return comparison is not None and (
-        comparison.faster or comparison.slower or comparison.width < _TOLD_APART
+        comparison.faster
+        or comparison.slower
+        or comparison.width < _TOLD_APART
+        or comparison.futile(rounds)
     )

@@ -397,3 +397,24 @@ def test_a_contest_of_one_that_lost_more_is_less_sure() -> None:
     assert apart is not None
     assert alike.slower
     assert not apart.slower
+
+
+def test_futile_contests_are_seldom_decided_by_twice_as_many_rounds() -> None:
+    """A third of the contests go on and decide in a sixth of cases; futile ones hardly ever do."""
+    chance = np.random.default_rng(3)
+    decided: dict[bool, list[bool]] = {False: [], True: []}
+    for _ in range(300):
+        logs = chance.normal((0.0, 0.03), 0.03, (10, 2))
+        first, second = (
+            {n: LaunchTime(float(np.exp(log))) for n, log in enumerate(logs[:, side])}
+            for side in (0, 1)
+        )
+        half = contest({n: first[n] for n in range(5)}, second, 0.03)
+        whole = contest(first, second, 0.03)
+        assert half is not None
+        assert whole is not None
+        if not (half.slower or half.faster):
+            decided[half.futile(10)].append(whole.slower or whole.faster)
+    assert len(decided[True]) > 150
+    assert np.mean(decided[True]) < 0.05
+    assert np.mean(decided[False]) > 0.08

@@ -185,3 +185,13 @@ def test_a_share_lies_between_nothing_and_all(program, runs):
     judge, made = ContentionJudge(), candidate(program, 4)
     for wall, cpu, waited in runs:
         assert 0 <= judge.busy(made, usage(wall, cpu, waited)) <= 1
+
+
+def test_further_runs_are_hopeless_where_all_the_latest_were_disturbed() -> None:
+    judge = ContentionJudge()
+    for _ in range(12):
+        assert not judge.hopeless
+        judge.enter(undisturbed=False)
+    assert judge.hopeless
+    judge.enter(undisturbed=True)
+    assert not judge.hopeless

@@ -9,6 +9,7 @@ share that any run of the candidate had.
 """
 
 import threading
+from collections import deque
 from dataclasses import dataclass, field
 
 from autotune.domain.variant import Candidate
@@ -19,14 +20,27 @@ _ALWAYS_READY = 16
 """A run with at most so many voluntary switches waited for nothing but CPUs: start-up has some."""
 _SHORT = 0.1
 """Seconds. The wall time of a shorter run is too inexact for comparing its share."""
+_RECENT = 12
+"""Runs; where all were disturbed, the next one will be."""
 
 
 @dataclass(slots=True)
 class ContentionJudge:
-    """Judges runs and remembers the largest share of each candidate; safe for threads."""
+    """Judges runs, and remembers the largest share of each candidate and the latest timed runs."""
 
     _largest: dict[str, float] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _recent: deque[bool] = field(default_factory=lambda: deque(maxlen=_RECENT))
+    """Whether the latest timed runs were undisturbed."""
+
+    def enter(self, *, undisturbed: bool) -> None:
+        """Remember whether a timed run was undisturbed."""
+        self._recent.append(undisturbed)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether so many of the latest runs were all disturbed that another one will be, too."""
+        return len(self._recent) == _RECENT and not any(self._recent)
 
     def busy(self, candidate: Candidate, usage: ChildUsage) -> float:
         """The part of its possible CPU time that a run used, from 0 to 1."""

@@ -165,7 +165,8 @@ class ProgramMeasurer:
         """Run the program until the wanted number of times is sure, or it was run too often.
 
         Disturbed times are sure where it is known how long they waited, as of a single thread that
-        is timed from its start to its end.
+        is timed from its start to its end. Where all the latest runs were disturbed, the program
+        is not run again in the hope of a run that is not.
 
         ``on_sample`` receives the samples of a run after it has ended well. ``expected``: the
         cost that the program is expected to report, seconds unless it has another objective. The
@@ -193,9 +194,11 @@ class ProgramMeasurer:
                 taken.append(placed)
                 on_sample(placed)
             timed = [s for s in taken if not s.warm_up]
+            self.shares.enter(undisturbed=all(s.undisturbed for s in samples))
             if sum(s.undisturbed for s in timed) >= wanted:
                 break
-            if len(timed) >= wanted and launch_time(timed).error < SPREAD:
+            enough = len(timed) >= wanted
+            if enough and (self.shares.hopeless or launch_time(timed).error < SPREAD):
                 break
             tried = number + 1 >= self.measuring.attempts
             if tried and len(timed) >= self.measuring.attempts * wanted:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import IO
 
 from autotune.toolchain import guard_process, recorded_sessions
-from autotune.toolchain.recorded_sessions import RecordedSession
 from autotune.units import Bytes, Seconds
 
 _CLOSING = 12.0
@@ -64,7 +63,6 @@ class Guard:
 
     def __init__(self) -> None:
         recorded_sessions.end_abandoned()
-        self._session: RecordedSession | None = None
         self._lost = False
         self._started = 0
         """Children."""
@@ -97,6 +95,7 @@ class Guard:
             "start": [os.fspath(word) for word in command],
             "environment": dict(environment),
             "folder": str(Path.cwd() if folder is None else folder),
+            "record": recorded_sessions.record_prefix(),
         }
         streams = [os.pipe(), os.pipe()]
         source = os.pipe() if piped_input else (os.open(os.devnull, os.O_RDONLY), None)
@@ -115,7 +114,6 @@ class Guard:
             for end in theirs:
                 os.close(end)
         self._started += 1
-        self._session = recorded_sessions.record(int(answer["pid"]))
         return GuardedChild(
             int(answer["pid"]),
             answer["begun"],
@@ -127,9 +125,6 @@ class Guard:
     def reap(self, child: GuardedChild) -> ReapedChild:
         """Wait for the end of the child. Raises GuardLost where the guard was ended."""
         answer = self._ask({"reap": child.pid})
-        if self._session is not None:
-            self._session.close()
-            self._session = None
         return ReapedChild(
             int(answer["status"]),
             Seconds(answer["cpu"]),
@@ -166,9 +161,8 @@ class Guard:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        if self._session is not None:  # the guard was ended before it could end the child
-            self._session.end()
-            self._session = None
+        if self._process.returncode != 0:  # it was ended before it could end the child
+            recorded_sessions.end_recorded(self._process.pid)
 
     def _ask(
         self, request: Mapping[str, object], descriptors: Sequence[int] = ()
@@ -209,7 +203,7 @@ def child_guard() -> Iterator[Guard]:
     except BaseException:
         guard.close()  # it may be in the midst of an answer
         raise
-    if guard.descendants:
+    if not guard.alive or guard.descendants:
         guard.close()
         return
     with _lock:

@@ -1,9 +1,10 @@
 """Sessions of running children on record: a later process ends what is left of them.
 
 A guard ends all descendants of its child, unless it is killed together with the process that it
-serves. Then the kernel ends the child, but not the processes that the child started. Those that
-stayed in its session are found by the record: an empty file whose name holds the owner of the
-session and the process that leads it, each with the time of its start.
+serves. Then the kernel ends the child, but not the processes that the child started. They are found
+by the record, which the guard keeps: an empty file for every session that it sees among its
+descendants. The name of the file holds the process that the guard serves, the guard, and the
+process that leads the session; the first and the last with the time of its start.
 """
 
 import contextlib
@@ -12,43 +13,45 @@ import os
 import re
 import shutil
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from autotune import paths
 from autotune.errors import InputError
+from autotune.toolchain.guard_process import has_ended, running_descendants
 from autotune.toolchain.scratch_folder import node_name, start_time
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_NAME = re.compile(r"(\d+)-(\d+)-(\d+)-(\d+)", re.ASCII)
+_NAME = re.compile(r"(\d+)-(\d+)-\d+-(\d+)-(\d+)", re.ASCII)
+_LAST_WAIT = 5.0
 _SESSION, _START = 3, 19
 """Fields of a line in /proc/PID/stat, counted from the state."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """A session on record until ``close``."""
+    """A session on record until ``end``."""
 
     leader: int
     started: str
     file: Path
 
-    def close(self) -> None:
-        """Take the session off the record."""
+    def end(self) -> None:
+        """End all processes of the session, with their descendants, and take it off the record."""
+        until = time.monotonic() + _LAST_WAIT
+        while (left := self._members()) and time.monotonic() < until:
+            for process in left:
+                with contextlib.suppress(OSError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.005)
         with contextlib.suppress(OSError):
             self.file.unlink(missing_ok=True)
 
-    def end(self) -> None:
-        """End all processes of the session and take it off the record."""
-        for process in self._members():
-            with contextlib.suppress(OSError):
-                os.kill(process, signal.SIGKILL)
-        self.close()
-
-    def _members(self) -> list[int]:
+    def _members(self) -> set[int]:
         if start_time(self.leader) not in ("", self.started):
-            return []  # another process has its number: no process of the session was left
-        members = []
+            return set()  # another process has its number: no process of the session was left
+        members: set[int] = set()
         for path in Path("/proc").glob("[0-9]*"):
             try:
                 fields = (path / "stat").read_bytes().rpartition(b")")[2].split()
@@ -57,23 +60,29 @@ class RecordedSession:
                 continue
             in_session = len(fields) > _START and int(fields[_SESSION]) == self.leader
             if in_session and ours and int(fields[_START]) >= int(self.started):
-                members.append(int(path.name))
-        return members
+                members |= {int(path.name), *running_descendants(int(path.name))}
+        return {process for process in members if not has_ended(process)}
 
 
-def record(leader: int) -> RecordedSession | None:
-    """Put the session of a child that was just started on record; None where that cannot be."""
-    started, folder = start_time(leader), _folder()
-    if not started or folder is None:
+def record_prefix() -> str | None:
+    """How the names of records begin that a guard of this process keeps; None: it keeps none."""
+    folder = _folder()
+    if folder is None:
         return None
-    name = f"{os.getpid()}-{start_time(os.getpid())}-{leader}-{started}"
-    session = RecordedSession(leader, started, folder / name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        session.file.touch()
     except OSError:
         return None
-    return session
+    return str(folder / f"{os.getpid()}-{start_time(os.getpid())}-")
+
+
+def end_recorded(guard: int) -> None:
+    """End what is left of the sessions that a guard of this process, now ended, had on record."""
+    folder = _folder()
+    if folder is not None:
+        for file in folder.glob(f"{os.getpid()}-{start_time(os.getpid())}-{guard}-*-*"):
+            leader, started = file.name.split("-")[3:]
+            RecordedSession(int(leader), started, file).end()
 
 
 @functools.cache

@@ -101,6 +101,28 @@ def test_a_guard_that_is_killed_ends_its_child_and_the_next_child_has_another(tm
     assert child_process.run(["echo", "more"], timeout=SOON).out == "more\n"
 
 
+def test_what_a_killed_guard_left_is_ended_with_the_run(tmp_path: Path):
+    pids = tmp_path / "pids"
+    script = f"setsid sleep 300 & echo $! > {pids}; sleep 0.3; kill -9 $PPID; exec sleep 300"
+    assert child_process.run(["sh", "-c", script], timeout=SOON).signal == "SIGKILL"
+    assert running(pids) == []
+    assert list(tmp_path.glob("cache/sessions/*/*")) == []
+
+
+def test_a_parent_that_is_killed_alone_leaves_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
+    code = (
+        "import os, sys; from autotune.toolchain import child_process\n"
+        "kill = lambda line: os.kill(os.getpid(), 9)\n"
+        "child_process.run(['sh', '-c', 'setsid sleep 300 & sleep 0.1; echo; sleep 300'],\n"
+        "    timeout=300, listener=child_process.LineListener(kill))"
+    )
+    subprocess.run([sys.executable, "-c", code])
+    assert eventually(lambda: not list(tmp_path.glob("cache/sessions/*/*")))
+
+
 KILLED_WITH_ITS_GUARD = """
 import os, signal, sys, threading
 from autotune.toolchain import child_process, guard, recorded_sessions
@@ -111,24 +133,32 @@ def kill():
     for pid in (*guards, os.getpid()):
         os.kill(pid, signal.SIGKILL)
 
-started = lambda line: threading.Timer(0.1, kill).start()
+started = lambda line: threading.Timer(0.3, kill).start()
 child_process.run(
-    ["sh", "-c", "sleep 300 & echo $! > " + sys.argv[1] + "; echo started; sleep 300"],
+    ["sh", "-c", sys.argv[1] + "; echo started; sleep 300"],
     timeout=300, listener=child_process.LineListener(started))
 """
+LEFT_BEHIND = (
+    "sleep 300 & echo $! > {pids}",
+    "(env -i setsid sleep 300 > /dev/null 2>&1 & echo $! > {pids})",
+    "setsid sh -c 'setsid sleep 300 & echo $! > {pids}; sleep 0.1' > /dev/null 2>&1 & true",
+)
+"""A child, a daemon with a session and an environment of its own, one whose parent ended."""
 
 
+@pytest.mark.parametrize("left", LEFT_BEHIND)
 def test_a_later_process_ends_what_a_killed_guard_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str
 ):
     monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
     pids = tmp_path / "pids"
     other = subprocess.Popen(["sleep", "300"], start_new_session=True)
-    subprocess.run([sys.executable, "-c", KILLED_WITH_ITS_GUARD, str(pids)])
+    script = left.format(pids=pids)
+    subprocess.run([sys.executable, "-c", KILLED_WITH_ITS_GUARD, script])
     assert len(running(pids)) == 1, "the kernel ended a process that is not the child of a guard"
     (folder,) = (tmp_path / "cache" / "sessions").iterdir()
-    assert len(list(folder.iterdir())) == 1
-    others = {folder / "a-b-c-d", folder / "1-2-3-4-5", folder / "notes"}
+    assert list(folder.iterdir())
+    others = {folder / "a-b-c-d-e", folder / "1-2-3-4", folder / "notes"}
     for file in others:
         file.touch()
     recorded_sessions.end_abandoned.cache_clear()

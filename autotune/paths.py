@@ -68,6 +68,11 @@ def _base(variable: str, xdg: str, fallback: str) -> Path:
         raise InputError(fault) from error
 
 
+def absolute(path: Path) -> Path:
+    """The path without links and ``..``; a link that leads to itself stays in it."""
+    return Path(os.path.realpath(path))
+
+
 def exists(path: Path) -> bool:
     """Whether a file or folder is there; False for a path that none can have: it is too long."""
     try:

@@ -123,6 +123,8 @@ class Scene:
         (folder / "runs.csv").write_text("\n".join(["n,p,time_s", *rows, ""]), encoding="utf-8")
         (folder / "log").touch()
         self.round = 0
+        self.orphans: set[int] = set()
+        """What runs with its guards killed left, for the next run to its end to remove."""
         self._kept: dict[tuple[object, ...], float] = {}
 
     def start(self, words: tuple[str, ...]) -> subprocess.Popen[str]:
@@ -296,9 +298,12 @@ def _kill(scene: Scene, name: str, longest: float, chance: random.Random) -> Non
     _, err = child.communicate()
     _judge(scene.tally, f"{name} {kind}", child.returncode, err)
     until = time.monotonic() + LONGEST_END
-    while (left := scene.left()) and time.monotonic() < until and kind != "both":
+    if kind == "both":
+        scene.orphans |= set(scene.left())
+    while (left := scene.left()).keys() - scene.orphans and time.monotonic() < until:
         time.sleep(0.1)
-    if left and kind != "both":
+    left = {process: line for process, line in left.items() if process not in scene.orphans}
+    if left:
         scene.tally.fault("left", f"{name} {kind}: {left}")
         _end(left)
     scene.audit_store(running=1)
@@ -328,6 +333,7 @@ def _undisturbed(scene: Scene, name: str) -> float:
     """Run a command to its end; all that earlier runs left must be gone. The seconds it took."""
     begun = time.monotonic()
     child = scene.start(_words(scene, name))
+    scene.orphans.clear()
     _, err = child.communicate()
     seconds = time.monotonic() - begun
     if child.returncode != 0:

@@ -5,6 +5,7 @@ figure, the calibration takes precedence, and the prediction says so.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -25,6 +26,7 @@ from autotune.domain.network import Network
 from autotune.errors import nearest, one_of
 from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, Seconds, show
 
+_ARCHITECTURE = re.compile(r"[A-Za-z][A-Za-z0-9]{1,15}")
 Duplex = Literal["half", "full"]
 """Lines in and out of a level take turns, or pass at the same time."""
 OverlapRule = Literal["levels", "serial", "data-serial", "full"]
@@ -253,6 +255,15 @@ class InCore:
     """OSACA's ports whose time is T_OL in kerncraft's model; empty: not known."""
     non_overlapping: tuple[Port, ...] = ()
     """OSACA's ports whose time is T_nOL there."""
+
+    def __post_init__(self) -> None:
+        refuse(self.misfits())
+
+    def misfits(self) -> Iterator[Misfit]:
+        """A name of an architecture that none has, such as a path."""
+        if self.osaca is not None and not _ARCHITECTURE.fullmatch(self.osaca):
+            found = f"{self.osaca[:40]!r} is no name of an architecture"
+            yield Misfit(("osaca",), found, "letters and digits, such as HSW or ZEN3")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,12 @@ A class states its misfits once. Its constructor refuses them; the reader of a f
 its place in the file.
 """
 
+import contextlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from autotune.errors import Fault, nearest, one_of, unknown_name
-from autotune.language.expression import Expr, references, show, symbols
+from autotune.language.expression import Expr, constant_parts, number, references, show, symbols
 
 Keys = tuple[str | int, ...]
 """The way from a value to a part of it: keys of mappings, positions in lists."""
@@ -76,6 +77,22 @@ def scalar(keys: Keys, expression: Expr, names: Collection[str]) -> Iterator[Mis
     yield from unknown_symbols(keys, expression, names)
     for ref in references(expression):
         yield Misfit(keys, f"{show(ref)} is an array element", "a term that reads no element")
+
+
+def no_numbers(keys: Keys, expression: Expr, constants: Mapping[str, Expr]) -> Iterator[Misfit]:
+    """The misfits of constant parts of an expression that have no value, such as ``log(0 - 1)``.
+
+    Parts count that use, besides numbers, only constants of the same value at every size.
+    """
+    values: dict[str, float | int] = {}
+    for name, constant in constants.items():
+        with contextlib.suppress(ValueError):  # it depends on the size, or is a misfit itself
+            values[name] = number(constant, values)
+    for part in constant_parts(expression, values):
+        try:
+            number(part, values)
+        except ValueError as error:
+            yield Misfit(keys, str(error), "constants that are numbers")
 
 
 def new_name(keys: Keys, taken: Collection[str]) -> Iterator[Misfit]:

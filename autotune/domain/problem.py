@@ -23,6 +23,7 @@ from autotune.domain.misfit import (
     Misfit,
     MisfitError,
     definitions,
+    no_numbers,
     refuse,
     scalar,
     unknown_symbols,
@@ -263,11 +264,14 @@ class Ivp:
                 yield from scalar((key,), getattr(self, key), scalars)
         yield from definitions("locals", self.locals, scalars | {"j", "t"}, {"y"})
         names = scalars | {"j", "t", *self.locals}
+        for name, expression in self.locals.items():
+            yield from no_numbers(("locals", name), expression, self.constants)
         for keys, region in self._regions():
             for part, bound in region.bounds():
                 yield from scalar((*keys, part), bound, scalars)
             if region.columns is not None and self.row is None:
                 yield Misfit((*keys, "columns"), "columns without a row length", "the key row")
+            yield from no_numbers((*keys, "body"), region.body, self.constants)
             if keys[0] == "initial":
                 yield from scalar((*keys, "body"), region.body, names)
                 continue

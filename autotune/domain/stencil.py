@@ -15,6 +15,7 @@ from autotune.domain.misfit import (
     MisfitError,
     definitions,
     new_name,
+    no_numbers,
     refuse,
     scalar,
     unknown,
@@ -107,6 +108,7 @@ class Stencil:
                 yield from unknown(("body",), "name", name, scalars)
         for ref in dict.fromkeys(references(self.body)):
             yield from self._misread(ref, arrays)
+        yield from no_numbers(("body",), self.body, self.constants)
 
     def _misnamed_dimensions(self) -> Iterator[Misfit]:
         names = self.dimensions

@@ -13,7 +13,7 @@ The nodes are frozen and compare by value, so they may be keys of dictionaries.
 
 import ast
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from autotune.language import syntax
@@ -220,6 +220,21 @@ def symbols(expr: Expr) -> frozenset[str]:
 def references(expr: Expr) -> tuple[Ref, ...]:
     """All array references of an expression in reading order."""
     return tuple(node for node in walk(expr) if isinstance(node, Ref))
+
+
+def constant_parts(expr: Expr, names: Container[str]) -> Iterator[Expr]:
+    """The largest parts that use no array element and no symbols but these; plain numbers left out.
+
+    >>> [show(part) for part in constant_parts(parse("y[j]*log(c - 1) + 2*(3 - 4)"), {"c"})]
+    ['log(c - 1)', '2*(3 - 4)']
+    """
+    if isinstance(expr, Num | Sym | Ref):
+        return
+    if not references(expr) and all(name in names for name in symbols(expr)):
+        yield expr
+        return
+    for child in children(expr):
+        yield from constant_parts(child, names)
 
 
 _OPERATIONS = {symbol: syntax.bounded(symbol, _LARGEST) for symbol in syntax.ARITHMETIC.values()}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autotune import commands
+from autotune import commands, paths
 from autotune.commands.app import app
 from autotune.errors import InputError
 from autotune.results.report import page_file
@@ -34,6 +34,22 @@ skeleton: jacobi
 space: stencil-small
 problems: [{{stencil: star3d-7pt, {extents}}}]
 builds: [{{compiler: gcc, flags: [-O2]}}]
+threads: [1]
+"""
+ONE_PROGRAM = """\
+schema: autotune.program/1
+title: an application
+run: ["./app", "{block}"]
+size: n
+arguments: {n: 10}
+parameters: {block: [1, 2]}
+"""
+PROGRAM_STUDY = """\
+schema: autotune.config/1
+title: an application
+machine: generic-x86-64
+program: app.yaml
+problems: [{}]
 threads: [1]
 """
 TOWER = "(" * 40 + "9" + "**9)" * 40
@@ -61,6 +77,17 @@ def config(machine: str = "generic-x86-64", size: int = 40, more: str = "") -> s
 def test_a_link_to_itself(words: tuple[str, ...]) -> None:
     Path("loop.yaml").symlink_to("loop.yaml")
     assert "loop.yaml" in said(*words, "loop.yaml")
+
+
+def test_a_link_to_itself_as_a_folder() -> None:
+    Path("loop").symlink_to("loop")
+    Path("app.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    done = CliRunner().invoke(app, ["init", "app.c", "-o", "loop"])
+    assert isinstance(done.exception, OSError), repr(done.exception)
+    text = ONE_PROGRAM.replace("run:", "source_folder: loop\nfolder: loop\nsources: [a.c]\nrun:")
+    Path("app.yaml").write_text(text, encoding="utf-8")
+    Path("study.yaml").write_text(PROGRAM_STUDY, encoding="utf-8")
+    assert "app.yaml:3" in said("variants", "study.yaml")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +169,7 @@ def test_an_interruption_that_an_import_turns_into_an_error(
 
 INTERRUPTED_IN_A_FINALIZER = """
 import signal, sys, time
-from autotune import commands
+from autotune import commands, paths
 
 class Finalized:
     def __del__(self):
@@ -263,3 +290,39 @@ def test_text_is_written_to_the_streams_that_a_shell_passes_on() -> None:
     with os.fdopen(reader, encoding="utf-8") as stream:
         assert stream.read().startswith("n,")
     assert done.exit_code == 0, done.exception
+
+
+@pytest.mark.parametrize("name", ["../..", "/etc/passwd", '"HSW\\nX"', "A" * 5000, "--help", "H S"])
+def test_an_architecture_of_osaca_is_a_name(name: str) -> None:
+    text = paths.folder("machines").joinpath("haswell-e5-2630v3.yaml").read_text(encoding="utf-8")
+    Path("haswell.yaml").write_text(text.replace("osaca: HSW", f"osaca: {name}"), encoding="utf-8")
+    for words in (("machine", "check", "haswell.yaml"), ("rank", config("haswell.yaml"))):
+        assert re.search(r"haswell.yaml:\d+:10: .*is no name of an architecture", said(*words))
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        ("log(0-1)", "log(0 - 1) has no value"),
+        ("u[j][i]*sqrt(c0 - 1)", "sqrt(c0 - 1) has no value"),
+        ("1.0/(2 - 2)", "division by zero"),
+        ("1e308*10", "too large"),
+    ],
+)
+def test_a_constant_that_is_no_number_in_a_body(part: str, reason: str) -> None:
+    stencil = paths.folder("kernels/stencil").joinpath("star2d-5pt.yaml").read_text("utf-8")
+    Path("star.yaml").write_text(stencil.replace("body: ", f"body: {part} + "), encoding="utf-8")
+    text = STENCIL.format(extents="size: 64").replace("star3d-7pt", "star.yaml")
+    Path("study.yaml").write_text(text, encoding="utf-8")
+    found = said("rank", "study.yaml")
+    assert reason in found
+    assert "star.yaml:10:7: " in found
+    ivp = paths.folder("kernels/ivp").joinpath("heat2d.yaml").read_text("utf-8")
+    part = part.replace("u[j][i]", "N12").replace("c0", "pi").replace("- 1)", "- 4)")
+    for old, line in (("1.0 + sin", 30), ("N12*(y", 26)):
+        Path("heat.yaml").write_text(ivp.replace(old, f"{part} + {old}"), encoding="utf-8")
+        Path("study.yaml").write_text(
+            CONFIG.format(machine="generic-x86-64", size=40).replace("heat2d", "heat.yaml"),
+            encoding="utf-8",
+        )
+        assert f"heat.yaml:{line}:" in said("rank", "study.yaml")

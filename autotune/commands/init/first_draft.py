@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
+from autotune import paths
 from autotune.commands.init.source_scan import COMPILED, SourceScan
 from autotune.domain.program import RUN_PLACES
 
@@ -150,7 +151,7 @@ class Draft:
     def program(self, name: str) -> str:
         """The text of the file that describes the program."""
         seen, path = self.seen, self.path
-        folder = os.path.relpath(path.resolve().parent, self.folder.resolve())
+        folder = os.path.relpath(paths.absolute(path).parent, paths.absolute(self.folder))
         lines = [
             "schema: autotune.program/1",
             f"title: {_quoted(f'{name}, a {seen.language} program'.replace('a ex', 'an ex'))}",

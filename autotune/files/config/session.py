@@ -68,7 +68,7 @@ class Session:
         """The result of ``reader`` for a file; the file is read once, and later calls return the
         same value.
         """
-        key = (reader.__name__, path.resolve())
+        key = (reader.__name__, paths.absolute(path))
         if key not in self._done:
             self._done[key] = reader(self, path)
         return cast("T | None", self._done[key])

@@ -71,8 +71,8 @@ class Document:
 def shown(path: Path) -> str:
     """A path as users see it: relative to the current folder where it lies inside this folder."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except (ValueError, OSError, RuntimeError):  # the last for links that form a loop
+        return str(paths.absolute(path).relative_to(Path.cwd()))
+    except (ValueError, OSError):
         return str(path)
 
 

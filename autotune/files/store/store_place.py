@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from autotune import paths
 from autotune.errors import Fault, LostStore, StoreError
 from autotune.files.store.store_tables import APPLICATION_ID, SCHEMA
 
@@ -178,7 +179,7 @@ def check_folder(path: Path, mounts: str | None = None) -> None:
     folder = path.parent
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
-    point, kind = _mount(folder.resolve(), mounts)
+    point, kind = _mount(paths.absolute(folder), mounts)
     if kind in NETWORK:
         local = f"/tmp/{os.environ.get('USER', 'autotune')}-{path.name}"
         raise StoreError(

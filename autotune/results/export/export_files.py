@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from autotune import paths
 from autotune.errors import Fault, InputError
 
 
@@ -32,7 +33,7 @@ def locked(folder: Path) -> Iterator[None]:
 def write(path: Path, content: bytes) -> None:
     """Replace a file atomically; InputError if it cannot be written."""
     with _input_errors(path):
-        target = path.resolve()  # through a link: the link stays
+        target = paths.absolute(path)  # through a link: the link stays
         if target.exists() and not target.is_file():
             raise OSError(errno.EINVAL, "neither a file nor a new name", str(path))
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

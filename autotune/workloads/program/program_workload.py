@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from autotune import paths
 from autotune.domain.family import PROGRAM
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, ProgramProblem
@@ -198,7 +199,7 @@ class ProgramWorkload:
         program = program_problem(candidate).program
         compiler = compilers.find(candidate.build) if program.compiled else None
         flags = compiler.flags if compiler else ()
-        output = str(folder.resolve() / program.name)
+        output = str(paths.absolute(folder) / program.name)
         values = places(candidate, output, compiler)
         filled_in = {"flags": " ".join(flags), **values}
         variables = {n: t.fill(filled_in) for n, t in program.environment.items()}

@@ -54,7 +54,9 @@ def complete_kernel(
         note_misfits(session, document, _wrong_space(stated, space, skeleton), section)
     if len(session.faults) > faults_before:
         return None
-    return altered(stated, **{key: place and str(place.resolve()) for key, place in places.items()})
+    return altered(
+        stated, **{key: place and str(paths.absolute(place)) for key, place in places.items()}
+    )
 
 
 def _wrong_sizes(kernel: KernelModel, stencil: Stencil) -> Iterator[Misfit]:

@@ -178,7 +178,7 @@ class _Reader:
             return None
         return altered(
             stated,
-            file=str((self.folder / stated.file).resolve()),
+            file=str(paths.absolute(self.folder / stated.file)),
             lines={name: (at.first, at.last) for name, at in lines.items()},
             compile=compile_,
         )

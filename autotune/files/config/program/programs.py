@@ -78,10 +78,10 @@ def _completed(document: Document, stated: Program, sources: Mapping[str, bytes]
     return altered(
         stated,
         source=shown(document.path),
-        source_folder=str((folder / stated.source_folder).resolve()),
+        source_folder=str(paths.absolute(folder / stated.source_folder)),
         sources=tuple(sources),
         digest=digest(sources),
-        folder=str((folder / stated.folder).resolve()) if stated.folder else "",
+        folder=str(paths.absolute(folder / stated.folder)) if stated.folder else "",
         baseline={
             **{name: values[0] for name, values in stated.parameters.items()},
             **stated.baseline,

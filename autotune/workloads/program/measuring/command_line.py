@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune import paths
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Command, Program, digest, filled
 from autotune.domain.variant import Build, Candidate, Value
@@ -196,7 +197,7 @@ def _states(commands: tuple[Command, ...]) -> list[str]:
     for tool in literal_tools(commands):
         path = shutil.which(tool)
         if path is not None:
-            facts = os.stat(Path(path).resolve())  # noqa: PTH116 - of the file behind links
+            facts = os.stat(paths.absolute(Path(path)))  # noqa: PTH116 - of the file behind links
             states.append(f"{tool} {facts.st_size} {facts.st_mtime_ns}")
     return states
 

@@ -226,7 +226,7 @@ def constant_parts(expr: Expr, names: Container[str]) -> Iterator[Expr]:
     """The largest parts that use no array element and no symbols but these; plain numbers left out.
 
     >>> [show(part) for part in constant_parts(parse("y[j]*log(c - 1) + 2*(3 - 4)"), {"c"})]
-    ['log(c - 1)', '2*(3 - 4)']
+    ['log(c - 1)', '2 * (3 - 4)']
     """
     if isinstance(expr, Num | Sym | Ref):
         return

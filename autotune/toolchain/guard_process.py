@@ -33,6 +33,8 @@ _PARENT_LOOK = 1.0
 """Seconds between two looks for the parent, whose socket a fork of it may hold open."""
 _FIRST_LOOK, _LONGEST_LOOK = 0.005, 0.25
 """Seconds from the start of a child to the first look at its sessions, and between two at most."""
+_COSTLY_LOOK = 2.0
+"""Seconds between two looks where all processes of the node must be read."""
 _GRACE = 0.5
 _LAST_WAIT = 10.0
 _ENDED = (b"Z", b"X")
@@ -94,7 +96,7 @@ class _Sessions:
     def begin(self, prefix: str | None) -> None:
         """A child has started; ``prefix``: of the names of its records."""
         self._prefix = prefix
-        self.pause = _FIRST_LOOK
+        self.pause = _FIRST_LOOK if _lists_children() else _COSTLY_LOOK
         self.look()
 
     def look(self) -> None:
@@ -111,7 +113,7 @@ class _Sessions:
             self._files[session] = file
             with contextlib.suppress(OSError):
                 os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
-        self.pause = min(2 * self.pause, _LONGEST_LOOK)
+        self.pause = min(2 * self.pause, max(self.pause, _LONGEST_LOOK))
 
     def end(self) -> None:
         """The child has ended with all its descendants."""
@@ -216,9 +218,13 @@ def running_descendants(ancestor: int) -> set[int]:
     return members
 
 
+def _lists_children() -> bool:
+    return os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
+
+
 def _listed_descendants(ancestor: int) -> set[int]:
     """The descendants that the kernel lists with their parents (proc(5)): quicker than all."""
-    if not os.path.exists(f"/proc/{ancestor}/task/{ancestor}/children"):  # noqa: PTH110
+    if not _lists_children():
         return running_descendants(ancestor)
     members: set[int] = set()
     parents = [ancestor]

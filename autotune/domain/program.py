@@ -19,6 +19,8 @@ from autotune.language.constraint import Condition, Value
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """What parameters and arguments are called."""
+_LONGEST_NAME = 64
+"""Characters of the name of a parameter or argument."""
 
 BUILD_PLACES = ("output", "source folder", "compiler", "flags", "python")
 """What the templates of a build may name beside parameters and arguments."""
@@ -282,6 +284,10 @@ class Program:
                 if not NAME.fullmatch(name) or name in RUN_PLACES:
                     expected = f"letters, digits and _, and none of {', '.join(RUN_PLACES)}"
                     found = f"{name!r} cannot be such a name"
+                    yield Misfit((section, name), found, expected, of_key=True)
+                elif len(name) > _LONGEST_NAME:
+                    found = f"the name {name[:20]}... has {len(name)} characters"
+                    expected = f"at most {_LONGEST_NAME}"
                     yield Misfit((section, name), found, expected, of_key=True)
                 if section == "arguments" and name in self.parameters:
                     found = f"{name!r} is a parameter already"

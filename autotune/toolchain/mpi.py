@@ -30,6 +30,9 @@ INSTALL = (
 _LIMIT = 20.0
 _FOLDERS = ("OMPI_MCA_btl_sm_backing_directory", "PRTE_MCA_prte_tmpdir_base")
 _OLD_FOLDERS = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_orte_tmpdir_base")
+_MEMORY = "/dev/shm"
+_ROOM = 64 << 20
+"""Bytes that the shared segments of a launch may take."""
 _SCRATCH = "autotune-mpi-"
 _SETTLED = 60.0
 """Age in seconds beyond which an unlocked folder is abandoned, not just being made."""
@@ -228,8 +231,7 @@ def scratch(mpi: Mpi, nodes: int = 1) -> Iterator[dict[str, str]]:
     if mpi.flavour != "openmpi" or nodes > 1:
         yield {}
         return
-    memory = "/dev/shm"
-    place = memory if os.access(memory, os.W_OK) else tempfile.gettempdir()
+    place = _scratch_place()
     old = mpi.version.startswith(("1.", "2.", "3.", "4."))
     names = _OLD_FOLDERS if old else _FOLDERS
     _sweep(Path(place))
@@ -238,6 +240,14 @@ def scratch(mpi: Mpi, nodes: int = 1) -> Iterator[dict[str, str]]:
         _locked(folder),
     ):
         yield dict.fromkeys(names, folder)
+
+
+def _scratch_place() -> str:
+    """The folder of shared memory; where it is absent or full, that of temporary files."""
+    with contextlib.suppress(OSError):
+        if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _ROOM:
+            return _MEMORY
+    return tempfile.gettempdir()
 
 
 def _sweep(place: Path) -> None:

@@ -326,3 +326,17 @@ def test_a_constant_that_is_no_number_in_a_body(part: str, reason: str) -> None:
             encoding="utf-8",
         )
         assert f"heat.yaml:{line}:" in said("rank", "study.yaml")
+
+
+def test_a_name_that_is_too_long() -> None:
+    found = said("rank", config(more="name: " + "n" * 201))
+    assert "study.yaml:9:7: name: nnnnnnnnnnnnnnnnnnnn... has 201 characters" in found
+    assert "at most 200" in found
+    parameter = "p" * 65
+    Path("app.yaml").write_text(
+        ONE_PROGRAM.replace("{block}", f"{{{parameter}}}").replace("block:", f"{parameter}:")
+        + "sources: [app.yaml]\n",
+        encoding="utf-8",
+    )
+    Path("study.yaml").write_text(PROGRAM_STUDY, encoding="utf-8")
+    assert "has 65 characters; expected at most 64" in said("variants", "study.yaml")

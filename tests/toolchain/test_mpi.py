@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -207,3 +208,19 @@ def test_what_a_killed_process_left_is_removed_and_nothing_that_is_in_use(tmp_pa
             assert fresh.exists()  # may be another process's, made this moment
             assert len(set(variables.values())) == 1
         assert list(tmp_path.iterdir()) == [fresh]
+
+
+@pytest.mark.parametrize("free", [0, 1 << 20, None])
+def test_a_launch_needs_no_shared_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int | None
+) -> None:
+    def usage(_: object) -> object:
+        if free is None:
+            raise OSError(2, "No such file or directory")
+        return types.SimpleNamespace(free=free)
+
+    monkeypatch.setattr(mpi.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(mpi.shutil, "disk_usage", usage)
+    found = Mpi(flavour="openmpi", version="5.0.11", mpiexec="mpiexec", mpicc=None)
+    with mpi.scratch(found) as variables:
+        assert {Path(folder).parent for folder in variables.values()} == {tmp_path}

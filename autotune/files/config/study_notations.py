@@ -13,12 +13,18 @@ PLACEHOLDERS = ("command",)
 LAYOUT_PLACEHOLDERS = ("nodes", "ranks", "threads")
 """What a template for programs of several ranks may name as well."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LONGEST_NAME = 200
+"""Characters of the name of a study: names of files are made of it."""
 
 
 def study_name(value: object) -> str:
     """The name of a study, which must be usable as a file name."""
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise ValueError(f"{describe(value)} is not a name of letters, digits, and . _ - inside")
+    if len(value) > _LONGEST_NAME:
+        raise ValueError(
+            f"{value[:20]}... has {len(value)} characters; a name has at most {_LONGEST_NAME}"
+        )
     return value
 
 
@@ -86,7 +92,8 @@ _OBJECTIVE = {"type": "string", "examples": list(OBJECTIVES)}
 
 NOTATIONS: dict[object, Notation] = {
     "study name": Notation(
-        read=study_name, schema={"type": "string", "pattern": f"^{_NAME.pattern}$"}
+        read=study_name,
+        schema={"type": "string", "pattern": f"^{_NAME.pattern}$", "maxLength": _LONGEST_NAME},
     ),
     "threads": Notation(
         read=threads, schema={"anyOf": [{"type": "integer", "minimum": 1}, {"const": "all"}]}

@@ -155,14 +155,6 @@ class ProgramConstraint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
-    """A Python package that a program needs, and how it is installed."""
-
-    name: str
-    install: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A user's program: how it is built and run, what may vary, how it is measured.
 
@@ -192,7 +184,7 @@ class Program:
     run: Annotated[Command, FileKey(about="the command line as a list of arguments")]
     environment: Mapping[str, Template] = field(default_factory=dict)
     """Variables of a run; one whose value is null is not set."""
-    packages: tuple[Package, ...] = ()
+    packages: Mapping[str, Text] = field(default_factory=dict)
     """Python packages that it needs, each with the command that installs it."""
     arguments: Mapping[str, Given] = field(default_factory=dict)
     """What a problem may set, with defaults."""

@@ -130,8 +130,6 @@ class KernelModel:
         FileSection("kernel"),
         FileKey(about="the name of a space, or a path that ends in .yaml"),
     ]
-    skeleton: Annotated[str, Derived()]
-    """That of the space."""
     parameters: Annotated[Mapping[str, AnyFormula], FileSection("kernel")] = field(
         default_factory=dict
     )

@@ -262,14 +262,12 @@ class Recording:
 
 
 def stencil_route(engine, **change):
-    space = config.space("stencil-blocks")
     values = {
-        "stencil": "star3d-7pt.yaml", "size": (Condition("n / 8"),), "space": "s", "skeleton": "",
+        "stencil": "star3d-7pt.yaml", "size": (Condition("n / 8"),), "space": "s",
         "times": Condition("10"), "extra": Condition("0.5"),
     } | change  # fmt: skip
-    subject = ModelSubject(
-        skeleton=config.skeleton(space.skeleton), space=space, stencil=config.stencil("star3d-7pt")
-    )
+    stencil = config.stencil("star3d-7pt")
+    subject = ModelSubject(generated=config.generated("stencil-blocks"), stencil=stencil)
     return KernelRoute(KernelModel(**values), subject, engine, FormulaValues(documented()))
 
 

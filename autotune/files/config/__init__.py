@@ -16,7 +16,7 @@ from autotune.domain.network import Network
 from autotune.domain.problem import ButcherTableau, Ivp
 from autotune.domain.program import Program
 from autotune.domain.reference import Reference
-from autotune.domain.setup import Setup
+from autotune.domain.setup import Generated, Setup
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.stencil import Stencil
@@ -31,7 +31,7 @@ from autotune.files.config.program.programs import read_program
 from autotune.files.config.references import read_reference
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
-from autotune.files.config.spaces import read_space
+from autotune.files.config.spaces import read_generated, read_space
 from autotune.files.config.studies import read_study
 from autotune.files.parsing import yaml_document
 
@@ -41,6 +41,7 @@ __all__ = [
     "dump_calibration",
     "dump_machine",
     "dump_network",
+    "generated",
     "ivp",
     "load",
     "machine",
@@ -122,6 +123,11 @@ def space(name: str | Path) -> Space:
     fault.
     """
     return _named(name, "variants/space", read_space)
+
+
+def generated(name: str | Path) -> Generated:
+    """A space of variants by name or path, with its skeleton; ConfigError with every fault."""
+    return _named(name, "variants/space", read_generated)
 
 
 def program(name: str | Path) -> Program:

@@ -213,11 +213,9 @@ def named_file(
         text = reader.value(*split(Text), value, keys)
         if text is LOST or text in also:
             return LOST if text is LOST else None
-        session, document = reader.session, reader.document
+        session = reader.session
         faults_before = len(session.faults)
-        folder, where = document.path.parent, document.place(keys)
-        path = session.resolve(str(text), collection, folder, where, also)
-        content = session.once(path, read) if path else None
+        content = session.follow(reader.document, keys, collection, read, str(text), also)
         session.followed += len(session.faults) - faults_before
         return content
 

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 from autotune import paths
 from autotune.errors import ConfigError, Fault, describe, nearest, unknown_name
 from autotune.files.parsing import yaml_document
-from autotune.files.parsing.yaml_document import Document
+from autotune.files.parsing.yaml_document import Document, Keys
 
 T = TypeVar("T")
 
@@ -72,6 +72,24 @@ class Session:
         if key not in self._done:
             self._done[key] = reader(self, path)
         return cast("T | None", self._done[key])
+
+    def follow(
+        self,
+        document: Document,
+        keys: Keys,
+        collection: paths.Collection,
+        reader: "Callable[[Session, Path], T | None]",
+        name: str,
+        also: tuple[str, ...] = (),
+    ) -> T | None:
+        """The content of the file that a document names at these keys, read by ``reader``; None
+        with faults noted where there is no such file, or where it has faults.
+
+        ``also`` is that of ``resolve``.
+        """
+        folder, where = document.path.parent, document.place(keys)
+        path = self.resolve(name, collection, folder, where, also)
+        return self.once(path, reader) if path else None
 
     def open(self, path: Path, schema: str) -> Document | None:
         """The document of a file with a schema such as ``autotune.ivp/1``; None with faults noted

@@ -22,13 +22,15 @@ from autotune.files.parsing.yaml_document import Keys
 SCHEMA = "autotune.skeleton/1"
 
 _STEPS: Mapping[str, object] = {
-    "call": CallStep,
+    "call": Text,
     "loop": LoopStep,
-    "comm": CommStep,
-    "sync": SyncStep,
-    "swap": SwapStep,
+    "comm": Text,
+    "sync": Literal[True],
+    "swap": tuple[Text, Text],
 }
-"""Kinds of steps by their key. A loop is keys and values; of the others a value stands alone."""
+"""What stands under the key of a kind of step. A loop is keys and values; of the others a value
+stands alone.
+"""
 
 
 def _read_step(reader: FactReader, value: object, keys: Keys) -> object:
@@ -52,28 +54,18 @@ def _read_step(reader: FactReader, value: object, keys: Keys) -> object:
 
 
 def _step(reader: FactReader, key: str, value: object, keys: Keys) -> object:
-    if value is None:
-        return LOST
-    if key == "loop":
-        return reader.record(LoopStep, value, keys, {})
+    stated = LOST if value is None else reader.value(*split(_STEPS[key]), value, keys)
+    if stated is LOST or key == "loop":
+        return stated
     if key == "sync":
-        return LOST if reader.value(Literal[True], (), value, keys) is LOST else SyncStep()
+        return SyncStep()
     if key == "swap":
-        pair = reader.value(tuple[Text, Text], (), value, keys)
-        return LOST if pair is LOST else unchecked(SwapStep, *cast(tuple[str, str], pair))
-    text = reader.value(*split(Text), value, keys)
-    return LOST if text is LOST else unchecked(CallStep if key == "call" else CommStep, text)
+        return unchecked(SwapStep, *cast(tuple[str, str], stated))
+    return unchecked(CallStep if key == "call" else CommStep, stated)
 
 
 def _step_schema(of: Callable[[object], dict[str, object]]) -> dict[str, object]:
-    kinds: dict[str, object] = {
-        "call": Text,
-        "loop": LoopStep,
-        "comm": Text,
-        "sync": Literal[True],
-        "swap": tuple[Text, Text],
-    }
-    keys = {key: of(kind) for key, kind in kinds.items()}
+    keys = {key: of(kind) for key, kind in _STEPS.items()}
     single = {"type": "object", "properties": keys, "additionalProperties": False,
               "minProperties": 1, "maxProperties": 1}  # fmt: skip
     return {"anyOf": [{"const": "sync"}, single]}

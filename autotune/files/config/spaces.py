@@ -5,6 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from autotune.domain.misfit import Misfit
+from autotune.domain.setup import Generated
 from autotune.domain.space import TRANSFORMATIONS, Choice, Rule, Space, TransformationKind, When
 from autotune.errors import one_of
 from autotune.files.config.facts import (
@@ -88,14 +89,22 @@ def read_space(session: Session, path: Path) -> Space | None:
     """The space in a file, checked against its skeleton; None with faults noted where
     it is wrong.
     """
+    generated = session.once(path, read_generated)
+    return generated.space if generated else None
+
+
+def read_generated(session: Session, path: Path) -> Generated | None:
+    """The space in a file and the skeleton that it names; None with faults noted where one of them
+    is wrong.
+    """
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Space, name=path.stem) if document else None
     if document is None or stated is None:
         return None
-    where = document.place(("skeleton",))
-    skeleton_path = session.resolve(stated.skeleton, "variants/skeleton", path.parent, where)
-    skeleton = session.once(skeleton_path, read_skeleton) if skeleton_path else None
+    skeleton = session.follow(
+        document, ("skeleton",), "variants/skeleton", read_skeleton, stated.skeleton
+    )
     if not stated.baseline:
         absent = Misfit(("baseline",), "the baseline has no values", "a value per parameter")
         note_misfits(session, document, [absent])
@@ -103,4 +112,6 @@ def read_space(session: Session, path: Path) -> Space | None:
         note_misfits(session, document, stated.misfits_in(skeleton))
         stated = altered(stated, skeleton=skeleton.name)
     space = settle(session, document, stated, at=("rules",))
-    return space if skeleton and len(session.faults) == faults_before else None
+    if skeleton is None or space is None or len(session.faults) > faults_before:
+        return None
+    return Generated(skeleton=skeleton, space=space)

@@ -1,8 +1,8 @@
 """Reads studies from YAML (schema autotune.config/1): the file that names all others."""
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -14,8 +14,6 @@ from autotune.domain.problem import AnyProblem, Problem, StencilProblem
 from autotune.domain.program import Program
 from autotune.domain.reference import Reference
 from autotune.domain.setup import Generated, Layout, Searching, Setup, StudySubject
-from autotune.domain.skeleton import Skeleton
-from autotune.domain.space import Space
 from autotune.domain.variant import NO_COMPILER, Placement
 from autotune.files.config.facts import FORMS, altered, draft, faults_noted, named_file, settle
 from autotune.files.config.machines import read_possible_machine
@@ -24,7 +22,7 @@ from autotune.files.config.program.programs import read_program
 from autotune.files.config.references import check_reference, read_reference
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
-from autotune.files.config.spaces import read_space
+from autotune.files.config.spaces import read_generated
 from autotune.files.parsing.yaml_document import Document, Keys, shown
 
 SCHEMA = "autotune.config/1"
@@ -73,7 +71,7 @@ def read_study(session: Session, path: Path) -> Setup | None:
         return None
     stated = altered(stated, problems=tuple(problems), subject=subject, **sections)
     with faults_noted(session, document):
-        setup = dataclasses.replace(_completed(document, stated, reader))
+        setup = replace(_completed(document, stated, reader))
         check_reference(session, setup)
         return setup
     return None
@@ -93,16 +91,13 @@ def _follow_subject(session: Session, document: Document) -> None:
     """Note the faults of skeleton, space and program where the study itself cannot be read."""
     files: dict[str, tuple[paths.Collection, Callable[[Session, Path], object]]] = {
         "skeleton": ("variants/skeleton", read_skeleton),
-        "space": ("variants/space", read_space),
+        "space": ("variants/space", read_generated),
         "program": ("variants/program", read_program),
     }
     for key, (collection, read) in files.items():
         name = document.root.get(key)
         if isinstance(name, str) and name:
-            where = document.place((key,))
-            path = session.resolve(name, collection, document.path.parent, where)
-            if path is not None:
-                session.once(path, read)
+            session.follow(document, (key,), collection, read, name)
 
 
 def _completed(document: Document, stated: Setup, reader: "_Reader") -> Setup:
@@ -115,7 +110,7 @@ def _completed(document: Document, stated: Setup, reader: "_Reader") -> Setup:
         builds=stated.builds if subject.compiled else (NO_COMPILER,),
         layouts=reader.layouts(subject),
         engine=engine if document.root.get("engine") is None else stated.engine,
-        places={".".join(str(k) for k in keys): p for keys, p in document.places.items() if keys},
+        places=document.places_by_text(),
     )
 
 
@@ -143,35 +138,30 @@ class _Reader:
             if self.names["space"] is None:
                 self.add((), "neither space nor program is given", "one of them")
                 return None
-            skeleton, space = self._skeleton_and_space(self.names["space"])
-            if skeleton is None or space is None or space.skeleton != skeleton.name:
-                return None
-            return Generated(skeleton=skeleton, space=space)
+            return self._generated(self.names["space"], self.names["skeleton"])
         for key in ("space", "skeleton"):
             if self.names[key] is not None:
                 self.add((key,), f"both {key} and program are given", "one of them")
-        where, folder = self.document.place(("program",)), self.document.path.parent
-        path = self.session.resolve(self.names["program"], "variants/program", folder, where)
-        return self.session.once(path, read_program) if path else None
+        return self.session.follow(
+            self.document, ("program",), "variants/program", read_program, self.names["program"]
+        )
 
-    def _skeleton_and_space(self, named: str) -> tuple[Skeleton | None, Space | None]:
-        folder, session = self.document.path.parent, self.session
-        where = self.document.place(("space",))
-        path = session.resolve(named, "variants/space", folder, where)
-        space = session.once(path, read_space) if path else None
-        name = self.names["skeleton"]
+    def _generated(self, space: str, name: str | None) -> Generated | None:
+        """The space of this name, and its skeleton, which must be the one of the second name."""
+        follow, document = self.session.follow, self.document
+        generated = follow(document, ("space",), "variants/space", read_generated, space)
         if name is None:
-            # The space was checked against the skeleton that it names.
-            if space is None or path is None:
-                return None, space
-            name, folder = space.skeleton, path.parent
-        where = self.document.place(("skeleton",))
-        place = session.resolve(name, "variants/skeleton", folder, where)
-        skeleton = session.once(place, read_skeleton) if place else None
-        if space is not None and skeleton is not None and space.skeleton != skeleton.name:
-            found = f"the space {space.name} is for the skeleton {space.skeleton}"
+            return generated
+        skeleton = follow(document, ("skeleton",), "variants/skeleton", read_skeleton, name)
+        if generated is None or skeleton is None:
+            return None
+        if generated.skeleton.name != skeleton.name:
+            found = (
+                f"the space {generated.space.name} is for the skeleton {generated.skeleton.name}"
+            )
             self.add(("space",), found, f"a space for {skeleton.name}, as the key skeleton says")
-        return skeleton, space
+            return None
+        return replace(generated, skeleton=skeleton)
 
     def layouts(self, subject: StudySubject | None = None) -> tuple[Layout, ...]:
         """The layouts of the study; ``threads: [1, all]`` is short for layouts of one rank.

@@ -67,6 +67,10 @@ class Document:
         """
         return self.keys.get(keys) or self.place(keys)
 
+    def places_by_text(self) -> dict[str, str]:
+        """The place of every value inside the file by its keys as text: ``problems.0.h``."""
+        return {".".join(map(str, keys)): place for keys, place in self.places.items() if keys}
+
 
 def shown(path: Path) -> str:
     """A path as users see it: relative to the current folder where it lies inside this folder."""

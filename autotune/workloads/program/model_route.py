@@ -86,17 +86,15 @@ class Routes:
         return KerncraftRoute(model, self._machine, analyser, self._facts, self._setup.saturation)
 
     def _kernel(self, model: KernelModel) -> KernelRoute:
-        skeleton = config.skeleton(model.skeleton)
+        generated = config.generated(model.space)
         subject = ModelSubject(
-            skeleton=skeleton,
-            space=config.space(model.space),
+            generated=generated,
             stencil=config.stencil(model.stencil) if model.stencil else None,
             ivp=config.ivp(model.ivp) if model.ivp else None,
             method=config.method(model.method) if model.method else None,
         )
-        engine = ReuseEngine(
-            self._machine, SkeletonPrograms(skeleton), self._analyser(), sweep_code
-        )
+        programs = SkeletonPrograms(generated.skeleton)
+        engine = ReuseEngine(self._machine, programs, self._analyser(), sweep_code)
         return KernelRoute(model, subject, engine, self._facts)
 
     def _analyser(self) -> OsacaAnalyser:

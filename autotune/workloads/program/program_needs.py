@@ -25,16 +25,15 @@ def check_program(program: Program) -> None:
 
 def _missing_packages(program: Program) -> list[Fault]:
     faults = []
-    for package in program.packages:
+    for name, install in program.packages.items():
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            importlib.metadata.version(package.name)
+            importlib.metadata.version(name)
             continue
         faults.append(
             Fault(
-                where=program.places.get(f"packages.{package.name}", program.source),
-                found=f"{program.name} needs the Python package {package.name!r},"
-                " which is not installed",
-                hint=package.install,
+                where=program.places.get(f"packages.{name}", program.source),
+                found=f"{program.name} needs the Python package {name!r}, which is not installed",
+                hint=install,
             )
         )
     return faults

@@ -6,6 +6,7 @@ import pytest
 from program_samples import DAXPY, HEAD, MARKED, MATMUL, written
 
 from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelModel, MarkedModel
+from autotune.files import config
 from autotune.files.config.facts import altered
 from autotune.files.config.program.program_kernels import complete_kernel
 from autotune.files.config.program.program_models import complete_model
@@ -189,7 +190,7 @@ def test_a_compile_command_names_what_a_build_may_name(program):
 def kernel(**change):
     """The draft of a model by kernel files, as its file states it."""
     size = (Condition("n"),)
-    good = KernelModel(stencil="star3d-7pt", size=size, space="stencil-blocks", skeleton="")
+    good = KernelModel(stencil="star3d-7pt", size=size, space="stencil-blocks")
     return altered(good, **change)
 
 
@@ -205,7 +206,7 @@ def test_the_files_of_a_kernel_become_paths():
     assert model is not None
     assert Path(model.stencil).name == "star3d-7pt.yaml"
     assert Path(model.space).is_absolute()
-    assert Path(model.skeleton).is_file()
+    assert config.generated(model.space).skeleton.name == "jacobi"
     ivp = kernel(stencil=None, ivp="heat2d", method="radau-iia-7", space="pirk")
     model, faults = kernel_of(ivp)
     assert faults == []

@@ -1,5 +1,6 @@
 """Config files: one file names all others, and every fault of all of them comes at once."""
 
+import shutil
 import subprocess
 import sys
 
@@ -199,6 +200,18 @@ def test_all_faults_of_all_files_at_once(tmp_path):
         *["m.yaml:1:1"] * 5,
         "m.yaml:2:8",
     ]
+
+
+def test_a_space_may_name_its_skeleton_by_a_path(tmp_path):
+    variants = paths.folder("variants/skeleton").parent
+    folder = tmp_path / "spaces"
+    folder.mkdir()
+    shutil.copy(variants / "skeleton" / "pirk.yaml", folder / "mine.yaml")
+    space = (variants / "space" / "pirk-orders.yaml").read_text(encoding="utf-8")
+    text = space.replace("skeleton: pirk", "skeleton: mine.yaml")
+    (folder / "orders.yaml").write_text(text, encoding="utf-8")
+    study = STUDY.replace("skeleton: pirk\n", "").replace("pirk-orders", "spaces/orders.yaml")
+    assert config.load(write(tmp_path, study)).skeleton.name == "mine"
 
 
 def test_a_space_for_another_skeleton(tmp_path):

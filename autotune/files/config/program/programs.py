@@ -3,43 +3,19 @@
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 from autotune import paths
-from autotune.domain.annotations import Text
 from autotune.domain.metric import TIME
-from autotune.domain.program import Package, Program, digest
+from autotune.domain.program import Program, digest
 from autotune.errors import nearest
-from autotune.files.config.facts import (
-    FORMS,
-    LOST,
-    FactReader,
-    FileForm,
-    altered,
-    draft,
-    settle,
-)
+from autotune.files.config.facts import altered, draft, settle
 from autotune.files.config.program.program_models import complete_model
 from autotune.files.config.session import Session
-from autotune.files.parsing.yaml_document import Document, Keys, shown
+from autotune.files.parsing.yaml_document import Document, shown
 
 SCHEMA = "autotune.program/1"
 LARGEST = 1 << 28
 """Bytes of all sources of a program together."""
-
-
-def _read_packages(reader: FactReader, value: object, keys: Keys) -> object:
-    """The packages that a program needs, with how to install them: ``{pystencils: pip install
-    pystencils}``.
-    """
-    packages = reader.value(Mapping[str, Text], (), value, keys)
-    if packages is LOST:
-        return LOST
-    named = cast("dict[str, str]", packages)
-    return tuple(Package(name=name, install=how) for name, how in named.items())
-
-
-FORMS[tuple[Package, ...]] = FileForm(_read_packages, lambda of: of(Mapping[str, Text]))
 
 
 def read_program(session: Session, path: Path) -> Program | None:
@@ -73,7 +49,6 @@ def _completed(document: Document, stated: Program, sources: Mapping[str, bytes]
         # the words of a single command: they have the places that those of a list of commands have
         for i in range(len(build)):
             document.places["build", 0, i] = document.place(("build", i))
-    places = {".".join(str(k) for k in keys): p for keys, p in document.places.items() if keys}
     folder = document.path.parent
     return altered(
         stated,
@@ -87,7 +62,7 @@ def _completed(document: Document, stated: Program, sources: Mapping[str, bytes]
             **stated.baseline,
         },
         model=None,
-        places=places,
+        places=document.places_by_text(),
     )
 
 

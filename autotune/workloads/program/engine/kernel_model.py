@@ -11,8 +11,7 @@ from autotune.domain.parameter_values import within
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, StencilProblem
 from autotune.domain.program_model import KernelModel
 from autotune.domain.results import Prediction
-from autotune.domain.skeleton import Skeleton
-from autotune.domain.space import Space
+from autotune.domain.setup import Generated
 from autotune.domain.stencil import Stencil
 from autotune.domain.variant import Candidate, ExecutionLayout, Variant
 from autotune.language.constraint import Value
@@ -25,8 +24,7 @@ from autotune.workloads.program.engine.program_engine import NAME, finished, sca
 class ModelSubject:
     """The definitions that the names in a model refer to."""
 
-    skeleton: Skeleton
-    space: Space
+    generated: Generated
     stencil: Stencil | None = None
     ivp: Ivp | None = None
     method: ButcherTableau | None = None
@@ -96,7 +94,7 @@ class KernelRoute:
         return Problem(ivp=subject.ivp, method=subject.method, correctors=correctors, size=sizes[0])
 
     def _variant(self, values: Mapping[str, Value]) -> Variant:
-        space = self._subject.space
+        space = self._subject.generated.space
         chosen = dict(space.baseline)
         if not chosen:
             chosen = next(iter(space.combinations()))
@@ -108,8 +106,8 @@ class KernelRoute:
                 raise ValueError(f"{name} = {value!r} is no value of the space {space.name}")
             chosen[name] = value
         return Variant(
-            skeleton=self._subject.skeleton.name,
-            definition=self._subject.skeleton.definition,
+            skeleton=self._subject.generated.skeleton.name,
+            definition=self._subject.generated.skeleton.definition,
             transformations=space.transformations(chosen),
             parameters=chosen,
         )

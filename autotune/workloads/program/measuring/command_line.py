@@ -176,8 +176,7 @@ def _python(program: Program) -> dict[str, str]:
         versions["python"] = sys.version.split()[0]
     if program.packages:
         versions["packages"] = ", ".join(
-            f"{package.name} {importlib.metadata.version(package.name)}"
-            for package in program.packages
+            f"{name} {importlib.metadata.version(name)}" for name in program.packages
         )
     return versions
 

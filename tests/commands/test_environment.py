@@ -27,6 +27,7 @@ def test_a_folder_that_cannot_be_written(
     assert "Traceback" not in done.err
     assert "/dev/null/x" in done.err
     assert variable in done.err
+    assert "measuring" not in done.err  # refused before the work, not after it
 
 
 def test_no_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,8 +108,12 @@ def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
 def calibrate_host(
     budget_seconds: float, progress: Progress, machine: Machine | None = None
 ) -> Machine:
-    """Measure this host and keep the result in the user's data folder."""
+    """Measure this host and keep the result in the user's data folder.
+
+    Raises InputError before anything is measured where that folder cannot be written.
+    """
     host = machine or detect.detect()
+    stored_calibrations.check_writable(host)
     calibration = calibrate.calibrate(
         host, budget_seconds=budget_seconds, progress=_fraction(progress)
     )

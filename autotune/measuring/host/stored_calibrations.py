@@ -71,6 +71,17 @@ def save(calibration: Calibration) -> Path:
     return _write(location(calibration.identity), config.dump_calibration(calibration))
 
 
+def check_writable(machine: Machine) -> None:
+    """InputError, naming the file, where a calibration of this machine cannot be stored."""
+    path = location(identity(machine))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
 def network_location(key: str) -> Path:
     """The file of the network curves of a machine with this identity."""
     return paths.user_data_dir() / "networks" / f"{key}.yaml"
@@ -111,14 +122,19 @@ def _write(path: Path, text: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, text)
     except OSError as error:
-        fault = Fault(
+        raise _unwritable(path, error) from error
+    return path
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        Fault(
             where=str(path),
             found=f"cannot be written: {error.strerror}",
             expected="a folder that can be written",
             hint="AUTOTUNE_DATA names another",
         )
-        raise InputError(fault) from error
-    return path
+    )
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -4,14 +4,20 @@ on skipped tests, printed figures.
 A skipped test is a failure unless its reason begins with ``optional:``.
 """
 
+import gc
+import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from command_line import CommandLine
-from database_server import DatabaseServer, NoServer, running_server
-from hypothesis import settings
+# or every run would compile the tests and hypothesis again, with their assertions rewritten
+sys.dont_write_bytecode = False
+
+import pytest  # noqa: E402
+from command_line import CommandLine  # noqa: E402
+from database_server import DatabaseServer, NoServer, running_server  # noqa: E402
+from hypothesis import settings  # noqa: E402
 
 # one example may wait for others' work; every run tries the same examples, on every host
 settings.register_profile("any host", deadline=None, derandomize=True, database=None)
@@ -30,6 +36,13 @@ _house: list[str] = []
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests begin first, so that no worker is left with one of them at the end."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: the collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -56,10 +69,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Builds, analyses (``cache``) and calibrations (``data``) of the session, none the user's."""
+    """Builds, analyses (``cache``) and calibrations (``data``) of the session, none the user's.
+
+    The workers of one run share the builds and analyses.
+    """
     folder = tmp_path_factory.mktemp("home")
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUTOTUNE_CACHE", str(folder / "cache"))
+        patch.setenv("AUTOTUNE_CACHE", str(shared / "cache"))
         patch.setenv("AUTOTUNE_DATA", str(folder / "data"))
         # or every process that a test starts would compile the whole package again
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)

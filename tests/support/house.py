@@ -79,12 +79,21 @@ def lines_of_wings() -> dict[str, int]:
     return dict(sorted(count.items()))
 
 
-def classes() -> Iterator[ClassFields]:
+@cache
+def nodes() -> Mapping[Path, Sequence[ast.AST]]:
+    """All nodes of every module."""
+    return {path: tuple(ast.walk(tree)) for path, tree in modules().items()}
+
+
+@cache
+def classes() -> Sequence[ClassFields]:
     """Every class, private ones too, with its annotated fields."""
-    for path, tree in modules().items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                yield ClassFields(place(path, node), node.name, frozenset(_fields(node)))
+    return [
+        ClassFields(place(path, node), node.name, frozenset(_fields(node)))
+        for path, inner in nodes().items()
+        for node in inner
+        if isinstance(node, ast.ClassDef)
+    ]
 
 
 def _fields(node: ast.ClassDef) -> Iterator[str]:
@@ -128,6 +137,7 @@ def prefix_groups() -> dict[str, list[str]]:
     return {name: where for name, where in sorted(groups.items()) if len(where) > 2}
 
 
+@cache
 def look_alikes() -> list[tuple[ClassFields, ClassFields]]:
     """Pairs of classes in different files that share four fields or more, and 75 % of them."""
     wide = [c for c in classes() if len(c.fields) >= FEWEST_SHARED_FIELDS]
@@ -146,8 +156,8 @@ def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
 def repeated_options() -> dict[str, list[str]]:
     """Help texts that several options or arguments of commands have, with their places."""
     places: defaultdict[str, list[str]] = defaultdict(list)
-    for path, tree in modules().items():
-        for node in ast.walk(tree):
+    for path, inner in nodes().items():
+        for node in inner:
             if isinstance(node, ast.Call) and ast.unparse(node.func) in _DECLARATIONS:
                 texts = [ast.unparse(k.value) for k in node.keywords if k.arg == "help"]
                 for text in texts:
@@ -158,12 +168,13 @@ def repeated_options() -> dict[str, list[str]]:
 _DECLARATIONS = ("typer.Option", "typer.Argument")
 
 
+@cache
 def long_functions() -> list[str]:
     """Functions of more than 60 lines or 8 parameters, each with its place."""
     return [
         f"{place(path, node)} {node.name}: {_length(node)} lines, {_parameters(node)} parameters"
-        for path, tree in modules().items()
-        for node in ast.walk(tree)
+        for path, inner in nodes().items()
+        for node in inner
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (_length(node) > MOST_LINES or _parameters(node) > MOST_PARAMETERS)
     ]
@@ -183,6 +194,7 @@ DIALECT = frozenset({"asked", "each", "found", "known", "lent", "one", "own", "t
 """Words that say nothing about the value that they name."""
 
 
+@cache
 def dialect() -> list[str]:
     """Places where a value, function, class or attribute has a name that says nothing about it.
 
@@ -191,9 +203,9 @@ def dialect() -> list[str]:
     """
     return [
         f"{path.relative_to(ROOT)}:{node.lineno} {name}"
-        for path, tree in modules().items()
-        for texts in [_texts(tree)]
-        for node in ast.walk(tree)
+        for path, inner in nodes().items()
+        for texts in [_texts(inner)]
+        for node in inner
         if isinstance(node, _BINDING)
         if (name := _bound(node)).strip("_").lower() in DIALECT and node not in texts
     ]
@@ -222,10 +234,10 @@ def _bound(
     return node.attr if isinstance(node, ast.Attribute) else node.id
 
 
-def _texts(tree: ast.Module) -> set[ast.AST]:
+def _texts(inner: Sequence[ast.AST]) -> set[ast.AST]:
     """Names, fields and parameters that are bound to a text."""
     texts: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in inner:
         if isinstance(node, ast.Assign) and _is_text(node.value):
             texts.update(node.targets)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
@@ -256,12 +268,13 @@ def _is_text(value: ast.expr) -> bool:
     )
 
 
+@cache
 def arrows() -> set[tuple[str, str]]:
     """Pairs of rooms of which the first imports from the second."""
     paths = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in modules()}
     pairs = set()
-    for path, tree in modules().items():
-        for node in ast.walk(tree):
+    for path, inner in nodes().items():
+        for node in inner:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autotune."):
                 for target in _targets(node, paths):
                     if target != path.parent:

@@ -15,8 +15,7 @@ from autotune.models.kerncraft.ecm_point import reduced
 
 
 @pytest.mark.long
-def test_haswell(tmp_path, monkeypatch):
-    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
+def test_haswell(tmp_path):
     exactly_as_kerncraft(tmp_path, machine_file("HaswellEP_E5-2695v3"), [DAXPY, STAR_2D, PIRK])
 
 

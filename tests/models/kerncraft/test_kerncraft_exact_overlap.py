@@ -7,8 +7,7 @@ from kerncraft_machines import machine_file
 
 
 @pytest.mark.long
-def test_zen_2(tmp_path, monkeypatch):
-    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
+def test_zen_2(tmp_path):
     models = exactly_as_kerncraft(tmp_path, machine_file("Zen2_EPYC-7452"), [SUM, STAR_2D, UPDATE])
     for model in models:
         assert model.record.overlapping == (True, True, True, False)

@@ -18,11 +18,6 @@ each row of b begins and ends within a line, which the simulator sees and layer 
 """
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
-
-
 @pytest.mark.long
 def test_small_sizes_agree_with_the_simulator(tmp_path):
     machine = machine_file("HaswellEP_E5-2695v3")

@@ -71,13 +71,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Builds, analyses (``cache``) and calibrations (``data``) of the session, none the user's.
 
-    The workers of one run share the builds and analyses.
+    The workers of one run share what kerncraft answered.
     """
     folder = tmp_path_factory.mktemp("home")
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kerncraft"
+    shared.mkdir(exist_ok=True)
+    (folder / "cache").mkdir()
+    (folder / "cache" / "kerncraft").symlink_to(shared)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUTOTUNE_CACHE", str(shared / "cache"))
+        patch.setenv("AUTOTUNE_CACHE", str(folder / "cache"))
         patch.setenv("AUTOTUNE_DATA", str(folder / "data"))
         # or every process that a test starts would compile the whole package again
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)

@@ -35,6 +35,24 @@ class Metric:
         """The value with this cost."""
         return self.cost(cost)
 
+    def interval(self, costs: tuple[float, float]) -> tuple[float, float]:
+        """The interval of the values with costs in an interval, the smaller end first.
+
+        >>> Metric("speed", "MB/s", "more").interval((0.002, 0.004))
+        (250.0, 500.0)
+        """
+        low, high = sorted(map(self.value, costs))
+        return low, high
+
+    @property
+    def title(self) -> str:
+        """The title of a column of its values: the name, and the unit in brackets.
+
+        >>> Metric("speed", "MB/s", "more").title, Metric("ratio").title
+        ('speed [MB/s]', 'ratio')
+        """
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
     def show(self, cost: float) -> str:
         """The value with this cost, as text with its unit.
 

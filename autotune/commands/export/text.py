@@ -1,7 +1,7 @@
 """What ``autotune export`` prints."""
 
 from autotune.commands.export.document import ExportDocument
-from autotune.results.export.entries import ExportEntry
+from autotune.results.export.entries import ExportEntry, ExportSubject
 from autotune.tuning.maps.explore import LEVEL
 from autotune.units import counted
 
@@ -15,7 +15,7 @@ def text(exported: ExportDocument) -> str:
         key = section.key
         ranks = f", {key.ranks} ranks" if key.ranks > 1 else ""
         lines.append(f"{key.subject.id} on {key.place.title}{ranks}:")
-        lines += [f"  {_line(entry, key.subject.per)}" for entry in section.entries]
+        lines += [f"  {_line(entry, key.subject)}" for entry in section.entries]
     for skipped in exported.choices.skipped:
         threads = f", T{skipped.threads}" if skipped.threads else ""
         lines.append(f"no choice for {skipped.problem}{threads}: {skipped.reason}")
@@ -26,12 +26,12 @@ def text(exported: ExportDocument) -> str:
     return "\n".join(lines)
 
 
-def _line(entry: ExportEntry, per: str) -> str:
-    """One choice: its problem, threads, candidate, time and how sure the choice is."""
-    time = "" if entry.seconds is None else f", {entry.seconds:.4g} s per {per}"
+def _line(entry: ExportEntry, subject: ExportSubject) -> str:
+    """One choice: its problem, threads, candidate, time or value, and how sure the choice is."""
+    value = entry.shown(subject)
     if entry.interval:
-        time += f" ({entry.interval[0]:.4g} to {entry.interval[1]:.4g})"
-    line = f"{entry.problem}, T{entry.threads}: {entry.candidate}{time}"
+        value += f" ({entry.interval[0]:.4g} to {entry.interval[1]:.4g})"
+    line = f"{entry.problem}, T{entry.threads}: {entry.candidate}" + (value and f", {value}")
     if not entry.verified:
         line += ", not verified" if entry.error is not None else ", not checked"
     if entry.loss_bound is not None:

@@ -171,7 +171,7 @@ def _entry(
     entry = dataclasses.replace(
         entry,
         problem=label,
-        interval=best.interval,
+        interval=best.interval and result.problem.goal.interval(best.interval),
         ties=tuple(row.candidate.id for row in ties(result, best)),
         speedup=result.speedup.value if result.speedup and result.best is best else None,
     )

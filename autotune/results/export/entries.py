@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.variant import Build, ExecutionLayout, Value
 from autotune.files.recorded.recorded_space import setting_order
 from autotune.results.export.readers.autotune_wisdom import LARGEST
@@ -38,6 +39,8 @@ class ExportSubject:
 
     per: str = "time step"
     """What takes one of the stated times, in words."""
+    goal: Metric = TIME
+    """What the candidates were chosen by."""
     source: Literal["C source", "commands"] = "C source"
     """What ``autotune variants --emit`` writes of its candidates."""
 
@@ -85,8 +88,11 @@ class ExportEntry:
     build: Build
     layout: ExecutionLayout
     seconds: float | None
-    """Per time step, or per run of an external program."""
+    """Per time step, or per run of an external program; None where the objective is another."""
     interval: Interval | None
+    """90 % interval of ``seconds``, or of ``value``."""
+    value: float | None = None
+    """Of an objective that is not the time, in its unit; None where that is the time."""
     samples: int = 0
     verified: bool = False
     error: float | None = None
@@ -104,6 +110,20 @@ class ExportEntry:
         for name in ("size", "threads"):
             if not 1 <= getattr(self, name) <= LARGEST:
                 raise ValueError(f"{name} must be from 1 to 2**53, not {getattr(self, name)}")
+
+    def shown(self, subject: ExportSubject) -> str:
+        """Its time or the value of another objective with its unit; ``subject``: that of its section.
+
+        Empty where it was not measured.
+        """
+        if self.value is not None:
+            goal = subject.goal
+            return f"{goal.name} {goal.show(goal.cost(self.value))}"
+        return "" if self.seconds is None else f"{self.seconds:.4g} s per {subject.per}"
+
+    def cost(self, goal: Metric) -> float | None:
+        """The cost of its value of the objective, or its seconds; None where it was not measured."""
+        return self.seconds if self.value is None else goal.cost(self.value)
 
     @property
     def threads(self) -> int:

@@ -24,12 +24,25 @@ The columns, in order; text is empty and numbers are absent where there is nothi
     samples, samples_s                how many samples, and each (CSV: between blanks)
     measured_s                        seconds per time step
 
-Times are in seconds per time step (per run of an external program).
+Times are in seconds per time step (per run of an external program). Metrics of a program have
+columns of their own, in the units that the program prints. They stand behind the parameters:
+
+    metric:NAME [UNIT]                median of a metric that is not the objective
+
+Where the objective is not the time, ``measured_s`` and ``samples_s`` are times all the same, without
+an interval, and the last columns are those of the objective:
+
+    metric:NAME:better                which of two values is the better: less, more
+    metric:NAME:low [UNIT], metric:NAME:high [UNIT]
+                                      90 % interval of the value; it counts launches
+    metric:NAME:samples [UNIT]        the value of each sample
+    metric:NAME [UNIT]                the value
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import Measurement
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
@@ -42,6 +55,9 @@ Cell = str | int | float | bool | None | tuple[float, ...]
 SCHEMA = "autotune.table/1"
 PARAMETER = "parameter:"
 """What the name of a parameter's column begins with."""
+METRIC = "metric:"
+"""What the name of a metric's column begins with."""
+SAMPLES = "samples"
 BEFORE = ("study", "problem", "family", "size", "candidate", "variant")
 AFTER = (
     "threads", "ranks", "nodes", "communication", "placement", "compiler", "flags", "rank",
@@ -71,7 +87,20 @@ def table(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> Exp
     machines = {run.id: run.machine_identity for run in result.study.runs}
     everyone = [(problem, row) for problem in problems for row in _ordered(problem)]
     names = list(dict.fromkeys(n for _, row in everyone for n in row.candidate.parameters))
-    columns = (*BEFORE, *(f"{PARAMETER}{name}" for name in names), *AFTER)
+    goals = _distinct(problem.problem.goal for problem in problems if not _timed(problem))
+    others = _distinct(
+        metric
+        for problem in problems
+        for metric in problem.problem.metrics
+        if metric != problem.problem.goal
+    )
+    columns = (
+        *BEFORE,
+        *(f"{PARAMETER}{name}" for name in names),
+        *(f"{METRIC}{metric.title}" for metric in others),
+        *AFTER,
+        *(title for goal in goals for title in _titles(goal)),
+    )
     rows = []
     for problem, row in everyone:
         cells = {
@@ -79,15 +108,16 @@ def table(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> Exp
             **_what(problem, row),
             **_predicted(row),
             **_measured(problem, row, machines),
+            **_metrics(problem, row),
             **{f"{PARAMETER}{name}": row.candidate.parameters.get(name) for name in names},
         }
-        rows.append(tuple(cells[name] for name in columns))
+        rows.append(tuple(cells.get(name) for name in columns))
     return ExportTable(columns, tuple(rows))
 
 
 def is_table(columns: Sequence[str]) -> bool:
     """Whether column names are those of an exported study."""
-    fixed = [name for name in columns if not name.startswith(PARAMETER)]
+    fixed = [name for name in columns if not name.startswith((PARAMETER, METRIC))]
     return fixed == [*BEFORE, *AFTER]
 
 
@@ -129,7 +159,8 @@ def _measured(
     problem: ProblemEvaluation, row: EvaluatedCandidate, machines: Mapping[str, str]
 ) -> dict[str, Cell]:
     measurement = row.measurement
-    low, high = row.interval or (None, None)
+    timed = _timed(problem)
+    low, high = (timed and row.interval) or (None, None)
     return {
         "chosen": row.chosen,
         "status": row.status or "",
@@ -145,11 +176,47 @@ def _measured(
         "memory_bytes": row.memory,
         "energy_j": row.energy,
         "samples": len(measurement.timed) if measurement else 0,
-        "samples_s": samples(measurement),
-        "measured_s": row.measured,
+        "samples_s": samples(measurement) if timed else values(measurement, TIME),
+        "measured_s": row.measured if timed else row.metrics.get(TIME.name),
     }
+
+
+def _metrics(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, Cell]:
+    """The metrics of a candidate by the titles of their columns."""
+    goal = problem.problem.goal
+    others = (metric for metric in problem.problem.metrics if metric != goal)
+    cells: dict[str, Cell] = {
+        f"{METRIC}{metric.title}": row.metrics.get(metric.name) for metric in others
+    }
+    if _timed(problem):
+        return cells
+    low, high = (row.interval and goal.interval(row.interval)) or (None, None)
+    value = None if row.measured is None else goal.value(row.measured)
+    entries = (goal.better, low, high, values(row.measurement, goal), value)
+    return cells | dict(zip(_titles(goal), entries, strict=True))
+
+
+def _titles(goal: Metric) -> tuple[str, ...]:
+    """The titles of the columns of an objective that is not the time, its value last."""
+    better = f"{METRIC}{goal.name}:better"
+    parts = (replace(goal, name=f"{goal.name}:{part}") for part in ("low", "high", SAMPLES))
+    return (better, *(f"{METRIC}{metric.title}" for metric in (*parts, goal)))
+
+
+def _timed(problem: ProblemEvaluation) -> bool:
+    return problem.problem.goal.timed
+
+
+def _distinct(metrics: Iterable[Metric]) -> list[Metric]:
+    return list(dict.fromkeys(metrics))
 
 
 def samples(measurement: Measurement | None) -> tuple[float, ...]:
     """The times of the samples of a measurement, in the order in which they were taken."""
     return tuple(s.seconds for s in measurement.timed) if measurement else ()
+
+
+def values(measurement: Measurement | None, metric: Metric) -> tuple[float, ...]:
+    """The values of a metric in the samples of a measurement, in the order in which they were taken."""
+    samples = measurement.timed if measurement else ()
+    return tuple(s.metrics[metric.name] for s in samples if metric.name in s.metrics)

@@ -10,8 +10,9 @@ import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 
+from autotune.domain.metric import TIME, Metric
 from autotune.results.export import c_names
-from autotune.results.export.entries import Choices, ExportEntry, ExportSection
+from autotune.results.export.entries import Choices, ExportEntry, ExportSection, ExportSubject
 from autotune.results.export.readers.autotune_wisdom import choose, nearest
 from autotune.tuning.maps.explore import LEVEL
 
@@ -95,9 +96,12 @@ class DecisionNode:
     branches: tuple[tuple[int | None, "DecisionNode | int"], ...]
 
 
-def decision(entries: Sequence[ExportEntry]) -> DecisionNode:
-    """The decision tree over size and number of threads; 0 threads means any number."""
-    keys = [(entry.size, entry.threads, entry.seconds) for entry in entries]
+def decision(entries: Sequence[ExportEntry], goal: Metric = TIME) -> DecisionNode:
+    """The decision tree over size and number of threads; 0 threads means any number.
+
+    ``goal``: what the entries were chosen by.
+    """
+    keys = [(entry.size, entry.threads, entry.cost(goal)) for entry in entries]
     free = borders([key[0] for key in keys])
     any_number = DecisionNode("size", tuple((last, choose(keys, size, 0)) for last, size in free))
     quantities = []
@@ -123,7 +127,7 @@ class _SectionText:
         called = key.subject.name if distinct else key.subject.id
         self._name = names.new(f"autotune_{c_names.lower(called)}{ranks}")
         self._upper = self._name.upper()
-        self._decision = decision(section.entries)
+        self._decision = decision(section.entries, key.subject.goal)
         self._fields = c_names.fields(self._upper, section.domains)
 
     # --- the comment --------------------------------------------------------------------
@@ -145,7 +149,7 @@ class _SectionText:
             " autotune variants CONFIG --emit CANDIDATE -o FOLDER"
         )
         for entry in self._section.entries:
-            lines += ["", *_entry_comment(entry, key.subject.per)]
+            lines += ["", *_entry_comment(entry, key.subject)]
         return lines
 
     # --- the code -----------------------------------------------------------------------
@@ -167,9 +171,13 @@ class _SectionText:
         yield "    const char *flags;"
         yield "    const char *communication;"
         yield "    const char *placement;"
-        per = self._section.key.subject.per
-        yield f"    double seconds;        /* per {per}; negative: not known */"
-        yield "    double low, high;      /* 90 % interval of seconds; negative: not known */"
+        subject = self._section.key.subject
+        name, about = "seconds", f"per {subject.per}"
+        if not subject.goal.timed:
+            better = f"{subject.goal.title}; {subject.goal.better} is better"
+            name, about = "value", c_names.comment(better)
+        yield f"    double {name + ';':15} /* {about}; negative: not known */"
+        yield f"    double low, high;      /* 90 % interval of {name}; negative: not known */"
         yield "    double loss_bound;     /* of a decision map; negative: not known */"
         yield "    int verified;          /* 1: compared with a reference */"
         for field in self._fields:
@@ -204,7 +212,8 @@ class _SectionText:
         ):
             yield c_names.literal(text)
         low, high = entry.interval or (None, None)
-        for number in (entry.seconds, low, high, entry.loss_bound):
+        value = entry.seconds if entry.value is None else entry.value
+        for number in (value, low, high, entry.loss_bound):
             yield "-1.0" if number is None else repr(float(number))
         yield str(int(entry.verified))
         for field in self._fields:
@@ -257,12 +266,14 @@ def _branches(node: DecisionNode, indent: str) -> Iterator[str]:
             yield f"{indent}}}"
 
 
-def _entry_comment(entry: ExportEntry, per: str) -> list[str]:
+def _entry_comment(entry: ExportEntry, subject: ExportSubject) -> list[str]:
     """An entry as lines of a comment; its time is per step or per run."""
+    goal = subject.goal
     origin = entry.origin
-    time = "not measured" if entry.seconds is None else f"{entry.seconds:.4g} s per {per}"
+    time = entry.shown(subject) or "not measured"
     if entry.interval:
-        time += f", 90 % interval {entry.interval[0]:.4g} to {entry.interval[1]:.4g} s"
+        low, high = entry.interval
+        time += f", 90 % interval {low:.4g} to {high:.4g} {goal.unit}".rstrip()
     if entry.samples:
         time += f", {entry.samples} samples"
     verified = "yes" if entry.verified else "no" if entry.error is not None else "not checked"
@@ -273,7 +284,7 @@ def _entry_comment(entry: ExportEntry, per: str) -> list[str]:
         f"    candidate {entry.candidate}",
         f"    compiler  {origin.compiler or entry.build.compiler};"
         f" flags {origin.flags or ' '.join(entry.build.flags)}",
-        f"    time      {time}" + (" (decision map)" if entry.source == "map" else ""),
+        f"    {'time' if goal.timed else 'value':9} {time}" + (" (decision map)" if entry.source == "map" else ""),
         f"    verified  {verified}",
         f"    study     {origin.study}, run {origin.run}, {origin.taken}",
     ]

@@ -21,6 +21,7 @@ def subject(candidate: CandidateRecord) -> ExportSubject:
         definition=problem.key.split()[0],
         size=problem.size_words,
         per=problem.per,
+        goal=problem.goal,
         source="C source" if problem.stepped else "commands",
     )
 
@@ -46,9 +47,13 @@ def origin(study: StudyRecord, run: RunRecord, identity: str) -> EntryOrigin:
 
 
 def entry(
-    study: StudyRecord, run: RunRecord, record: CandidateRecord, seconds: float | None
+    study: StudyRecord, run: RunRecord, record: CandidateRecord, cost: float | None
 ) -> tuple[SectionKey, ExportEntry]:
-    """The entry of a candidate at its own size and threads, with its measurement in a run."""
+    """The entry of a candidate at its own size and threads, with its measurement in a run.
+
+    ``cost``: its seconds, or the cost of another objective.
+    """
+    goal = record.problem.goal
     measurement = run.measurement(record.identity)
     export_entry = ExportEntry(
         size=record.problem.components,
@@ -64,7 +69,8 @@ def entry(
             communication=record.communication,
             placement=record.placement,
         ),
-        seconds=seconds,
+        seconds=cost if goal.timed else None,
+        value=None if goal.timed or cost is None else goal.value(cost),
         interval=None,
         samples=len(measurement.timed) if measurement else 0,
         verified=measurement is not None and measurement.verified,

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotune.errors import Fault, MissingTool
-from autotune.results.export.export_table import PARAMETER, SCHEMA, Cell, ExportTable
+from autotune.results.export.export_table import (
+    METRIC,
+    PARAMETER,
+    SAMPLES,
+    SCHEMA,
+    Cell,
+    ExportTable,
+)
 from autotune.version import VERSION
 
 if TYPE_CHECKING:
@@ -62,6 +69,8 @@ def _pyarrow() -> "tuple[ModuleType, ModuleType]":
 
 
 def _type(pyarrow: "ModuleType", name: str, table: ExportTable) -> object:
+    if name.startswith(METRIC):
+        return _metric_type(pyarrow, name)
     if name == "samples_s":
         return pyarrow.list_(pyarrow.float64())
     if name in _WHOLE:
@@ -75,6 +84,14 @@ def _type(pyarrow: "ModuleType", name: str, table: ExportTable) -> object:
     return {"bool": pyarrow.bool_(), "int": pyarrow.int64(), "float": pyarrow.float64()}.get(
         _kind(table.column(name)), pyarrow.string()
     )
+
+
+def _metric_type(pyarrow: "ModuleType", name: str) -> object:
+    """The type of a column of a metric: text, a number, or the numbers of the samples."""
+    if name.endswith(":better"):
+        return pyarrow.string()
+    several = name.partition(" [")[0].endswith(f":{SAMPLES}")
+    return pyarrow.list_(pyarrow.float64()) if several else pyarrow.float64()
 
 
 def _kind(cells: Sequence[Cell]) -> str:

@@ -2,21 +2,25 @@
 
 Source: the T4 results schema 1.0.0 (schema/T4/1.0.0/results-schema.json of Kernel Tuner 1.x). A
 configuration holds the problem, the parameters, and how a candidate is built and run. Times are in
-seconds. Beside ``time`` the measurements hold ``predicted``.
+seconds. Beside ``time`` the measurements hold ``predicted``, and the metrics of a program in their
+units. Where the objective is one of these, ``objective`` of the metadata says which of two values is
+the better.
 """
 
+import dataclasses
 import json
 from collections.abc import Sequence
 
+from autotune.domain.metric import TIME as SECONDS
 from autotune.domain.results import Status
 from autotune.domain.variant import Value
-from autotune.files.recorded.t4_results import INVALIDITY, PREDICTED, TIME, VERSION
+from autotune.files.recorded.t4_results import INVALIDITY, PREDICTED, STATUS, TIME, VERSION
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     ProblemEvaluation,
     StudyEvaluation,
 )
-from autotune.results.export.export_table import samples
+from autotune.results.export.export_table import samples, values
 from autotune.version import VERSION as OWN_VERSION
 
 AUTOTUNER = "autotune-ecm"
@@ -29,7 +33,8 @@ _FAILED: dict[Status, str] = {
     "out-of-bounds": "InvalidConfig",
     "implausible": "InvalidConfig",
 }
-"""What stands in place of the time of a failure."""
+"""What stands in place of the time of a failure. Where the format has no word for a status, a
+measurement named ``status`` holds ours."""
 
 
 def write(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> tuple[str, list[str]]:
@@ -58,6 +63,7 @@ def write(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> tup
             "device": last.machine.title,
             "machine_identity": last.machine_identity,
             "study": result.study.name,
+            **_objective(problems),
         },
         "results": results,
     }
@@ -80,19 +86,42 @@ def is_own(text: str) -> bool:
 def _result(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, object]:
     measurement, status = row.measurement, row.status or "ok"
     taken = next((s.taken for s in measurement.samples), "") if measurement else ""
-    time = row.measured if status == "ok" else _FAILED.get(status, "RuntimeFailedConfig")
-    measurements: list[dict[str, object]] = [{"name": TIME, "value": time, "unit": "seconds"}]
+    goal = problem.problem.goal
+    time = row.measured if goal.timed else row.metrics.get(TIME)
+    failure = None if status == "ok" else _FAILED.get(status, "RuntimeFailedConfig")
+    measurements: list[dict[str, object]] = [
+        {"name": TIME, "value": failure or time, "unit": "seconds"}
+    ]
+    for metric in problem.problem.metrics:
+        value: object = row.metrics.get(metric.name)
+        if metric == goal and row.measured is not None:
+            value = goal.value(row.measured)
+        if failure is not None or value is not None:
+            measurements.append(
+                {"name": metric.name, "value": failure or value, "unit": metric.unit}
+            )
+    taken_times = samples(measurement) if goal.timed else values(measurement, SECONDS)
+    if status not in _SAID:
+        measurements.append({"name": STATUS, "value": status, "unit": ""})
     if row.predicted is not None:
         measurements.append({"name": PREDICTED, "value": row.predicted, "unit": "seconds"})
     return {
         "timestamp": taken,
         "configuration": _configuration(problem, row),
-        "times": {"runtimes": list(samples(measurement))} if status == "ok" else {},
-        "invalidity": _SAID[status],
+        "times": {"runtimes": list(taken_times)} if status == "ok" else {},
+        "invalidity": _SAID.get(status, "correctness"),
         "correctness": int(status == "ok"),
         "measurements": measurements,
-        "objectives": [TIME],
+        "objectives": [goal.name],
     }
+
+
+def _objective(problems: Sequence[ProblemEvaluation]) -> dict[str, object]:
+    """The objective with its unit and direction, where all problems have one that is not the time."""
+    goals = list({problem.problem.goal for problem in problems})
+    if len(goals) != 1 or goals[0].timed:
+        return {}
+    return {"objective": dataclasses.asdict(goals[0])}
 
 
 def _configuration(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, Value]:

@@ -7,6 +7,8 @@
       problem    id, name, family, definition, size (what counts as size)
       ranks
       entries    by threads, then size
+        metric, unit, better, value, interval (where the objective is not the time, of which
+        ``seconds`` and ``interval_s`` are then null)
         size, threads, problem, candidate, variant, parameters, compiler, flags, nodes,
         communication, placement, seconds, interval_s, samples, verified, verified_error, ties,
         speedup, loss_bound, source (measured, map), study, run, taken, compiler_version,
@@ -20,6 +22,7 @@ import json
 from dataclasses import dataclass
 from typing import cast
 
+from autotune.domain.metric import Metric
 from autotune.errors import Fault, InputError
 from autotune.results.export.entries import Choices, ExportEntry, SectionKey
 from autotune.results.export.readers import autotune_wisdom
@@ -69,7 +72,7 @@ def write(choices: Choices, before: str = "") -> Written:
         }
         entries = cast("list[Item]", section_text["entries"])
         for entry in section.entries:
-            note = _put(entries, _entry(entry))
+            note = _put(entries, _entry(entry, section.key.subject.goal))
             added += not note
             replaced += [note] if note and note != _SAME else []
     count = sum(len(cast("list[Item]", item["entries"])) for item in sections.values())
@@ -162,8 +165,13 @@ def _section(key: SectionKey) -> Item:
     }
 
 
-def _entry(entry: ExportEntry) -> Item:
+def _entry(entry: ExportEntry, goal: Metric) -> Item:
     origin = entry.origin
+    interval = list(entry.interval) if entry.interval else None
+    objective: Item = {}
+    if not goal.timed:
+        objective = {"metric": goal.name, "unit": goal.unit, "better": goal.better}
+        objective |= {"value": entry.value, "interval": interval}
     return {
         "size": entry.size,
         "threads": entry.threads,
@@ -177,7 +185,8 @@ def _entry(entry: ExportEntry) -> Item:
         "communication": entry.layout.communication,
         "placement": entry.layout.placement,
         "seconds": entry.seconds,
-        "interval_s": list(entry.interval) if entry.interval else None,
+        "interval_s": interval if goal.timed else None,
+        **objective,
         "samples": entry.samples,
         "verified": entry.verified,
         "verified_error": entry.error,

@@ -32,7 +32,8 @@
  * 3. Of these the one of the nearest size is taken; of several at that size the first.
  * 4. 0 threads asks for any number: of all entries those of the nearest size are considered, and
  *    the fastest is taken; of equally fast ones that with fewer threads, then the first. An entry
- *    without a time is slower than any other.
+ *    without a time is slower than any other. Where the objective is another metric, such as a
+ *    rate in MB/s, the entry with the best value counts as the fastest.
  *
  * Reading one wisdom from several threads is safe once it is opened and a section is selected.
  * Every text that is handed out lives until autotune_wisdom_close.
@@ -69,7 +70,10 @@ typedef struct {
     const char *compiler;
     size_t flags;          /* how many: see autotune_wisdom_flag */
     double seconds;        /* per time step, or per run of a program; negative: not known */
-    double low, high;      /* 90 % interval of seconds; negative: not known */
+    double low, high;      /* 90 % interval of seconds, or of value; negative: not known */
+    const char *metric;    /* the objective, such as speed; NULL: the time */
+    const char *unit;      /* of the metric, such as MB/s; NULL: the time */
+    double value;          /* of the metric; negative: not known */
     double loss_bound;     /* of a decision map: share of the best time; negative: not known */
     int verified;          /* 1: its result was compared with a reference */
     const void *entry;
@@ -437,13 +441,33 @@ static double aw_known(const aw_node *object, const char *name)
     return found ? found->number : -1.0;
 }
 
+/* The interval of the objective of an entry. */
+static const char *aw_interval(const aw_node *entry)
+{
+    return aw_get(entry, "metric") ? "interval" : "interval_s";
+}
+
+static int aw_more(const aw_node *entry)
+{
+    const aw_node *better = aw_of(entry, "better", aw_text);
+    return better && strcmp(better->text, "more") == 0;
+}
+
+static int aw_valid_objective(const aw_node *entry)
+{
+    const aw_node *better = aw_of(entry, "better", aw_text);
+    if (!aw_get(entry, "metric")) return 1;
+    return aw_of(entry, "metric", aw_text) && aw_of(entry, "unit", aw_text) && better
+        && (aw_more(entry) || strcmp(better->text, "less") == 0) && aw_optional(entry, "value");
+}
+
 static int aw_valid_entry(const aw_node *entry)
 {
     const aw_node *item, *flags, *parameters, *interval, *verified;
     if (entry->kind != aw_object) return 0;
     parameters = aw_of(entry, "parameters", aw_object);
     flags = aw_of(entry, "flags", aw_list);
-    interval = aw_get(entry, "interval_s");
+    interval = aw_get(entry, aw_interval(entry));
     verified = aw_get(entry, "verified");
     if (!parameters || !flags || !verified) return 0;
     for (item = parameters->child; item; item = item->next)
@@ -458,6 +482,7 @@ static int aw_valid_entry(const aw_node *entry)
     return (verified->kind == aw_true || verified->kind == aw_false)
         && aw_counts(entry, "size") && aw_counts(entry, "threads")
         && aw_of(entry, "candidate", aw_text) && aw_of(entry, "compiler", aw_text)
+        && aw_valid_objective(entry)
         && aw_optional(entry, "seconds") && aw_optional(entry, "loss_bound");
 }
 
@@ -643,8 +668,9 @@ static long long aw_nearest(
 
 static int aw_faster(const aw_node *one, const aw_node *other)
 {
-    const aw_node *a = aw_of(one, "seconds", aw_number), *b = aw_of(other, "seconds", aw_number);
-    if (a && b && a->number != b->number) return a->number < b->number;
+    const char *name = aw_get(one, "metric") ? "value" : "seconds";
+    const aw_node *a = aw_of(one, name, aw_number), *b = aw_of(other, name, aw_number);
+    if (a && b && a->number != b->number) return (a->number < b->number) != aw_more(one);
     if (!a != !b) return a != NULL;
     return aw_whole_of(one, "threads") < aw_whole_of(other, "threads");
 }
@@ -674,7 +700,11 @@ int autotune_wisdom_lookup(
     if (size < 1 || size > AUTOTUNE_WISDOM_LARGEST) return AUTOTUNE_WISDOM_RANGE;
     if (threads < 0 || threads > AUTOTUNE_WISDOM_LARGEST) return AUTOTUNE_WISDOM_RANGE;
     entry = aw_choose(aw_of(wisdom->section, "entries", aw_list)->child, size, threads);
-    interval = aw_of(entry, "interval_s", aw_list);
+    interval = aw_of(entry, aw_interval(entry), aw_list);
+    item = aw_of(entry, "metric", aw_text);
+    choice->metric = item ? item->text : NULL;
+    choice->unit = item ? aw_of(entry, "unit", aw_text)->text : NULL;
+    choice->value = item ? aw_known(entry, "value") : -1.0;
     choice->size = aw_whole_of(entry, "size");
     choice->threads = aw_whole_of(entry, "threads");
     choice->candidate = aw_of(entry, "candidate", aw_text)->text;

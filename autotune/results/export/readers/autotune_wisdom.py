@@ -23,7 +23,8 @@ The rule of ``lookup`` is that of the C reader, ``autotune_wisdom.h``, to the la
 3. Of these the one of the nearest size is taken; of several at that size the first.
 4. 0 threads asks for any number: of all entries those of the nearest size are considered, and the
    fastest is taken; of equally fast ones that with fewer threads, then the first. An entry
-   without a time is slower than any other.
+   without a time is slower than any other. Where the objective is another metric, such as a rate
+   in MB/s, the entry with the best value counts as the fastest.
 """
 
 from __future__ import annotations
@@ -83,13 +84,28 @@ class WisdomChoice:
     compiler: str
     flags: Sequence[str]
     seconds: float | None
-    """Per time step, or per run of an external program, at ``size`` and ``threads``."""
+    """Per time step, or per run of an external program, at ``size`` and ``threads``; None where
+    the objective is another metric."""
     interval: tuple[float, float] | None
-    """90 % interval of ``seconds``."""
+    """90 % interval of ``seconds``, or of ``value``."""
     loss_bound: float | None
     """Of entries of a decision map: following it loses at most this share of the best time."""
     verified: bool
     """Its result was compared with a reference."""
+    metric: str = ""
+    """The objective, such as speed; empty where it is the time."""
+    unit: str = ""
+    better: str = "less"
+    """Which of two values is the better: less or more."""
+    value: float | None = None
+    """Of ``metric``, in ``unit``, at ``size`` and ``threads``."""
+
+    @property
+    def cost(self) -> float | None:
+        """A number that is smaller for better entries; None where nothing was measured."""
+        if not self.metric or self.value is None:
+            return None if self.metric else self.seconds
+        return -self.value if self.better == "more" else self.value
 
 
 @dataclass(frozen=True)
@@ -106,7 +122,7 @@ class Section:
 
         Raises OutOfRange for a size below 1 or above 2**53, and for threads below 0.
         """
-        keys = [(entry.size, entry.threads, entry.seconds) for entry in self.entries]
+        keys = [(entry.size, entry.threads, entry.cost) for entry in self.entries]
         return self.entries[choose(keys, size, threads)]
 
 
@@ -157,9 +173,9 @@ def nearest(values: Iterable[int], wanted: int) -> int:
 
 
 def choose(keys: Sequence[tuple[int, int, float | None]], size: int, threads: int) -> int:
-    """The index of the entry that the rule selects from a list of (size, threads, seconds).
+    """The index of the entry that the rule selects from a list of (size, threads, cost).
 
-    The list must not be empty. Raises OutOfRange as ``Section.lookup``.
+    The cost is the seconds, or smaller for better values of another metric. The list must not be empty. Raises OutOfRange as ``Section.lookup``.
     """
     if not 1 <= size <= LARGEST:
         raise OutOfRange(f"a size is from 1 to 2**53, not {size}")
@@ -175,8 +191,8 @@ def choose(keys: Sequence[tuple[int, int, float | None]], size: int, threads: in
     return next(i for i in indices if keys[i][1] == taken and keys[i][0] == there)
 
 
-def _slow(seconds: float | None) -> float:
-    return float("inf") if seconds is None else seconds
+def _slow(cost: float | None) -> float:
+    return float("inf") if cost is None else cost
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -237,6 +253,7 @@ def _entry(item: object, where: str) -> WisdomChoice:
         raise Malformed(f"a flag of {where} is not text")
     if not isinstance(entry.get("verified"), bool):
         raise Malformed(f"verified of {where} is not true or false")
+    metric, unit, better, value = _objective(entry, where)
     return WisdomChoice(
         size=_whole(entry, "size", where),
         threads=_whole(entry, "threads", where),
@@ -248,7 +265,22 @@ def _entry(item: object, where: str) -> WisdomChoice:
         interval=_interval(entry, where),
         loss_bound=_optional(entry, "loss_bound", where),
         verified=bool(entry["verified"]),
+        metric=metric,
+        unit=unit,
+        better=better,
+        value=value,
     )
+
+
+def _objective(entry: Mapping[str, object], where: str) -> tuple[str, str, str, float | None]:
+    """The name, unit and direction of an objective that is not the time, and its value."""
+    if "metric" not in entry:
+        return "", "", "less", None
+    better = _text(entry, "better", where)
+    if better not in ("less", "more"):
+        raise Malformed(f"better of {where} is neither less nor more")
+    value = _optional(entry, "value", where)
+    return _text(entry, "metric", where), _text(entry, "unit", where), better, value
 
 
 def _no_constant(name: str) -> float:
@@ -256,12 +288,13 @@ def _no_constant(name: str) -> float:
 
 
 def _interval(entry: Mapping[str, object], where: str) -> tuple[float, float] | None:
-    if entry.get("interval_s") is None:
+    name = "interval" if "metric" in entry else "interval_s"
+    if entry.get(name) is None:
         return None
-    ends = dict(enumerate(_list(entry, "interval_s", where)))
-    low, high = (_optional({"interval_s": ends.get(i)}, "interval_s", where) for i in (0, 1))
+    ends = dict(enumerate(_list(entry, name, where)))
+    low, high = (_optional({name: ends.get(i)}, name, where) for i in (0, 1))
     if low is None or high is None or len(ends) != 2:
-        raise Malformed(f"interval_s of {where} is not two numbers")
+        raise Malformed(f"{name} of {where} is not two numbers")
     return low, high
 
 

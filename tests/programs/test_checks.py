@@ -71,6 +71,15 @@ def test_a_wrong_result_is_found(tmp_path: Path, check: str, words: str) -> None
     assert words in detail
 
 
+@pytest.mark.parametrize("value", ["true", '"true"'])
+def test_truth_values_of_json_are_compared_as_json_writes_them(tmp_path: Path, value: str) -> None:
+    script = SCRIPT + 'import json\nprint(json.dumps({"ok": mode == "right"}))\n'
+    outcomes = statuses(tmp_path, f"{{json: ok, value: {value}}}", script=script)
+    assert outcomes["right"][0] == "ok"
+    wrong = "the check value is 'false', the right one is 'true'"
+    assert outcomes["wrong"][:2] == ("wrong-result", wrong)
+
+
 def test_near_is_not_the_same_without_a_tolerance(tmp_path: Path) -> None:
     made = statuses(tmp_path, "{file: out.txt, tolerance: 0}")
     assert {mode: status for mode, (status, _, _) in made.items()} == {

@@ -1,19 +1,20 @@
 """What is made of a study whose objective is a rate speaks of the rate, in its unit."""
 
-import io
 import json
 from pathlib import Path
 
 import own_programs as own
 import pandas
 import pytest
+from typer.testing import CliRunner
 
+from autotune.commands.app import app
 from autotune.commands.export import flow as export_flow
 from autotune.commands.export import text as export_text
 from autotune.commands.export.export_options import ExportRequest, Format
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
-from autotune.domain.metric import Metric
+from autotune.errors import InputError
 from autotune.files import codec
 from autotune.results.export.readers import autotune_wisdom
 
@@ -117,3 +118,65 @@ def test_headers_and_wisdom_state_the_value(store: Path, tmp_path: Path) -> None
     assert (choice.seconds, choice.value) == (None, pytest.approx(400))
     assert choice.interval is not None
     assert choice.interval[0] < 400 < choice.interval[1]
+
+
+def test_learning_from_a_study_or_its_exports_speaks_of_the_rate(
+    store: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.csv"
+    shown = run("learn", "show", "--study", "", "--store", str(store), "-o", str(copy))
+    assert "response     rate from 100 to 400 MB/s; more is better" in shown
+    assert copy.read_text().splitlines()[0].endswith("rate [MB/s]")
+    again = run("learn", "show", str(copy), "--better", "more")
+    assert "response     rate from 100 to 400 MB/s; more is better" in again
+    table, _ = exported(store, tmp_path, "csv")
+    results, _ = exported(store, tmp_path, "t4")
+    for path in (table, results):
+        assert "rate from 100 to 400 MB/s; more is better" in run("learn", "show", str(path))
+    document = json.loads(run("learn", "show", str(table), "--json"))
+    assert document["tables"][0]["data"]["better"] == "more"
+    fitted = run("learn", "fit", str(copy), "--models", "ridge", "--better", "more")
+    assert "rate in MB/s, of which more is better, of 3 rows" in fitted
+
+
+@pytest.mark.parametrize("kind", ["csv", "t4"])
+def test_exports_are_imported_and_searched_as_rates(
+    store: Path, tmp_path: Path, kind: Format
+) -> None:
+    path, _ = exported(store, tmp_path, kind)
+    config = own.put(tmp_path, PROGRAM, CONFIG, {"tiny.py": SCRIPT})
+    other = ("--store", str(tmp_path / "other.sqlite"))
+    assert ", rate 400 MB/s\n" in run("import", str(path), str(config), *other)
+    assert "400.0 MB/s" in run("compare", *other)
+    replayed = run("tune", "--replay", str(path))
+    assert "best over it" in replayed
+    assert "400 MB/s" in replayed
+    document = json.loads(run("tune", "--replay", str(path), "--json"))
+    assert document["recorded_best"] == pytest.approx(400)
+    assert document["metric"] == {"name": "rate", "unit": "MB/s", "better": "more"}
+
+
+def test_a_plain_table_is_read_in_the_metric_of_the_config(tmp_path: Path) -> None:
+    config = own.put(tmp_path, PROGRAM, CONFIG, {"tiny.py": SCRIPT})
+    plain = tmp_path / "plain.csv"
+    arguments = ("import", str(plain), str(config), "--store", str(tmp_path / "s.sqlite"))
+    plain.write_text("level,rate [MB/s]\n1,100\n2,250\n")
+    assert ", rate 250 MB/s\n" in run(*arguments)
+    plain.write_text("level,rate [GB/s]\n1,100\n2,250\n")
+    assert "rate [GB/s]; expected rate [MB/s]" in refused(*arguments)
+    plain.write_text("level,time_s\n1,100\n2,250\n")
+    assert "expected rate [MB/s], of which more is better, the objective" in refused(*arguments)
+
+
+def run(*arguments: str) -> str:
+    """What a command prints."""
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*arguments: str) -> str:
+    """Why a command refuses its input."""
+    error = CliRunner().invoke(app, arguments).exception
+    assert isinstance(error, InputError)
+    return str(error)

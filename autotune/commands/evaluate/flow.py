@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autotune.commands.learn.study_tables import RANDOM, StudyTable, study_table
+from autotune.domain.metric import TIME
 from autotune.domain.tables.table import MeasurementTable, Parameter
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store
@@ -147,6 +148,11 @@ def check_random(study: MeasuredStudy, *, fewer: bool) -> tuple[str, ...]:
         notes.append(f"only {count} random candidates: differences between models may be chance")
     if not any(has_analytical(table) for table in study.tables):
         notes.append("no engine predicted these candidates: there are learned models only")
+    quantity = study.tables[0].quantity
+    if quantity != TIME.name:
+        notes.append(
+            f"models learn the {quantity}, of which less is better; errors are those of it"
+        )
     return tuple(notes)
 
 

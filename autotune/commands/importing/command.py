@@ -25,7 +25,7 @@ class ImportOptions:
         Path,
         typer.Argument(
             help="T4 results, a Kernel Tuner cache, or CSV with the time in the last column"
-            " (time_ms, ...); also packed with gzip."
+            " (time_ms, ..., or the objective of the config: speed); also packed with gzip."
         ),
     ]
     config: Config

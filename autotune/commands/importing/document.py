@@ -4,16 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.variant import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FastestImported:
-    """The fastest recorded candidate of a problem."""
+    """The fastest recorded candidate of a problem; the best where the objective is not the time."""
 
     problem: str
     candidate: str
-    seconds: float
+    seconds: float | None
+    """Null where the objective is not the time."""
+    best_value: float | None = None
+    """Of an objective that is not the time, in its unit."""
+    goal: Metric = TIME
+    """The objective."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from autotune.commands.importing.document import FastestImported, ImportDocument
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.tune.provenance import content
 from autotune.domain.machine import Machine
+from autotune.domain.metric import Metric
 from autotune.domain.results import Measurement, Prediction, Sample
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
@@ -56,8 +57,17 @@ def import_file(
     are not candidates of the workload.
     """
     progress(_STAGE, 0, 2)
-    space = read(path, several=True)
-    if not space.unit:
+    goal = _goal(workload)
+    space = read(path, several=True, goal=goal)
+    if space.metric != goal:
+        raise InputError(
+            Fault(
+                where=space.source,
+                found=_described(space.metric),
+                expected=f"{_described(goal)}, the objective of the config",
+            )
+        )
+    if goal.timed and not space.unit:
         raise InputError(
             Fault(
                 where=space.source,
@@ -109,6 +119,16 @@ class _Origin:
     taken: str
 
 
+def _goal(workload: Workload) -> Metric:
+    """The objective of the problems of a workload."""
+    return workload.setup.problems[0].facts().goal
+
+
+def _described(metric: Metric) -> str:
+    """A metric in words: its name, its unit, and which of two values is the better."""
+    return f"{metric.title}, of which {metric.better} is better"
+
+
 def _enter(
     results: Store, matched: Matched, space: RecordedSpace, origin: _Origin
 ) -> tuple[str, bool]:
@@ -152,6 +172,7 @@ def _enter(
 def _measurement(
     run: str, row: int, candidate: Candidate, space: RecordedSpace, taken: str
 ) -> Measurement:
+    metric = space.metric
     return Measurement(
         candidate=candidate.identity,
         run=run,
@@ -165,6 +186,7 @@ def _measurement(
                 launch=0,
                 round=0,
                 taken=taken,
+                metrics={} if space.metric.timed else {metric.name: metric.value(seconds)},
             )
             for seconds in _times(space, row)
         ),
@@ -206,11 +228,20 @@ def _changed(path: Path) -> str:
 
 def _best(space: RecordedSpace, matched: Matched) -> tuple[FastestImported, ...]:
     """The fastest imported candidate of each problem."""
+    metric = space.metric
+    least: dict[str, float] = {}
     fastest: dict[str, FastestImported] = {}
     for row, candidate in matched.pairs:
         if space.statuses[row] != "ok":
             continue
-        label, seconds = candidate.problem.label, location(_times(space, row))
-        if label not in fastest or seconds < fastest[label].seconds:
-            fastest[label] = FastestImported(problem=label, candidate=candidate.id, seconds=seconds)
+        label, cost = candidate.problem.label, location(_times(space, row))
+        if label not in least or cost < least[label]:
+            least[label] = cost
+            fastest[label] = FastestImported(
+                problem=label,
+                candidate=candidate.id,
+                seconds=cost if metric.timed else None,
+                best_value=None if metric.timed else metric.value(cost),
+                goal=metric,
+            )
     return tuple(fastest.values())

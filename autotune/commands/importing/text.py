@@ -1,6 +1,6 @@
 """What ``autotune import`` prints."""
 
-from autotune.commands.importing.document import ImportDocument
+from autotune.commands.importing.document import FastestImported, ImportDocument
 from autotune.results.report import words
 from autotune.units import counted
 
@@ -10,10 +10,7 @@ def text(study: ImportDocument) -> str:
     failed = f", {study.failed} of them failed" if study.failed else ""
     candidates = "is a candidate" if study.entered == 1 else "are candidates"
     lines = [f"{study.entered} of {counted(study.rows, 'row')} {candidates} of the config{failed}"]
-    lines += [
-        f"best of {best.problem}: {best.candidate}, {words.seconds(best.seconds)}"
-        for best in study.best
-    ]
+    lines += [f"best of {best.problem}: {best.candidate}, {_value(best)}" for best in study.best]
     if study.strangers:
         count = study.rows - study.entered
         rows = "1 row is" if count == 1 else f"{count} rows are"
@@ -24,3 +21,9 @@ def text(study: ImportDocument) -> str:
     state = "was in the store already" if study.already else "entered"
     lines.append(f"study {study.study} {state}: hints for autotune tune of the same config")
     return "\n".join(lines)
+
+
+def _value(best: FastestImported) -> str:
+    if best.best_value is None:
+        return words.seconds(best.seconds)
+    return f"{best.goal.name} {words.metric(best.goal, best.best_value)}"

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from autotune.domain.metric import Direction
 from autotune.domain.tables.table import MeasurementTable
 
 
@@ -15,9 +16,11 @@ class TableSource:
     rows: int
     quantity: str
     unit: str
-    """``s``; empty: the source states none."""
+    """``s``, or that of another metric; empty: the source states none."""
     treated: tuple[str, ...]
     """What was done to rows and columns that no model can use."""
+    better: Direction = "less"
+    """Which of two responses is the better."""
 
     @classmethod
     def of(cls, table: MeasurementTable) -> "TableSource":
@@ -28,5 +31,6 @@ class TableSource:
             rows=len(table),
             quantity=table.quantity,
             unit=table.unit,
+            better=table.better,
             treated=table.treated,
         )

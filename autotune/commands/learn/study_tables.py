@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.domain.metric import Metric
 from autotune.domain.results import Measurement
-from autotune.domain.tables.table import MeasurementTable
+from autotune.domain.tables.table import MeasurementTable, Value
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files.store import Store
 from autotune.files.store.records import CandidateRecord, StudyRecord
@@ -39,20 +40,25 @@ class StudyTable:
 
 
 def read_study(name: str, store: str, *, engine: str | None = None) -> StudyTable:
-    """The table of a study in a store; an empty name means the latest study."""
+    """The table of a study in a store, of values; an empty name means the latest study."""
     with Store.open(store, create=False) as results:
         latest = name or results.latest_study()
         if latest is None:
             fault = Fault(where=results.shown, found="no study", hint="tune first")
             raise InputError(fault)
-        return study_table(results.load_study(latest), engine=engine)
+        return study_table(results.load_study(latest), engine=engine, values=True)
 
 
 def study_table(
-    study: StudyRecord, *, engine: str | None = None, problem: str | None = None
+    study: StudyRecord,
+    *,
+    engine: str | None = None,
+    problem: str | None = None,
+    values: bool = False,
 ) -> StudyTable:
     """The candidates that ran on the machine of the last run; seconds per time step.
 
+    Where the objective is another, the response is its cost, or with ``values`` its value.
     Parameters are those of the variant, the build, threads, ranks, placement, and the properties in
     which the problems differ. The analytical model is ``engine``; without it, the first engine by
     name. InputError for an unknown engine or problem, and if fewer than two candidates were timed.
@@ -69,7 +75,9 @@ def study_table(
             Fault(where=study.name, found=lacking, expected="two, to learn from", hint=hint)
         )
     settings = candidate_settings([row.candidate for row in rows])
-    records = [_record(row, chosen) for row, chosen in zip(rows, settings, strict=True)]
+    goal = _goal(study, rows)
+    metric = goal if values or goal.timed else Metric(f"cost of {goal.name}")
+    records = [_record(row, chosen, metric) for row, chosen in zip(rows, settings, strict=True)]
     who = engine or (engines[0] if engines else "")
     table = assemble(
         records,
@@ -77,7 +85,9 @@ def study_table(
             name=study.name,
             where=f"study {study.name}",
             source=f"study {study.name}" + (f", predicted by {who}" if who else ""),
-            unit="s",
+            quantity=metric.name,
+            unit=metric.unit,
+            better=metric.better,
             statistic="as given",
         ),
         [f"{failed} measured candidates without a usable time left out"] if failed else [],
@@ -117,7 +127,16 @@ def _timed(study: StudyRecord, engine: str | None, problem: str | None) -> _Time
     )
 
 
-def _record(row: EvaluatedCandidate, settings: Mapping[str, Cell]) -> Record:
+def _goal(study: StudyRecord, rows: Sequence[EvaluatedCandidate]) -> Metric:
+    """The objective of candidates; InputError where they have several."""
+    goals = list(dict.fromkeys(row.candidate.problem.goal for row in rows))
+    if len(goals) > 1:
+        found = f"several objectives: {', '.join(goal.title for goal in goals)}"
+        raise InputError(Fault(where=study.name, found=found, expected="one, to learn from"))
+    return goals[0]
+
+
+def _record(row: EvaluatedCandidate, settings: Mapping[str, Cell], metric: Metric) -> Record:
     measurement = row.measurement
     samples = (
         tuple(launch.seconds for launch in by_launch(measurement.samples).values())
@@ -128,8 +147,8 @@ def _record(row: EvaluatedCandidate, settings: Mapping[str, Cell]) -> Record:
     return Record(
         place=row.candidate.id,
         settings=settings,
-        times=samples or (measured,),
-        location=measured,
+        times=tuple(map(metric.value, samples or (measured,))),
+        location=metric.value(measured),
         predicted=float("nan") if row.predicted is None else float(row.predicted),
     )
 
@@ -176,4 +195,9 @@ def candidate_settings(candidates: Sequence[CandidateRecord]) -> list[dict[str, 
     """The settings in which candidates may differ; ``none`` if a variant lacks a parameter."""
     settings = [{**c.problem.settings, **varied(c)} for c in candidates]
     names = list(dict.fromkeys(name for setting in settings for name in setting))
-    return [{name: cell_of(setting.get(name)) for name in names} for setting in settings]
+    return [{name: _cell(setting.get(name)) for name in names} for setting in settings]
+
+
+def _cell(value: Value | None) -> Cell:
+    """A setting as a cell; no text, such as the flags of what is not compiled, is no value."""
+    return cell_of(None if value == "" else value)

@@ -55,6 +55,14 @@ class TableOptions:
             "--categorical", help="A parameter whose numbers are codes of categories; repeatable."
         ),
     ] = None
+    better: Annotated[
+        Literal["less", "more"] | None,
+        typer.Option(
+            "--better",
+            help="Which of two responses is the better: more for a rate. Default: as the file"
+            " says, else less.",
+        ),
+    ] = None
     format: Annotated[
         FormatName | None, typer.Option("--format", help="Default: found by the content.")
     ] = None
@@ -68,6 +76,7 @@ class TableOptions:
             "--without": bool(self.without),
             "--analytical": self.analytical is not None,
             "--categorical": bool(self.categorical),
+            "--better": self.better is not None,
             "--format": self.format is not None,
         }
 
@@ -102,6 +111,7 @@ class TableOptions:
             without=tuple(self.without or ()),
             analytical=self.analytical,
             categories=tuple(self.categorical or ()),
+            better=self.better,
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from autotune.domain.metric import Metric
 from autotune.domain.results import Status
 from autotune.domain.variant import Value
 from autotune.files.recorded.recorded_space import RecordedSpace
@@ -19,7 +20,7 @@ class ReplayedEvaluation:
     """As recorded, in the unit of the file; null where the candidate failed."""
     status: Status
     best: float | None
-    """The smallest so far."""
+    """The best so far."""
     why: str
     """Why it was asked for."""
 
@@ -44,7 +45,9 @@ class ReplayDocument:
     source: str
     """The file and its format."""
     unit: str
-    """``s``; empty where the file states none."""
+    """``s``, or that of the metric; empty where the file states none."""
+    metric: Metric
+    """What was recorded, and which of two values is the better."""
     candidates: int
     failures: int
     """How many of the recorded candidates failed."""
@@ -67,10 +70,11 @@ def replay(replayed: Replay) -> ReplayDocument:
     return ReplayDocument(
         source=space.source,
         unit=space.unit,
+        metric=space.metric,
         candidates=len(space),
         failures=space.failures,
         parameters=space.parameters,
-        recorded_best=space.best,
+        recorded_best=space.metric.value(space.best),
         sampler=replayed.sampler,
         seed=replayed.seed,
         predicted=replayed.predicted,
@@ -90,8 +94,8 @@ def replay(replayed: Replay) -> ReplayDocument:
 def _evaluation(step: Step, space: RecordedSpace) -> ReplayedEvaluation:
     return ReplayedEvaluation(
         parameters=space.settings(step.row),
-        measured=step.seconds,
+        measured=None if step.seconds is None else space.metric.value(step.seconds),
         status=step.status,
-        best=step.best,
+        best=None if step.best is None else space.metric.value(step.best),
         why=step.why,
     )

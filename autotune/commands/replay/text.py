@@ -6,14 +6,16 @@ from autotune.results.report import words
 from autotune.results.report.text_table import columns
 from autotune.units import counted
 
-_HEAD = ("evaluation", "time", "above best", "why", "parameters")
 _RIGHT = (0, 1, 2)
 
 
 def text(replayed: Replay) -> str:
     """A search of a recorded space as text: its convergence, and how many evaluations it needed."""
     space = replayed.space
-    rows = [_HEAD, *(_cells(number, step, space) for number, step in _improving(replayed))]
+    metric = space.metric
+    behind = "above best" if metric.better == "less" else "best over it"
+    head = ("evaluation", metric.name, behind, "why", "parameters")
+    rows = [head, *(_cells(number, step, space) for number, step in _improving(replayed))]
     lines = [f"{space.name}: {_described(space)}", "", columns(rows, right=_RIGHT), ""]
     for share in SHARES:
         reached = replayed.reached(share)
@@ -50,8 +52,15 @@ def _cells(number: int, step: Step, space: RecordedSpace) -> tuple[str, ...]:
     seconds = step.seconds or 0.0
     return (
         str(number),
-        words.seconds(seconds) if space.unit else f"{seconds:.6g}",
+        _shown(seconds, space),
         f"{seconds / space.best - 1:+z.1%}",
         step.why,
         ", ".join(f"{name}={value}" for name, value in space.settings(step.row).items()),
     )
+
+
+def _shown(cost: float, space: RecordedSpace) -> str:
+    """The value with this cost, with its unit where the file states one."""
+    if not space.metric.timed:
+        return space.metric.show(cost)
+    return words.seconds(cost) if space.unit else f"{cost:.6g}"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from autotune.domain.metric import Direction
 from autotune.domain.tables.parameter import Parameter, Value
 from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.domain.tables.table import Statistic
@@ -40,6 +41,7 @@ class Heading:
     """The file and its format."""
     quantity: str = "time"
     unit: str = ""
+    better: Direction = "less"
     part: str = ""
     statistic: Statistic = "mean"
     domains: Mapping[str, Parameter] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.domain.metric import Direction, Metric
 from autotune.domain.tables.parameter import (
     Parameter,
     Value,
@@ -142,6 +143,8 @@ class MeasurementTable:
     quantity: str = "time"
     unit: str = "s"
     """Empty where the source states none: then only ratios mean anything."""
+    better: Direction = "less"
+    """Which of two responses is the better."""
     source: str = ""
     constraints: tuple[ParameterConstraint, ...] = ()
     treated: tuple[str, ...] = ()
@@ -164,6 +167,11 @@ class MeasurementTable:
 
     def __len__(self) -> int:
         return len(self.inputs)
+
+    @property
+    def metric(self) -> Metric:
+        """The response as a metric."""
+        return Metric(self.quantity, self.unit, self.better)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -15,17 +15,26 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from autotune.domain.metric import Metric
 from autotune.domain.tables.parameter import Parameter
 from autotune.errors import unknown_name
 from autotune.files.parsing.delimited import DelimitedLines, number_of
 from autotune.files.parsing.faults import Faults
-from autotune.files.parsing.separated_values import UNITS, cell, quantity, separator_of
+from autotune.files.parsing.separated_values import (
+    UNITS,
+    cell,
+    quantity,
+    separator_of,
+    stated_unit,
+)
 
 STATUS = "status"
 PREDICTED = ("predicted_s", "predicted")
 """The usual names of predictions; any other unit of time may end the name as well."""
 EXPORTED = "parameter:"
 """What the names of parameters begin with in a table that ``autotune export`` wrote."""
+METRIC = "metric:"
+"""What the names of metrics of a program begin with in such a table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +148,19 @@ def unit_of(response: str) -> tuple[str, str]:
     >>> unit_of("time_ms"), unit_of("ms"), unit_of("performance")
     (('time', 'ms'), ('time', 'ms'), ('performance', ''))
     """
+    if response.startswith(METRIC):
+        return response, ""
     name, unit = quantity(response)
     return ("time", name.lower()) if not unit and name.lower() in UNITS else (name, unit)
+
+
+def metric_of(title: str) -> Metric:
+    """The metric of a response that is not a time: its name, and the unit in brackets behind it.
+
+    >>> metric_of("metric:latency [ms]"), metric_of("rate")
+    (Metric(name='latency', unit='ms', better='less'), Metric(name='rate', unit='', better='less'))
+    """
+    return Metric(*stated_unit(title.removeprefix(METRIC)))
 
 
 def is_exported(text: str) -> bool:
@@ -184,7 +204,9 @@ def _responses(
     free: Sequence[str], faults: Faults, response: str | None, options: Mapping[str, Parameter]
 ) -> list[str]:
     if response is not None:
-        named = [name for name in free if response in (name, unit_of(name)[0])]
+        named = [
+            name for name in free if response in (name, unit_of(name)[0], metric_of(name).name)
+        ]
         if not named:
             _require(response, free, faults)
         return named[:1]

@@ -21,6 +21,7 @@ _MOST_ROWS = 2_000_000
 _MOST_CELLS = 20_000_000
 """As text they take about a gigabyte of memory."""
 _WORDS: Mapping[str, bool] = {"true": True, "false": False}
+_BRACKETS = re.compile(r"(.*\S) \[([^\[\]]+)\]")
 _UNIT = re.compile(r"(.*?)[_ \[(]+([a-zµ]+)[\])]?", re.IGNORECASE)
 
 NumberedLine = tuple[int, list[str]]
@@ -122,3 +123,13 @@ def quantity(title: str) -> tuple[str, str]:
     if match is None or match.group(2).lower() not in UNITS:
         return title, ""
     return match.group(1).strip() or "time", match.group(2).lower()
+
+
+def stated_unit(title: str) -> tuple[str, str]:
+    """The name in a column title, and the unit of any kind that follows it in brackets.
+
+    >>> stated_unit("speed [MB/s]"), stated_unit("speed")
+    (('speed', 'MB/s'), ('speed', ''))
+    """
+    match = _BRACKETS.fullmatch(title.strip())
+    return (match.group(1), match.group(2)) if match else (title, "")

@@ -10,15 +10,18 @@ run, and candidates without a status were not measured. Rows that cannot be used
 import dataclasses
 from collections.abc import Sequence
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import STATUSES, Status
 from autotune.errors import nearest
 from autotune.files.parsing.column_roles import (
     EXPORTED,
+    METRIC,
     PREDICTED,
     STATUS,
     ColumnRoles,
     MeasuredCells,
     cells_of,
+    metric_of,
     roles_of,
     unit_of,
 )
@@ -35,34 +38,38 @@ _RUN = (
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateRows:
-    """The rows of a table. ``unit``: ``s``, or empty where the table states none."""
+    """The rows of a table. ``unit``: that of the metric; empty where the table states none."""
 
     rows: list[Row]
     unit: str
+    metric: Metric = TIME
     treated: tuple[str, ...] = ()
     """Notes on columns that were left out."""
 
 
-def candidate_rows(text: str, faults: Faults) -> CandidateRows:
+def candidate_rows(text: str, faults: Faults, goal: Metric = TIME) -> CandidateRows:
     """The rows of a table; faults found are added to ``faults``.
 
-    The name of the column of times may state the unit (``time_ms``, ``time [s]``).
+    The name of the column of times may state the unit (``time_ms``, ``time [s]``). ``goal``: the
+    metric that a last column of this name holds, ``rate`` or ``rate [MB/s]``.
     """
     table = split(text, faults, {})
     exported = any(name.startswith(EXPORTED) for name in table.header)
     roles = _exported_roles(table.header) if exported else roles_of(table, faults)
     title = roles.responses[0]
+    metric = _metric(table, title, goal, faults)
     if exported and roles.status:
         place = table.header.index(roles.status)
         table.rows = [(line, row) for line, row in table.rows if row[place]]
     kept = [
         row
         for cells in cells_of(table, roles, title)
-        if (row := _row(cells, roles, table, faults)) is not None
+        if (row := _row(cells, roles, table, faults, metric)) is not None
     ]
     return CandidateRows(
         rows=_decoded(kept),
-        unit="s" if unit_of(title)[1] else "",
+        unit=("s" if unit_of(title)[1] else "") if metric.timed else metric.unit,
+        metric=metric,
         treated=(*table.treated, *roles.treated),
     )
 
@@ -81,8 +88,27 @@ def _exported_roles(header: Sequence[str]) -> ColumnRoles:
     )
 
 
+def _metric(table: DelimitedLines, title: str, goal: Metric, faults: Faults) -> Metric:
+    """The metric of the last column: as ``autotune export`` wrote it, else the goal or the time."""
+    stated = metric_of(title)
+    if title.startswith(METRIC):
+        column = f"{METRIC}{stated.name}:better"
+        place = table.header.index(column) if column in table.header else -1
+        more = place >= 0 and any(row[place] == "more" for _, row in table.rows)
+        return dataclasses.replace(stated, better="more" if more else "less")
+    if goal.timed or stated.name != goal.name:
+        return TIME
+    if stated.unit not in ("", goal.unit):
+        raise faults.fail("1", f"{title}", goal.title, "convert the values")
+    return goal
+
+
 def _row(
-    cells: MeasuredCells, roles: ColumnRoles, table: DelimitedLines, faults: Faults
+    cells: MeasuredCells,
+    roles: ColumnRoles,
+    table: DelimitedLines,
+    faults: Faults,
+    metric: Metric,
 ) -> Row | None:
     place = f"{cells.line}"
     status: Status | None = next((named for named in STATUSES if named == cells.status), None)
@@ -105,7 +131,7 @@ def _row(
     return Row(
         place=place,
         settings={n: content(text, table.decimal_comma) for n, text in cells.settings.items()},
-        seconds=seconds if status == "ok" else None,
+        seconds=metric.cost(seconds) if status == "ok" and seconds is not None else None,
         status=status,
         predicted=predicted,
     )

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from autotune.domain.metric import TIME, Metric
 from autotune.files.parsing import strict_json
 from autotune.files.parsing import text_content as content
 from autotune.files.parsing.faults import Faults
@@ -17,34 +18,39 @@ _HEAD = 4096
 """So near to the start a file of ours says so."""
 
 
-def read(path: Path, *, several: bool = False) -> RecordedSpace:
+def read(path: Path, *, several: bool = False, goal: Metric = TIME) -> RecordedSpace:
     """The recorded space in a file: T4 results, a Kernel Tuner cache, or CSV; each may be gzipped.
 
     T4 and CSV as ``autotune export`` writes them are included. Several problems in a file are
-    accepted only with ``several``, since a search cannot compare their times. Raises InputError,
-    with the place inside the file, for another format or version, for a file that is cut off, and
-    for rows that cannot be used.
+    accepted only with ``several``, since a search cannot compare their times. ``goal``: the metric
+    that a last column of this name holds in CSV that says nothing of its direction. Raises
+    InputError, with the place inside the file, for another format or version, for a file that is
+    cut off, and for rows that cannot be used.
     """
     faults = Faults(str(path))
     text = content.text(path, faults, _FORMATS)
     start = text.lstrip("\ufeff \t\r\n")[:1]
     if not start:
         raise faults.fail("", "the file is empty", _FORMATS)
-    device = ""
+    device, metric = "", TIME
     if start in ("{", "["):
         parsed = strict_json.document(
             text, faults, _FORMATS, lambda cut: kernel_tuner_cache.closed(cut, faults)
         )
         rows, unit, kind = _structured(parsed, faults)
         device = _device(parsed)
+        metric = t4_results.objective(parsed) if "results" in parsed else TIME
+        unit = unit if metric.timed else metric.unit
     else:
-        table = csv_table.candidate_rows(text, faults)
+        table = csv_table.candidate_rows(text, faults, goal)
+        metric = table.metric
         rows, unit, kind = table.rows, table.unit, "; ".join(("CSV", *table.treated))
     faults.settle()
     of_ours = _AUTOTUNE.search(text, 0, _HEAD) is not None
     _check(rows, faults, one_problem=of_ours and not several)
     name = content.bare_name(path, _ENDINGS)
-    return assemble(rows, name=name, source=f"{path} ({kind})", unit=unit, device=device)
+    source = f"{path} ({kind})"
+    return assemble(rows, name=name, source=source, unit=unit, device=device, metric=metric)
 
 
 _FORMATS = "T4 results (JSON), a Kernel Tuner cache (JSON) or CSV with a header"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import STATUSES, Status
 from autotune.files.parsing.faults import Faults
 
@@ -19,16 +20,18 @@ Floats = NDArray[np.float64]
 class RecordedSpace:
     """Measured candidates, one row of parameter values each.
 
-    ``seconds``: (n,) measured times, nan where the candidate failed. ``predicted``: (n,) times that
-    a model predicted before the measurement, nan where there is none. ``samples``: the single times
-    of each row, (n,) tuples of any length; empty where the file has none.
+    ``seconds``: (n,) measured times, or costs of another metric, nan where the candidate failed.
+    ``predicted``: (n,) times that a model predicted before the measurement, nan where there is
+    none. ``samples``: the single times of each row, (n,) tuples of any length; empty where the file
+    has none.
     """
 
     name: str
     source: str
     """The file, the format that it was found to be in, and notes on columns that were left out."""
     unit: str
-    """``s``; empty where the file states none: then only ratios of the times mean anything."""
+    """``s``, or that of the metric; empty where the file states none: then only ratios mean
+    anything."""
     parameters: Mapping[str, tuple[Setting, ...]]
     """Name to its values, ascending; of at least two values each."""
     constants: Mapping[str, Setting]
@@ -40,6 +43,8 @@ class RecordedSpace:
     samples: tuple[tuple[float, ...], ...] = field(default=())
     device: str = ""
     """What the file says of the machine that it was measured on."""
+    metric: Metric = TIME
+    """What was measured."""
 
     def __post_init__(self) -> None:
         count = len(self.rows)
@@ -97,6 +102,7 @@ class Row:
     """Where in the file it stands, for a message."""
     settings: Mapping[str, Setting]
     seconds: float | None
+    """The time, or the cost of another metric."""
     status: Status = "ok"
     predicted: float | None = None
     samples: tuple[float, ...] = ()
@@ -111,7 +117,13 @@ def left_out(
 
 
 def assemble(
-    rows: Sequence[Row], *, name: str, source: str, unit: str, device: str = ""
+    rows: Sequence[Row],
+    *,
+    name: str,
+    source: str,
+    unit: str,
+    device: str = "",
+    metric: Metric = TIME,
 ) -> RecordedSpace:
     """The recorded space made of rows that set the same parameters, each to different values.
 
@@ -131,6 +143,7 @@ def assemble(
         predicted=_floats([row.predicted for row in rows]),
         samples=tuple(row.samples for row in rows) if any(row.samples for row in rows) else (),
         device=device,
+        metric=metric,
     )
 
 

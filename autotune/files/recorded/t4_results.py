@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import TypeGuard, cast
 
+from autotune.domain.metric import TIME as TIME_METRIC
+from autotune.domain.metric import Direction, Metric
 from autotune.domain.results import STATUSES, Status
 from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import UNITS
@@ -32,6 +34,7 @@ TIME, PREDICTED, STATUS = "time", "predicted", "status"
 def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]:
     """The rows of T4 results, and the unit of their times, always ``s``.
 
+    The rows have the costs of another objective where the file states one.
     Configurations that break a constraint of their space are left out. Faults found are added to
     ``faults``.
     """
@@ -41,11 +44,22 @@ def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]
     unit = "ms" if stated is None else str(stated)  # what Kernel Tuner writes, with or without
     if unit.lower() not in UNITS:
         raise faults.fail("metadata.timeunit", f"{unit!r}", f"one of {', '.join(UNITS)}")
+    goal = objective(content)
     results = content["results"]
     if not isinstance(results, list):
         raise faults.fail("results", f"{type(results).__name__}", "a list of configurations")
-    kept = [_row(f"results[{i}]", result, unit, faults) for i, result in enumerate(results)]
+    kept = [_row(f"results[{i}]", result, unit, faults, goal) for i, result in enumerate(results)]
     return [row for row in kept if row is not None], "s"
+
+
+def objective(content: Mapping[str, object]) -> Metric:
+    """The objective that a file of ours states in its metadata; else the time."""
+    metadata = content.get("metadata")
+    stated = metadata.get("objective") if isinstance(metadata, dict) else None
+    if not isinstance(stated, dict) or not isinstance(stated.get("name"), str):
+        return TIME_METRIC
+    better: Direction = "more" if stated.get("better") == "more" else "less"
+    return Metric(stated["name"], str(stated.get("unit") or ""), better)
 
 
 def check_version(content: Mapping[str, object], faults: Faults) -> None:
@@ -58,7 +72,7 @@ def check_version(content: Mapping[str, object], faults: Faults) -> None:
         raise faults.fail("schema_version", f"{version!r}", f"{VERSION} (any 1.x.y)", hint)
 
 
-def _row(place: str, raw: object, unit: str, faults: Faults) -> Row | None:
+def _row(place: str, raw: object, unit: str, faults: Faults, goal: Metric) -> Row | None:
     if not isinstance(raw, dict):
         return left_out(faults, place, f"{type(raw).__name__}", "a configuration with its times")
     settings = settings_of(raw.get("configuration"))
@@ -78,6 +92,12 @@ def _row(place: str, raw: object, unit: str, faults: Faults) -> Row | None:
     status = next((s for s in STATUSES if s == stated), INVALIDITY[invalidity])
     if status != "ok":
         return Row(place=place, settings=settings, seconds=None, status=status, predicted=predicted)
+    if not goal.timed:
+        value = positive(measured.get(goal.name, (None, ""))[0])
+        if value is None:
+            found = f"no positive value of {goal.name}"
+            return left_out(faults, place, found, "a positive number")
+        return Row(place=place, settings=settings, seconds=goal.cost(value))
     seconds = _in_seconds(measured.get(TIME))
     if seconds is None:
         return left_out(

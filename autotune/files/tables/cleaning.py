@@ -56,6 +56,7 @@ def assemble(
         repetitions=tuple(entry.times for entry in entries.values()),
         quantity=heading.quantity,
         unit=heading.unit,
+        better=heading.better,
         source=heading.source,
         constraints=constraints,
         treated=tuple(printable(note, len(note)) for note in notes),

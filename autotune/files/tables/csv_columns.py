@@ -12,6 +12,7 @@ from autotune.domain.tables.parameter import Parameter
 from autotune.files.parsing.column_roles import ColumnRoles, cells_of, roles_of, unit_of
 from autotune.files.parsing.delimited import DelimitedLines, setting, split
 from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import stated_unit
 from autotune.files.tables.cleaning import Record, first_few
 from autotune.files.tables.series import Columns, Series
 
@@ -66,5 +67,5 @@ def _series(table: DelimitedLines, roles: ColumnRoles, response: str, faults: Fa
         treated.append(f"{len(failed)} {what} not ok left out: {first_few(failed)}")
     if not records:
         raise faults.fail("", "; ".join(treated) or "no rows", "a row that is ok")
-    shown = "s" if unit else ""
+    name, shown = (name, "s") if unit else stated_unit(name)
     return Series(records=records, quantity=name, unit=shown, treated=tuple(treated))

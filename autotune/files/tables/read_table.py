@@ -61,8 +61,8 @@ def read(
     )
     notes = options.notes if options else ()
     if len(series) == 1:
-        return _table(series[0], heading, notes)
-    return _tables(series, heading, notes)
+        return _table(series[0], heading, notes, columns)
+    return _tables(series, heading, notes, columns)
 
 
 def read_one(
@@ -133,25 +133,30 @@ def _few(names: Sequence[str]) -> str:
     return "one of " + ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _table(series: Series, heading: Heading, notes: Sequence[str]) -> MeasurementTable:
+def _table(
+    series: Series, heading: Heading, notes: Sequence[str], columns: Columns
+) -> MeasurementTable:
     series_heading = replace(
         heading,
         quantity=series.quantity,
         unit=series.unit,
+        better=columns.better or series.better,
         part=series.part,
         statistic=series.statistic or heading.statistic,
     )
     return assemble(series.records, series_heading, [*notes, *series.treated])
 
 
-def _tables(all_series: Sequence[Series], heading: Heading, notes: Sequence[str]) -> Tables:
+def _tables(
+    all_series: Sequence[Series], heading: Heading, notes: Sequence[str], columns: Columns
+) -> Tables:
     """A table for each series; series that give no table are named in the notes of all others."""
     made: list[MeasurementTable] = []
     left: list[str] = []
     _check_names(all_series, heading)
     for series in all_series:
         try:
-            made.append(_table(series, replace(heading, name=series.name), notes))
+            made.append(_table(series, replace(heading, name=series.name), notes, columns))
         except InputError as error:
             left.append(f"{series.name} left out: {error.faults[0].found}")
     if not made:

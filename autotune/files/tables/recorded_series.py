@@ -19,18 +19,26 @@ def series(space: RecordedSpace) -> Series:
         if space.statuses[row] != "ok":
             continue
         seconds = float(space.seconds[row])
+        value = space.metric.value(seconds)
         samples = space.samples[row] if space.samples else ()
         settings = {**space.constants, **space.settings(row)}
         records.append(
             Record(
                 place=f"candidate {row + 1}",
                 settings={name: cell_of(value) for name, value in settings.items()},
-                times=samples or (seconds,),
-                location=seconds,
+                times=samples or (value,),
+                location=value,
                 predicted=float(space.predicted[row]),
             )
         )
-    return Series(records=records, unit=space.unit, treated=tuple(treated), statistic="as given")
+    return Series(
+        records=records,
+        quantity=space.metric.name,
+        unit=space.unit,
+        better=space.metric.better,
+        treated=tuple(treated),
+        statistic="as given",
+    )
 
 
 def cell_of(value: Setting) -> Cell:

@@ -5,6 +5,7 @@ each quantity.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autotune.domain.metric import Direction
 from autotune.domain.tables.table import Statistic
 from autotune.files.tables.cleaning import Record
 
@@ -17,6 +18,8 @@ class Series:
     quantity: str = "time"
     unit: str = ""
     """``s`` where the file states a unit of time; else as stated, or empty."""
+    better: Direction = "less"
+    """Which of two responses is the better."""
     part: str = ""
     """The call path or phase; empty for the whole program."""
     treated: tuple[str, ...] = ()
@@ -39,3 +42,5 @@ class Columns:
     """The column of CSV in which an analytical model's predictions stand."""
     categories: tuple[str, ...] = ()
     """Parameters whose numbers are the codes of categories: of no order, no distance."""
+    better: Direction | None = None
+    """Which of two responses is the better; None: as the file says, else less."""

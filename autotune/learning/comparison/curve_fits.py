@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from autotune.domain.metric import Direction
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
 from autotune.learning.comparison import measures
@@ -151,7 +152,8 @@ def trial(contender: ComparedModel, split: TrainTestSplit, seed: int, scoring: S
         taken = time.perf_counter() - started
         test = contender.table.take(split.test)
         forecast = fitted.predict(test.inputs, scoring.level)
-        score = scored(forecast, test.response, scoring.tops, _problems(scoring, split))
+        problems = _problems(scoring, split)
+        score = scored(forecast, test.response, scoring.tops, problems, test.better)
     except InputError as error:
         taken, failure = time.perf_counter() - started, _reason(error)
     return Trial(
@@ -177,9 +179,13 @@ def scored(
     measured: Floats,
     tops: Sequence[int] = TOPS,
     problems: Sequence[str] = (),
+    better: Direction = "less",
 ) -> ModelScore:
     """Errors, rank correlation and top-k losses of a forecast against measured times; rankings are
     within each problem.
+
+    ``better``: which of two values is the better. The loss of a rate, of which more is better, is
+    that of its reciprocal.
     """
     predicted = np.isfinite(forecast.median)
     answered, outside = float(predicted.mean()), float(forecast.outside.mean())
@@ -196,8 +202,11 @@ def scored(
             outside=outside,
         )
     median, truth = forecast.median[predicted], measured[predicted]
+    order, costs = forecast.median, measured
+    if better == "more":
+        order, costs = -forecast.median, 1 / measured
     last = 2 * float(np.abs(median).max()) + 1
-    ranked = np.where(predicted, forecast.median, last)
+    ranked = np.where(predicted, order, last)
     within = (forecast.low[predicted] <= truth) & (truth <= forecast.high[predicted])
     places = _places(problems, len(measured))
     return ModelScore(
@@ -206,7 +215,7 @@ def scored(
         error_rate=measures.mape(median, truth),
         mdape=measures.mdape(median, truth),
         tau_b=_tau(forecast.median, measured, places),
-        top_loss={k: v for k in tops if (v := _loss(ranked, measured, places, k)) is not None},
+        top_loss={k: v for k in tops if (v := _loss(ranked, costs, places, k)) is not None},
         coverage=float(within.mean()),
         half_width=float(np.median(forecast.half_width[predicted])),
         outside=outside,

@@ -112,9 +112,9 @@ class ExportEntry:
                 raise ValueError(f"{name} must be from 1 to 2**53, not {getattr(self, name)}")
 
     def shown(self, subject: ExportSubject) -> str:
-        """Its time or the value of another objective with its unit; ``subject``: that of its section.
+        """Its time, or the value of another objective, with its unit; empty where neither is known.
 
-        Empty where it was not measured.
+        ``subject``: that of its section.
         """
         if self.value is not None:
             goal = subject.goal
@@ -122,7 +122,7 @@ class ExportEntry:
         return "" if self.seconds is None else f"{self.seconds:.4g} s per {subject.per}"
 
     def cost(self, goal: Metric) -> float | None:
-        """The cost of its value of the objective, or its seconds; None where it was not measured."""
+        """Its seconds, or the cost of its value of another objective; None where it has neither."""
         return self.seconds if self.value is None else goal.cost(self.value)
 
     @property

@@ -29,8 +29,8 @@ columns of their own, in the units that the program prints. They stand behind th
 
     metric:NAME [UNIT]                median of a metric that is not the objective
 
-Where the objective is not the time, ``measured_s`` and ``samples_s`` are times all the same, without
-an interval, and the last columns are those of the objective:
+Where the objective is not the time, ``measured_s`` and ``samples_s`` are times all the same,
+without an interval, and the last columns are those of the objective:
 
     metric:NAME:better                which of two values is the better: less, more
     metric:NAME:low [UNIT], metric:NAME:high [UNIT]
@@ -217,6 +217,6 @@ def samples(measurement: Measurement | None) -> tuple[float, ...]:
 
 
 def values(measurement: Measurement | None, metric: Metric) -> tuple[float, ...]:
-    """The values of a metric in the samples of a measurement, in the order in which they were taken."""
+    """The values of a metric in the samples of a measurement, in the order of their taking."""
     samples = measurement.timed if measurement else ()
     return tuple(s.metrics[metric.name] for s in samples if metric.name in s.metrics)

@@ -284,7 +284,8 @@ def _entry_comment(entry: ExportEntry, subject: ExportSubject) -> list[str]:
         f"    candidate {entry.candidate}",
         f"    compiler  {origin.compiler or entry.build.compiler};"
         f" flags {origin.flags or ' '.join(entry.build.flags)}",
-        f"    {'time' if goal.timed else 'value':9} {time}" + (" (decision map)" if entry.source == "map" else ""),
+        f"    {'time' if goal.timed else 'value':9} {time}"
+        + (" (decision map)" if entry.source == "map" else ""),
         f"    verified  {verified}",
         f"    study     {origin.study}, run {origin.run}, {origin.taken}",
     ]

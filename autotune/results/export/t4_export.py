@@ -3,8 +3,8 @@
 Source: the T4 results schema 1.0.0 (schema/T4/1.0.0/results-schema.json of Kernel Tuner 1.x). A
 configuration holds the problem, the parameters, and how a candidate is built and run. Times are in
 seconds. Beside ``time`` the measurements hold ``predicted``, and the metrics of a program in their
-units. Where the objective is one of these, ``objective`` of the metadata says which of two values is
-the better.
+units. Where the objective is one of these, ``objective`` of the metadata says which of two values
+is the better.
 """
 
 import dataclasses
@@ -117,7 +117,7 @@ def _result(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, ob
 
 
 def _objective(problems: Sequence[ProblemEvaluation]) -> dict[str, object]:
-    """The objective with its unit and direction, where all problems have one that is not the time."""
+    """The objective with its unit and direction, where it is not the time."""
     goals = list({problem.problem.goal for problem in problems})
     if len(goals) != 1 or goals[0].timed:
         return {}

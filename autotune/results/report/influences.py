@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.tables.parameter import Parameter, Value
 from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import InputError
@@ -62,6 +63,13 @@ class Influences:
     """Mean |predicted / measured - 1| on candidates that the model had not seen."""
     same: float
     """The error of saying the middle of the others' times of every candidate."""
+    metric: Metric = TIME
+    """The objective; the model and its formula are of its cost."""
+
+    @property
+    def title(self) -> str:
+        """What the sentences tell."""
+        return f"What makes candidates {'fast' if self.metric.timed else 'good'}"
 
     @property
     def note(self) -> str:
@@ -69,10 +77,11 @@ class Influences:
         return (
             f"A performance-influence model of the {self.candidates} compared candidates. On"
             f" candidates that it had not seen it is off by {100 * self.error:.2g} % on average;"
-            f" the same time for all would be off by {100 * self.same:.2g} %. Given is what a"
-            " parameter changes over all of them, as far as it is more than chance (99 %) and the"
-            " measured times of candidates alike in all else agree. Which candidates were measured"
-            " is no designed experiment: parameters that were varied together share what they do."
+            f" the same {self.metric.name} for all would be off by {100 * self.same:.2g} %."
+            " Given is what a parameter changes over all of them, as far as it is more than chance"
+            f" (99 %) and the measured {'times' if self.metric.timed else 'values'} of candidates"
+            " alike in all else agree. Which candidates were measured is no designed experiment:"
+            " parameters that were varied together share what they do."
         )
 
 
@@ -86,7 +95,7 @@ def influences(result: ProblemEvaluation) -> Influences | None:
         return None
     try:
         table = _table(rows, result.label)
-        fitted = _Fitted.of(table)
+        fitted = _Fitted.of(table, result.problem.goal)
     except InputError:  # all alike
         return None
     if len(table) < LEAST or not _better(fitted.held_out, _middle(table), table.response):
@@ -100,6 +109,7 @@ def influences(result: ProblemEvaluation) -> Influences | None:
         candidates=len(table),
         error=float(_errors(fitted.held_out, table.response).mean()),
         same=float(_errors(_middle(table), table.response).mean()),
+        metric=result.problem.goal,
     )
 
 
@@ -122,6 +132,7 @@ class _Fitted:
     """The model of all candidates, the models without one fold, and their held-out predictions."""
 
     table: MeasurementTable
+    goal: Metric
     whole: InfluencePredictor
     parts: tuple[InfluencePredictor, ...]
     held_out: Floats
@@ -129,7 +140,7 @@ class _Fitted:
     """The candidates that effects are averaged over."""
 
     @classmethod
-    def of(cls, table: MeasurementTable) -> "_Fitted":
+    def of(cls, table: MeasurementTable, goal: Metric = TIME) -> "_Fitted":
         model = Influence(shapes=("log2",), degree=1)
         fold, held = folds(len(table), 0), np.full(len(table), np.nan)
         parts = []
@@ -140,6 +151,7 @@ class _Fitted:
         some = np.linspace(0, len(table) - 1, min(_ROWS, len(table))).astype(np.intp)
         return cls(
             table=table,
+            goal=goal,
             whole=model.train(table),
             parts=tuple(parts),
             held_out=held,
@@ -181,9 +193,9 @@ class _Fitted:
                 return None
             name = parameter.name
             text = (
-                f"{name} = 1: {change_words.change(size)}"
+                f"{name} = 1: {change_words.change(size, self.goal)}"
                 if option
-                else change_words.trend(name, values, size)
+                else change_words.trend(name, values, size, self.goal)
             )
             return _EffectSentence(abs(size), (name,), text)
         return self._ordered(parameter, dict(zip(values, effects.T, strict=True)), measured)
@@ -213,17 +225,20 @@ class _Fitted:
             return None
         slower: dict[str, list[str]] = {}
         for value in sorted(behind, key=lambda v: behind[v]):
-            slower.setdefault(change_words.change(behind[value]), []).append(
+            slower.setdefault(change_words.change(behind[value], self.goal), []).append(
                 change_words.shown(value)
             )
         name, size = parameter.name, max(behind.values())
+        best = "fastest" if self.goal.timed else "best"
         if sure:
             return _EffectSentence(
                 size,
                 (name,),
-                f"{name} = {change_words.shown(first)} is fastest; {change_words.listed(slower)}",
+                f"{name} = {change_words.shown(first)} is {best};"
+                f" {change_words.listed(slower, self.goal)}",
             )
-        text = f"{name}: compared with {change_words.shown(first)}, {change_words.listed(slower)}"
+        others = change_words.listed(slower, self.goal)
+        text = f"{name}: compared with {change_words.shown(first)}, {others}"
         if alike:
             verb = "is" if len(alike) == 1 else "are"
             text += f"; {change_words.few(alike, 'and')} {verb} not told apart"
@@ -255,7 +270,8 @@ class _Fitted:
             return None
         (here, _), (there, _) = pairs
         phrases = [
-            f"{change_words.change(size)} where {other.name} = {change_words.shown(second[place])}"
+            f"{change_words.change(size, self.goal)}"
+            f" where {other.name} = {change_words.shown(second[place])}"
             for size, place in ((here, slow), (there, fast))
         ]
         old, new = change_words.shown(first[start]), change_words.shown(first[to])

@@ -19,6 +19,8 @@ _HEAD = (
 _MOST = 5
 """Candidates that a table over all problems shows."""
 _RIGHT = (0, 2, 3, 4, 5)
+_OF_PREDICTION = (2, 5)
+"""Columns that are left out where nothing was predicted."""
 _DROPPED = (
     "  - instead of an interval: launched too few times for one, as a rule because it was clearly"
     " slower"
@@ -51,8 +53,11 @@ def problem(evaluation: ProblemEvaluation) -> str:
         what += f" (the {goal.better} the better)"
     tried, candidates = len(evaluation.evaluated), len(evaluation.rows)
     head = f"{evaluation.label}: {what} of {tried} of {candidates} candidates"
-    places = range(len(_HEAD), len(head_cells))
-    lines = [head, columns(rows, right=(*_RIGHT, *places))]
+    right = {*_RIGHT, *range(len(_HEAD), len(head_cells))}
+    unpredicted = all(row.predicted is None for row in evaluation.evaluated)
+    kept = [i for i in range(len(head_cells)) if not (unpredicted and i in _OF_PREDICTION)]
+    cells = [[row[i] for i in kept] for row in rows]
+    lines = [head, columns(cells, right=[place for place, i in enumerate(kept) if i in right])]
     if any(row.measured is not None and row.interval is None for row in evaluation.evaluated):
         lines.append(_DROPPED)
     lines += _failures(evaluation)
@@ -106,9 +111,9 @@ def _influences(evaluation: ProblemEvaluation) -> list[str]:
     if influence is None:
         return []
     errors = f"{100 * influence.error:.2g} % off on candidates it had not seen"
-    same = f"{100 * influence.same:.2g} % with the same time for all"
+    same = f"{100 * influence.same:.2g} % with the same {influence.metric.name} for all"
     return [
-        f"  What makes candidates fast ({errors}, {same}):",
+        f"  {influence.title} ({errors}, {same}):",
         *(f"    {text}" for text in influence.words),
     ]
 

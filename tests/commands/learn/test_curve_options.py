@@ -203,10 +203,11 @@ def test_every_option_of_a_table_knows_whether_it_was_given() -> None:
     assert not any(TableOptions().given.values())
     every = TableOptions(
         model=Path("m.xml"), response="time", without=["a"], analytical="b", categorical=["c"],
-        format="csv",
+        better="more", format="csv",
     )  # fmt: skip
     assert list(every.given) == [
-        "--model", "--response", "--without", "--analytical", "--categorical", "--format",
+        "--model", "--response", "--without", "--analytical", "--categorical", "--better",
+        "--format",
     ]  # fmt: skip
     assert all(every.given.values())
     assert not TableOptions(without=[], categorical=[]).given["--without"]

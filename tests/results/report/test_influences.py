@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from autotune.files.store import Store
+from autotune.domain.metric import TIME, Metric
 from autotune.learning.influence import Influence
 from autotune.learning.models.terms import indicator
 from autotune.results.documents import study_document
@@ -19,7 +20,7 @@ from autotune.results.report.group_means import GroupMeans
 from autotune.results.report.influences import LEAST, _table, influences
 
 
-def result(times, rows, options=None):
+def result(times, rows, options=None, goal=TIME):
     """What ``influences`` reads of a problem's result; ``options``: ``au`` of each row."""
     found = []
     options = options or [False] * len(rows)
@@ -36,7 +37,8 @@ def result(times, rows, options=None):
             placement="compact",
         )
         found.append(SimpleNamespace(candidate=candidate, compared=True, measured=seconds))
-    return SimpleNamespace(rows=found, label="heat2d")
+    problem = SimpleNamespace(goal=goal)
+    return SimpleNamespace(rows=found, label="heat2d", problem=problem)
 
 
 ROWS = list(itertools.product(("jil", "jli", "lij"), (8, 16, 32, 64, 128)))
@@ -136,6 +138,16 @@ def test_fastest_is_what_is_faster_than_every_other(monkeypatch) -> None:
     assert found.words == (
         "order = jil is fastest; jli takes 40 % more time, lij takes 2 times the time",
     )
+
+
+def test_the_words_of_a_rate_are_about_its_value(monkeypatch) -> None:
+    planted(monkeypatch, {"lij": 2.0, "jli": 1.4})
+    speed = Metric("speed", "MB/s", "more")
+    found = influences(result(noisy(FACTORS, ROWS), ROWS, goal=speed))
+    assert found is not None
+    assert found.title == "What makes candidates good"
+    assert found.words == ("order = jil is best; jli has 29 % less speed, lij has 50 % less speed",)
+    assert "the same speed for all" in found.note
 
 
 def test_a_direction_that_the_times_contradict_is_dropped(monkeypatch) -> None:

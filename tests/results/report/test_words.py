@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autotune.domain.metric import Metric
 from autotune.domain.ranking import Role
 from autotune.domain.results import Part, Prediction
 from autotune.models.engines.base import CompiledSweep
@@ -191,3 +192,14 @@ def test_the_work_of_two_candidates_as_ratios():
 def test_loops_over_the_same_components_are_added_up():
     halves = candidate(loop("lc_0", "lc"), loop("lc_1", "lc"), busy={"lc_0": 1.0, "lc_1": 1.0})
     assert loop_words.executed(halves, candidate(loop(), busy={"lc": 2.0}), LC) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(1.0, "50 % less speed"), (-0.5, "41 % more speed"), (-2.0, "4 times the speed")],
+)
+def test_changes_of_a_rate_are_those_of_its_value(size: float, text: str) -> None:
+    speed = Metric("speed", "MB/s", "more")
+    assert change_words.change(size, speed) == text
+    assert change_words.listed({text: ["8", "16"]}, speed) == f"8 and 16 have {text}"
+    assert change_words.change(1.0, Metric("size", "B")) == "2 times the size"

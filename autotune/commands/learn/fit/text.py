@@ -14,6 +14,8 @@ def fits(fits: Fits) -> str:
     """Fitted models as text: a block per model, the noise floor, how the data were treated."""
     table = fits.table
     unit = f" in {table.unit}" if table.unit else ""
+    if table.better == "more":
+        unit += ", of which more is better,"
     blocks = [f"{table.name}: {table.quantity}{unit} of {counted(len(table), 'row')}"]
     blocks += [_model(model) for model in fits.models]
     if fits.measured_again is not None:

@@ -68,7 +68,8 @@ def response(table: MeasurementTable) -> str:
     unit = "" if table.unit in ("", "s") else f" {table.unit}"
     show = seconds if table.unit == "s" else "{:.4g}".format
     doubt = "" if table.unit else " (no unit stated)"
-    return f"{table.quantity} from {show(low)} to {show(high)}{unit}{doubt}"
+    more = "; more is better" if table.better == "more" else ""
+    return f"{table.quantity} from {show(low)} to {show(high)}{unit}{doubt}{more}"
 
 
 def repetitions(table: MeasurementTable) -> str:

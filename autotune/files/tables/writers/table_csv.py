@@ -18,10 +18,10 @@ def to_csv(table: MeasurementTable) -> str:
     """The table as text: a line for each repetition, with the response in the last column.
 
     Columns of a single value follow the parameters. The title of the response has the unit
-    (``time_s``). ``autotune.files.tables.read`` reads the same rows and repetitions back; the
-    domains are then the values that occur. A response that is not the mean of its repetitions is
-    written in their place. Categories that all look like numbers become numbers unless the reader
-    is told otherwise (``--categorical``).
+    (``time_s``, ``rate [MB/s]``). ``autotune.files.tables.read`` reads the same rows and
+    repetitions back; the domains are then the values that occur. A response that is not the mean of
+    its repetitions is written in their place. Categories that all look like numbers become numbers
+    unless the reader is told otherwise (``--categorical``).
 
     Raises InputError for names and categories that would be read as something else: ``status``,
     ``nan``.
@@ -31,7 +31,7 @@ def to_csv(table: MeasurementTable) -> str:
     names = [parameter.name for parameter in table.parameters]
     constants = dict(table.constants)
     guesses = table.inputs.analytical
-    title = f"{table.quantity}_{table.unit}" if table.unit else table.quantity
+    title = f"{table.quantity}_{table.unit}" if table.unit == "s" else table.metric.title
     said = ["predicted_s" if table.unit == "s" else "predicted"] if guesses is not None else []
     writer.writerow([*names, *constants, *said, title])
     faults = _faults(table, title, text.getvalue())

@@ -175,7 +175,8 @@ def nearest(values: Iterable[int], wanted: int) -> int:
 def choose(keys: Sequence[tuple[int, int, float | None]], size: int, threads: int) -> int:
     """The index of the entry that the rule selects from a list of (size, threads, cost).
 
-    The cost is the seconds, or smaller for better values of another metric. The list must not be empty. Raises OutOfRange as ``Section.lookup``.
+    The cost is the seconds, or smaller for better values of another metric. The list must not be
+    empty. Raises OutOfRange as ``Section.lookup``.
     """
     if not 1 <= size <= LARGEST:
         raise OutOfRange(f"a size is from 1 to 2**53, not {size}")

@@ -180,14 +180,16 @@ def _cells(reading: Reading, text: str) -> Iterator[str]:
 
 
 def _members(reading: Reading, text: str) -> Iterator[str]:
-    """The values under a key of the JSON documents; a list of numbers gives several."""
+    """The values under a key of the JSON documents; a list of numbers gives several. Truth values
+    are true and false, as JSON writes them.
+    """
     for document in _documents(text):
         value = document
         for key in reading.json or ():
             value = value.get(key) if isinstance(value, dict) else None
         for member in value if isinstance(value, list) else [value]:
             if member is not None and not isinstance(member, dict | list):
-                yield str(member)
+                yield str(member).lower() if isinstance(member, bool) else str(member)
 
 
 def _documents(text: str) -> Iterator[object]:

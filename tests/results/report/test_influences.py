@@ -9,8 +9,8 @@ import fabricated as fake
 import numpy as np
 import pytest
 
-from autotune.files.store import Store
 from autotune.domain.metric import TIME, Metric
+from autotune.files.store import Store
 from autotune.learning.influence import Influence
 from autotune.learning.models.terms import indicator
 from autotune.results.documents import study_document

@@ -21,8 +21,8 @@ _RATE = r"(?:[\w%]+ ?/ ?s(?:ec(?:onds?)?)?|[\w%]+ per s(?:ec(?:onds?)?)?|[kMGTP]
 _RATE_AFTER = re.compile(rf"\s*({_RATE})(?![A-Za-z])", re.IGNORECASE)
 _RATE_NAME = re.compile(
     r"(?<![a-z])(?:[kmgtp]?(?:b|bit|byte|flop|op|it|iter|item|call|point|cell|row|edge|update)s?"
-    r" ?/ ?s(?:ec(?:ond)?)?|[kmgtp]flops?|\w+[ _]per[ _]s(?:ec(?:ond)?)?|throughput|bandwidth)"
-    r"(?![a-z])",
+    r" ?/ ?s(?:ec(?:ond)?)?|[kmgtp]i?(?:b|bit|byte|flop)s?_s|[kmgtp]flops?"
+    r"|\w+[ _]per[ _]s(?:ec(?:ond)?)?|throughput|bandwidth)(?![a-z])",
     re.IGNORECASE,
 )
 
@@ -36,7 +36,10 @@ def impossible_time(values: Sequence[Mapping[str, float]], outcome: ProcessOutco
     for sample in values:
         seconds = sample[TIME.name]
         if seconds > wall * _ROUNDING + _LATE:
-            return f"it printed a time of {show(seconds, 'time')}, its process took {_wall(wall)}"
+            return (
+                f"it printed a time of {show(seconds, 'time')}, its process took {_wall(wall)};"
+                " a rate, of which more is better, is a metric, and a time may state its unit: ms"
+            )
         if seconds < RESOLUTION:
             return (
                 f"it printed a time of {seconds:.3g} s, below the resolution of the clock,"
@@ -57,8 +60,7 @@ def rate_as_time(program: Program, outcome: ProcessOutcome) -> str:
     reading = program.time
     if reading.json or reading.csv:
         name = reading.csv or (reading.json or ("",))[-1]
-        named = _RATE_NAME.search(name)
-        return name if named else ""
+        return name if _RATE_NAME.search(name) else ""
     return _after(reading, outcome) if reading.pattern else ""
 
 

@@ -45,7 +45,7 @@ def result_of(check: Check, outcome: ProcessOutcome, folder: Path) -> JudgedResu
     number = isinstance(check.value, int | float) and not isinstance(check.value, bool)
     right = float(check.value) if number else str(check.value)
     if isinstance(check.value, bool) and isinstance(result, str):
-        result, right = result.lower(), right.lower()  # Python prints True, JSON true
+        result, right = result.lower(), str(check.value).lower()  # Python prints True, JSON true
     compared = compare(result, right, check.tolerance, "the right one is")
     return JudgedResult(result, compared.error, compared.fault)
 

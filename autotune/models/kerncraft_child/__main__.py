@@ -15,6 +15,7 @@ empty standard input, works in the folder of its kernel, and what is printed goe
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import re
@@ -24,6 +25,7 @@ import warnings
 from pathlib import Path
 
 warnings.simplefilter("ignore")  # before kerncraft, sympy and OSACA are loaded
+gc.disable()  # what is loaded stays
 
 from autotune.models.kerncraft_child.child_record import analyse  # noqa: E402
 from autotune.models.kerncraft_child.kernel_subject import Json, KernelRefused  # noqa: E402
@@ -130,6 +132,8 @@ def main(parent: int, place: str) -> None:
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as replies:
         os.dup2(2, 1)  # what kerncraft prints must not come between the answers
         prepare(place)
+        gc.freeze()
+        gc.enable()
         for line in sys.stdin:
             request = json.loads(line)
             sys.stdout.flush()

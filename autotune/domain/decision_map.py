@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.variant import Build, Value
 
 
@@ -131,6 +132,9 @@ class DecisionMap:
     """Contenders x cells that are legal."""
     stopped: str
     """Why nothing more was measured."""
+    goal: Metric = TIME
+    """What the candidates are judged by; the seconds of a map are its costs where it is not the
+    time: the reciprocal of a rate, of which more is better."""
 
     def __post_init__(self) -> None:
         if len(self.cells) != len(self.sizes) * len(self.threads):

@@ -51,6 +51,11 @@ class ProblemFacts:
         return self.goal if name == TIME.name else named[name]
 
     @property
+    def others(self) -> tuple[Metric, ...]:
+        """The metrics that are not what is optimised."""
+        return tuple(metric for metric in self.metrics if metric != self.goal)
+
+    @property
     def name(self) -> str:
         """The name of the IVP, the stencil or the program; without a name, the label."""
         return self.ivp or self.stencil or self.program or self.label

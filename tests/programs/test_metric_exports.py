@@ -1,6 +1,7 @@
 """What is made of a study whose objective is a rate speaks of the rate, in its unit."""
 
 import json
+import re
 from pathlib import Path
 
 import own_programs as own
@@ -168,6 +169,33 @@ def test_a_plain_table_is_read_in_the_metric_of_the_config(tmp_path: Path) -> No
     assert "expected rate [MB/s], of which more is better, the objective" in refused(*arguments)
 
 
+SIZED = """\
+schema: autotune.program/1
+title: Rates at sizes
+sources: [tiny.py]
+run: ["{python}", "{source folder}/tiny.py", "{level}", "{n}"]
+arguments: {n: 10}
+size: n
+threads: one
+parameters: {level: [1, 2]}
+metrics: {rate: {pattern: "rate (.*)", unit: MB/s, better: more}}
+objective: rate
+"""
+
+
+def test_a_map_shows_rates(tmp_path: Path) -> None:
+    script = 'import sys\nprint("rate", 125 * int(sys.argv[1]))\n'
+    config = own.put(
+        tmp_path, SIZED, CONFIG.replace("arguments: {}", "arguments: {n: 10}"), {"tiny.py": script}
+    )
+    place = ("--store", str(tmp_path / "s.sqlite"))
+    text = run("map", str(config), "--sizes", "10,20", "--threads", "1", *place)
+    assert " rate " in text
+    assert re.search(r" 2[0-9]{2}\.[0-9] MB/s", text)
+    assert "values of rate change smoothly" in text
+    assert " ms " not in text
+
+
 def run(*arguments: str) -> str:
     """What a command prints."""
     result = CliRunner().invoke(app, arguments)
@@ -180,3 +208,11 @@ def refused(*arguments: str) -> str:
     error = CliRunner().invoke(app, arguments).exception
     assert isinstance(error, InputError)
     return str(error)
+
+
+def test_the_page_has_columns_of_further_metrics(store: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    run("report", "--store", str(store), "-o", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert '<th class="r" scope="col">ratio</th>' in text
+    assert '<td class="r">2.5 x</td>' in text

@@ -355,6 +355,7 @@ class _VisitLoop:
             n=tuple(problem.n for problem in at),
             candidates=[[candidate.identity for candidate in row] for row in self.grid.candidates],
             failed=self.earlier.failed,
+            goal=self.grid.kind.problem.facts().goal,
         )
 
 

@@ -88,12 +88,7 @@ def table(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> Exp
     everyone = [(problem, row) for problem in problems for row in _ordered(problem)]
     names = list(dict.fromkeys(n for _, row in everyone for n in row.candidate.parameters))
     goals = _distinct(problem.problem.goal for problem in problems if not _timed(problem))
-    others = _distinct(
-        metric
-        for problem in problems
-        for metric in problem.problem.metrics
-        if metric != problem.problem.goal
-    )
+    others = _distinct(metric for problem in problems for metric in problem.problem.others)
     columns = (
         *BEFORE,
         *(f"{PARAMETER}{name}" for name in names),
@@ -184,9 +179,8 @@ def _measured(
 def _metrics(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, Cell]:
     """The metrics of a candidate by the titles of their columns."""
     goal = problem.problem.goal
-    others = (metric for metric in problem.problem.metrics if metric != goal)
     cells: dict[str, Cell] = {
-        f"{METRIC}{metric.title}": row.metrics.get(metric.name) for metric in others
+        f"{METRIC}{metric.title}": row.metrics.get(metric.name) for metric in problem.problem.others
     }
     if _timed(problem):
         return cells

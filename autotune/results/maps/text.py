@@ -32,9 +32,10 @@ def summary(chart: DecisionMap) -> list[str]:
     """One map in sentences."""
     level = percent(chart.level)
     few = not chart.same
+    values = "times" if chart.goal.timed else f"values of {chart.goal.name}"
     between = (
-        f"Between the cells the nearest {chart.size_name} counts, by ratio: as far as times change"
-        f" smoothly from one size to the next, the loss at any size is less than"
+        f"Between the cells the nearest {chart.size_name} counts, by ratio: as far as {values}"
+        f" change smoothly from one size to the next, the loss at any size is less than"
         f" {percent(chart.between[0])} with {level}"
     )
     sentences = [
@@ -80,7 +81,8 @@ def _shipping(chart: DecisionMap, level: str) -> list[str]:
 
 
 def _table(chart: DecisionMap) -> list[str]:
-    head = [chart.size_name, "T", "winner", "sure", "time", "loss <", "shipped", "loss <"]
+    value = chart.goal.name
+    head = [chart.size_name, "T", "winner", "sure", value, "loss <", "shipped", "loss <"]
     rows = [head]
     for cell in sorted(chart.cells, key=lambda cell: (cell.threads, cell.size)):
         rows.append(_row(chart, cell))
@@ -104,7 +106,7 @@ def _row(chart: DecisionMap, cell: MapCell) -> list[str]:
         str(cell.threads),
         f"{here}{winner}" + ("" if cell.sure else f" {MARK}"),
         percent(cell.probability),
-        words.seconds(cell.winner.seconds),
+        words.seconds(cell.winner.seconds, chart.goal),
         percent(cell.winner.bound),
         "the same" if same else chart.contenders[cell.merged.contender].label,
         percent(cell.merged.bound),

@@ -44,7 +44,7 @@ def problem(evaluation: ProblemEvaluation) -> str:
     """A table of the tried candidates, fastest first, failures last; then a summary."""
     if not evaluation.evaluated:
         return "\n".join(words.sentences_of(evaluation))
-    others = [metric for metric in evaluation.problem.metrics if metric != evaluation.problem.goal]
+    others = evaluation.problem.others
     head_cells = (*_HEAD, *(metric.name for metric in others))
     rows = [head_cells, *(_cells(row, evaluation, others) for row in evaluation.evaluated)]
     goal = evaluation.problem.goal

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autotune.domain.decision_map import Choice, Contender, DecisionMap, MapCell
+from autotune.domain.metric import TIME, Metric
 from autotune.tuning.maps import losses, merge
 from autotune.tuning.maps.explore import Explorer
 from autotune.tuning.maps.map_prior import Flags, Floats, Whole
@@ -29,6 +30,8 @@ class Facts:
     """Identity of each contender in each cell."""
     failed: Mapping[tuple[int, int], str] = field(default_factory=dict)
     """(contender, cell) to status."""
+    goal: Metric = TIME
+    """What the candidates are judged by."""
 
 
 def finish(explorer: Explorer, facts: Facts, stopped: str) -> DecisionMap:
@@ -54,6 +57,7 @@ def finish(explorer: Explorer, facts: Facts, stopped: str) -> DecisionMap:
     return DecisionMap(
         label=facts.label,
         title=facts.title,
+        goal=facts.goal,
         size_name=facts.size_name,
         engine=facts.engine,
         level=aim.level,

@@ -167,7 +167,7 @@ def samples(record: Samples, caption: str) -> str:
                 )  # fmt: skip
             axes.plot(
                 [strip.location] * 2, [place - 0.36, place + 0.36], color="black", linewidth=2,
-                label="the time that counts" if place == 0 else None,
+                label="what counts" if place == 0 else None,
             )  # fmt: skip
         places = range(len(record.strips))
         axes.set_yticks(list(places), [str(s.shown) for s in record.strips])

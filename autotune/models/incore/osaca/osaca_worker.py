@@ -18,6 +18,7 @@ package never imports it: OSACA is under the AGPL-3 and stays behind the pipe.
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import signal
@@ -26,9 +27,11 @@ import warnings
 from functools import cache
 from typing import TYPE_CHECKING
 
-from osaca.parser import ParserAArch64, ParserX86ATT
-from osaca.parser.register import RegisterOperand
-from osaca.semantics import ArchSemantics, MachineModel
+gc.disable()  # until all is loaded: it stays
+
+from osaca.parser import ParserAArch64, ParserX86ATT  # noqa: E402
+from osaca.parser.register import RegisterOperand  # noqa: E402
+from osaca.semantics import ArchSemantics, MachineModel  # noqa: E402
 
 if TYPE_CHECKING:
     from osaca.parser import InstructionForm
@@ -50,9 +53,14 @@ def die_with_parent(parent: int) -> None:
 @cache
 def semantics(arch: str) -> ArchSemantics:
     """OSACA's semantics of one architecture; builds only the parser that it needs."""
-    x86 = MachineModel.get_isa_for_arch(arch) == "x86"
-    parser = ParserX86ATT() if x86 else ParserAArch64()
-    return ArchSemantics(parser, MachineModel(arch=arch.lower()))
+    gc.disable()
+    try:
+        x86 = MachineModel.get_isa_for_arch(arch) == "x86"
+        parser = ParserX86ATT() if x86 else ParserAArch64()
+        return ArchSemantics(parser, MachineModel(arch=arch.lower()))
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def described(arch: str, text: str, equivalents: list[str]) -> dict[str, object]:

@@ -210,6 +210,14 @@ def refused(*arguments: str) -> str:
     return str(error)
 
 
+def test_a_journal_calls_the_cost_a_cost_and_holds_the_rate(store: Path, tmp_path: Path) -> None:
+    journal = tmp_path / "study.journal"
+    run("mirror", "--store", str(store), "-o", str(journal))
+    text = journal.read_text(encoding="utf-8")
+    assert "cost of rate" in text
+    assert '"rate":400.0' in text
+
+
 def test_the_page_has_columns_of_further_metrics(store: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     run("report", "--store", str(store), "-o", str(page))

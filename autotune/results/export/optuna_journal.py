@@ -33,9 +33,10 @@ def write(result: StudyEvaluation, path: Path, objectives: Sequence[Objective] =
     """Write the journal, one Optuna study ``NAME/LABEL`` for each problem; the number of trials.
 
     A trial is a candidate that was measured, or whose measurement failed. Its values are
-    ``objectives`` in their order; a candidate without one of them becomes a failed trial. An
-    existing journal is replaced as a whole. Raises InputError if the file cannot be written, or is
-    not a journal.
+    ``objectives`` in their order; an objective that is not the time stands there as its cost, and
+    is called so. The metrics of a program are attributes. A candidate without one of the objectives
+    becomes a failed trial. An existing journal is replaced as a whole. Raises InputError if the
+    file cannot be written, or is not a journal.
     """
     _require_journal(path)
     try:
@@ -86,8 +87,11 @@ def _study(
     storage: JournalStorage,
     objectives: Sequence[Objective],
 ) -> int:
+    goal = problem.problem.goal
+    shown = goal.name if goal.timed else f"cost of {goal.name}"
+    names_of_values = [shown if objective == "time" else objective for objective in objectives]
     study = optuna_trials.open_study(
-        objectives, storage=storage, name=f"{result.study.name}/{problem.label}"
+        names_of_values, storage=storage, name=f"{result.study.name}/{problem.label}"
     )
     for name, text in (("config", result.study.config), ("problem", problem.problem.title)):
         study.set_user_attr(name, text)
@@ -119,7 +123,7 @@ def _trial(
         {name: settings.get(name) for name in names},
         space,
         values,
-        attributes=_attributes(row),
+        attributes=_attributes(row) | dict(row.metrics),
         number=number,
         period=_moments(row),
     )

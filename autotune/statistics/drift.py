@@ -18,7 +18,7 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
-from autotune.statistics.launch_times import POLLUTION, LaunchTime, weighted_quantile
+from autotune.statistics.launch_times import POLLUTION, LaunchTime, mean_bias, weighted_quantile
 from autotune.statistics.quantiles import MAD_TO_DEVIATION, student
 
 Floats = NDArray[np.float64]
@@ -41,6 +41,8 @@ _SURE = 0.99
 _MOVES = 0.25
 """Relative to half an interval of 99 %: the standard deviation of the difference between a mean of
 some values and that of them and as many more."""
+_NORMAL = 1.645
+"""Standard deviations on either side of the middle of a 90 % interval."""
 _MEDIAN = 1.2533
 """Standard error of a median over that of a mean, for normal noise."""
 
@@ -109,6 +111,7 @@ def levels(
         y=np.array([math.log(x.seconds) for _, _, x in launches]),
         lost=np.array([x.lost for _, _, x in launches]),
         error=np.array([x.error for _, _, x in launches]),
+        bias=np.array([x.bias for _, _, x in launches]),
     )
     fit = _fit(table)
     anchor = [column[key] for key in at if key in column]
@@ -136,6 +139,7 @@ class _Launches:
     """Logarithm of its time."""
     lost: Floats
     error: Floats
+    bias: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +161,9 @@ def _errors(launches: _Launches, fit: _Fit) -> Floats:
     total = np.bincount(launches.i, weights=precision)
     lost = np.bincount(launches.i, weights=precision * launches.lost) / total
     apart = (lost - lost.mean()) * fit.pollution.error
-    return np.asarray(np.sqrt(1 / total + apart**2), dtype=np.float64)
+    # alike in all launches: the deviation whose 90 % interval are the bounds
+    bias = np.bincount(launches.i, weights=precision * launches.bias) / total / _NORMAL
+    return np.asarray(np.sqrt(1 / total + apart**2 + bias**2), dtype=np.float64)
 
 
 def _fit(launches: _Launches) -> _Fit:
@@ -309,7 +315,8 @@ def contest(
     ``noise`` is the spread of one launch and ``pollution`` what disturbed launches lose besides,
     both estimated from all candidates, since few rounds do not determine them. Where the ratios
     scatter by more than the noise, their own scatter is used. Student's quantiles with two degrees
-    of freedom more than rounds allow for heavy tails.
+    of freedom more than rounds allow for heavy tails. How the losses of several threads overlap is
+    not known of either, however many rounds there are.
     """
     shared = sorted(first.keys() & second.keys(), key=str)
     if not shared:
@@ -327,7 +334,8 @@ def contest(
         error *= max(1.0, scatter)
     error *= _MEDIAN if len(ratios) > 2 else 1.0
     error = math.hypot(error, float(np.average(lost, weights=weights)) * pollution.error)
-    half = student(len(ratios) + 2, share) * error
+    bias = mean_bias(a, weights) + mean_bias(b, weights)
+    half = student(len(ratios) + 2, share) * error + bias
     return Contest(math.exp(middle), math.exp(middle - half), math.exp(middle + half), len(ratios))
 
 

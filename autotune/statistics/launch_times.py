@@ -50,8 +50,12 @@ class LaunchTime:
     lost: float = 0.0
     """Logarithm of how much longer the samples were that decided, 0 for undisturbed ones."""
     error: float = 0.0
-    """Standard deviation of the logarithm of ``seconds``, because it is unknown how the losses of
-    several threads overlap."""
+    """Standard deviation of the logarithm of ``seconds``, because it is unknown which losses the
+    samples had."""
+    bias: float = 0.0
+    """The logarithm of ``seconds`` may be off by so much, because it is unknown how the losses of
+    several threads overlap: a part of ``error`` that is alike in all launches of a candidate, so
+    that more launches do not make it smaller."""
 
 
 def without_losses(seconds: Floats, busy: Floats, threads: int) -> tuple[Floats, Floats]:
@@ -92,7 +96,8 @@ def launch_time(samples: Sequence[Sample]) -> LaunchTime:
     return LaunchTime(
         seconds=float(np.quantile(times, LOW, weights=weights, method="inverted_cdf")),
         lost=float(np.average(lost, weights=weights)),
-        error=float(np.average(errors, weights=weights)),
+        error=(error := float(np.average(errors, weights=weights))),
+        bias=error,
     )
 
 
@@ -122,7 +127,12 @@ def _parts_of_runs(samples: Sequence[Sample]) -> LaunchTime:
     above = math.log(least / mean)
     if above <= error:
         return LaunchTime(least, error=min(error / 2, max(_ALONE, above / 2)))
-    return LaunchTime(mean, lost=math.log(float(seconds.mean()) / mean), error=error)
+    return LaunchTime(
+        mean,
+        lost=math.log(float(seconds.mean()) / mean),
+        error=error,
+        bias=float(errors.mean()),
+    )
 
 
 def _of_smallest(ordered: Floats, share: float) -> float:
@@ -188,8 +198,13 @@ def interval(launches: Sequence[LaunchTime], share: float = 0.9) -> tuple[float,
     scatter = float(np.average((logs - mean) ** 2, weights=weights))
     besides = POLLUTION * float(np.average([x.lost for x in launches], weights=weights))
     error = math.hypot(math.sqrt(scatter * len(logs) / (len(logs) - 1) / effective), besides)
-    half = student(len(launches) - 1, share) * error
+    half = math.hypot(student(len(launches) - 1, share) * error, mean_bias(launches, weights))
     return math.exp(mean - half), math.exp(mean + half)
+
+
+def mean_bias(launches: Sequence[LaunchTime], weights: Floats) -> float:
+    """How far the mean logarithm of times (n,) with these weights (n,) may be off."""
+    return float(np.average([launch.bias for launch in launches], weights=weights))
 
 
 def _weights(launches: Sequence[LaunchTime]) -> Floats:

@@ -9,7 +9,11 @@ from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
 from autotune.files import codec
 from autotune.results.documents.study_document import study as document_of
-from autotune.results.evaluate.common_winner import common_winner
+from autotune.results.evaluate.common_winner import (
+    CommonCandidate,
+    CommonWinner,
+    common_winner,
+)
 from autotune.results.report.study_table import study as table_of
 
 PROGRAM = """\
@@ -77,6 +81,22 @@ def test_the_best_of_one_problem_are_measured_in_the_others(tmp_path: Path) -> N
     for problem in made.evaluation.problems:
         assert problem.best is not None
         assert problem.best.candidate.variant in in_all
+
+
+def test_the_baseline_is_chosen_where_it_may_be_the_best() -> None:
+    def candidate(variant: str, score: float) -> CommonCandidate:
+        return CommonCandidate(
+            variant=variant, layout="", compiler="", flags=(), ratios=(score, score), score=score,
+            error=0.02, baseline=variant == "x",
+        )  # fmt: skip
+
+    ordered = (candidate("y", 1.0), candidate("x", 1.04), candidate("z", 1.3))
+    common = CommonWinner(rule="geometric mean", weights=(0.5, 0.5), candidates=ordered)
+    assert [rival.variant for rival in common.rivals] == ["x"]
+    assert common.best.variant == "x"
+    apart = CommonWinner(rule="worst", weights=(0.5, 0.5), candidates=(ordered[0], ordered[2]))
+    assert apart.best.variant == "y"
+    assert apart.rivals == ()
 
 
 def test_a_winner_of_each_is_the_default(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from autotune.statistics.drift import (
     levels,
     ratio_error,
 )
-from autotune.statistics.launch_times import LaunchTime
+from autotune.statistics.launch_times import LaunchTime, interval
 
 Rounds = Mapping[Hashable, LaunchTime]
 
@@ -418,3 +418,22 @@ def test_futile_contests_are_seldom_decided_by_twice_as_many_rounds() -> None:
     assert len(decided[True]) > 150
     assert np.mean(decided[True]) < 0.05
     assert np.mean(decided[False]) > 0.08
+
+
+@pytest.mark.parametrize("rounds", [3, 30])
+def test_rounds_do_not_tell_how_the_losses_of_threads_overlap(rounds: int) -> None:
+    """Two threads had 80 % of their time: the losses took 20 % or 40 % of the wall time."""
+    time = LaunchTime(1.0, lost=0.3, error=0.14, bias=0.14)
+    slower = LaunchTime(1.2, lost=0.3, error=0.14, bias=0.14)
+    comparison = contest(
+        dict.fromkeys(range(rounds), slower), dict.fromkeys(range(rounds), time), 0.01
+    )
+    assert comparison is not None
+    assert not comparison.slower
+    sure = LaunchTime(1.2), LaunchTime(1.0)
+    comparison = contest(*(dict.fromkeys(range(rounds), x) for x in sure), 0.01)
+    assert comparison is not None
+    assert comparison.slower
+    low, high = interval([time] * rounds) or (0.0, 0.0)
+    assert low < 0.87
+    assert high > 1.15

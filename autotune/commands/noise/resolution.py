@@ -92,7 +92,9 @@ def noise_figures(
     if twins is None:
         raise ValueError("A and B share no round")
     launches = [launch for rounds in times.values() for launch in rounds.values()]
-    resolution = RoundsOfRatio(fit, math.sqrt(float(np.mean([x.error**2 for x in launches]))))
+    error = math.sqrt(float(np.mean([x.error**2 for x in launches])))
+    bias = float(np.mean([x.bias for x in launches]))
+    resolution = RoundsOfRatio(fit, error, bias)
     round_s = float(np.mean(round_seconds))
 
     def of_rounds(rounds: int) -> ResolvedDifference:
@@ -130,12 +132,14 @@ class RoundsOfRatio:
     """Of the A/A run."""
     error: float
     """Standard deviation of the logarithm of a launch's time because of unknown losses."""
+    bias: float = 0.0
+    """What all launches of a candidate may be off alike; see ``LaunchTime``."""
 
     def difference(self, rounds: int) -> float:
         """The relative difference that is told apart in a share ``POWER`` of contests."""
         noise = math.hypot(self.fit.noise_of(rounds - 1), self.error)
         error = ratio_error(rounds, noise)
-        return math.expm1(half_width(rounds, noise) + _MARGIN * error)
+        return math.expm1(half_width(rounds, noise) + 2 * self.bias + _MARGIN * error)
 
     def rounds(self, difference: float) -> int | None:
         """The fewest rounds that tell a relative difference apart; None if there are too many."""

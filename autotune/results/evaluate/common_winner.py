@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from autotune.domain.setup import WinnerRule
 from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
+from autotune.statistics.drift import share_of_each
 
 RULE, WEIGHTS = "winner", "weights"
 """Conditions of a run: how one winner is chosen over all problems, and the weights of these."""
@@ -44,8 +46,8 @@ class CommonWinner:
 
     @property
     def best(self) -> CommonCandidate:
-        """The winner."""
-        return self.candidates[0]
+        """The winner: the baseline, where it is not told apart from the candidate that is best."""
+        return next((c for c in self.rivals if c.baseline), self.candidates[0])
 
     @property
     def baseline(self) -> CommonCandidate | None:
@@ -54,12 +56,13 @@ class CommonWinner:
 
     @property
     def rivals(self) -> tuple[CommonCandidate, ...]:
-        """The candidates that are not told apart from the winner at 95 %."""
-        best = self.best
+        """The candidates that are not told apart from the first one, with 95 % for all of them."""
+        first, *others = self.candidates
+        deviations = NormalDist().inv_cdf((1 + share_of_each(len(others))) / 2)
         return tuple(
             c
-            for c in self.candidates[1:]
-            if math.log(c.score / best.score) <= _NORMAL * math.hypot(c.error, best.error)
+            for c in others
+            if math.log(c.score / first.score) <= deviations * math.hypot(c.error, first.error)
         )
 
 

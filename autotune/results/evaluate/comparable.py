@@ -2,9 +2,9 @@
 
 If all candidates were measured in the same rounds, all rounds count. A search measures some
 candidates more often than others. Then the finalists, which are measured again together, are
-compared by those final rounds only, because these rounds had no influence on which candidates
-became finalists. The other candidates are compared by their level (``statistics.drift.levels``),
-which is as reliable as the rounds that they share with the rest.
+compared by those final rounds only, unless the finals were cut short, because these rounds had no
+influence on which candidates became finalists. The other candidates are compared by their level
+(``statistics.drift.levels``), which is as reliable as the rounds that they share with the rest.
 """
 
 import math
@@ -97,8 +97,9 @@ def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | 
     if not measured:
         return None
     stages = _stages(run.measurements, measured.keys())
-    final = _enough(_only(measured, {r for r, stage in stages.items() if stage == "final"}))
-    if len(final) > 1:
+    finals = {r for r, stage in stages.items() if stage == "final"}
+    final = _enough(_only(measured, finals))
+    if len(final) > 1 and len(finals) >= _LEAST_ROUNDS:  # finals that were cut short say less
         return _with_finals(run.id, measured, final)
     compared = measured if stages else _enough(measured)
     level = levels(compared)

@@ -83,8 +83,8 @@ def _common(common: CommonWinner, labels: Sequence[str]) -> str:
         gain = common.baseline.score / common.best.score
         lines.append(f"  Improvement over the baseline: {gain:.2f}x.")
     if common.rivals:
-        rivals = words.listed([rival.variant for rival in common.rivals])
-        lines.append(f"  Not told apart from the winner: {rivals}.")
+        names = words.listed([c.variant for c in (common.candidates[0], *common.rivals)])
+        lines.append(f"  Undecided between {names}.")
     return "\n".join(lines)
 
 

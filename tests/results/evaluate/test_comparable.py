@@ -103,6 +103,17 @@ def test_finalists_are_compared_by_the_finals_alone():
     assert set(made.times) == {"a", "b", "c"}
 
 
+@pytest.mark.parametrize("last", [(2,), (2, 3)])
+def test_finals_that_were_cut_short_do_not_hide_who_was_not_launched_in_them(last):
+    stages = {0: "first", 1: "first", 2: "final", 3: "final"}
+    a = measured("a", dict.fromkeys((0, 1, *last), 2.0), stages=stages)
+    b = measured("b", dict.fromkeys((0, 1, *last), 3.0), stages=stages)
+    c = measured("c", dict.fromkeys((0, 1), 1.0), stages=stages)
+    made = comparable_run(run(a, b, c), {"a", "b", "c"})
+    assert made is not None
+    assert (made.finals, made.fastest) == (False, "c")
+
+
 def test_drift_between_rounds_is_taken_out_of_a_search():
     stages = {0: "first", 1: "search", 2: "search"}
     a = measured("a", {0: 1.0, 1: 2.0, 2: 4.0}, stages=stages)

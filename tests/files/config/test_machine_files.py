@@ -360,7 +360,7 @@ def machines(draw):
         caches[0] = replace(caches[0], exposed=inner)
     keys = ["clock", "cores", "memory.exposed", f"caches.{caches[0].name}.size", "in_core.osaca"]
     sources = draw(st.dictionaries(st.sampled_from(keys), names.map(str.strip).filter(bool)))
-    osaca = draw(st.just("HSW") | st.none() if "in_core.osaca" not in sources else st.just("1e6"))
+    osaca = draw(st.just("HSW") | st.none() if "in_core.osaca" not in sources else st.just("NO"))
     return Machine(
         name=draw(names),
         title=draw(

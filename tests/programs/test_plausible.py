@@ -8,7 +8,7 @@ import pytest
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
 from autotune.domain.program import Program
-from autotune.errors import InputError
+from autotune.errors import InputError, WorkFailed
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.units import Seconds
 from autotune.workloads.program.measuring.plausible_output import impossible_time, rate_as_time
@@ -65,6 +65,12 @@ def test_a_time_lies_between_the_clock_and_the_life_of_its_process(
         ('{pattern: "time (\\\\S+)"}', "time 0.01\\r\\nMB/s", ""),
         ('{csv: "MB/s"}', "MB/s\\n4", "MB/s"),
         ("{json: result.bytes_per_second}", "", "bytes_per_second"),
+        ('{pattern: "time (\\\\S+)"}', "time 0.15 gflops 0.7", ""),
+        ('{pattern: "time=(\\\\S+)"}', "time=0.52 Gflops=3.8", ""),
+        ('{pattern: "time: (\\\\S+)"}', "time: 0.52  MB/s: 120", ""),
+        ('{pattern: "copy (\\\\S+)"}', "copy 412.3 MB/s 1034.2 MB/s", "412.3 MB/s"),
+        ("{json: bandwidth_test_seconds}", "", ""),
+        ("{csv: throughput_time}", "", ""),
         ("{json: throughput}", "", "throughput"),
         ("{json: speed.mb_s}", "", "mb_s"),
         ("{json: bandwidth.time_s}", "", ""),
@@ -121,3 +127,12 @@ def test_a_liar_does_not_win(tmp_path: Path, lie: str, words: str) -> None:
     assert liar.status == "implausible"
     assert liar.measurement is not None
     assert words in liar.measurement.detail
+
+
+def test_a_pattern_that_takes_for_ever_is_named(tmp_path: Path) -> None:
+    text = PROGRAM.replace('{pattern: "time (\\\\S+)"}', "{pattern: '^((?:a|aa)+)$'}")
+    path = own.put(tmp_path, text, CONFIG, {"tiny.py": 'print("a" * 4000 + "!")\n'})
+    with pytest.raises(WorkFailed, match=r"takes more than 2 s to search the line 'aaa"):
+        tune_flow.tune(
+            load(path), tune_flow.StudyOptions(), str(tmp_path / "store.sqlite"), own.quiet
+        )

@@ -21,12 +21,17 @@ def launches(times: Sequence[float], walls: Sequence[float]) -> list[Sample]:
 
 def test_a_constant_is_told_when_its_processes_differ() -> None:
     walls = [0.051, 0.055, 0.06, 0.052, 0.053]
-    assert "1 ms in each of 5 launches" in constant_time(launches([0.001] * 5, walls))
-    assert not constant_time(launches([0.001] * 4, walls[:4])), "too few samples"
-    assert not constant_time(launches([0.001] * 4 + [0.0011], walls))
+    assert "1.234 ms in each of 5 launches" in constant_time(launches([0.001234] * 5, walls))
+    assert not constant_time(launches([0.001234] * 4, walls[:4])), "too few samples"
+    assert not constant_time(launches([0.001234] * 4 + [0.001235], walls))
     coarse = [0.53, 0.531, 0.534, 0.533, 0.532]
     assert not constant_time(launches([0.52] * 5, coarse)), "printed with two digits"
     assert constant_time(launches([0.5234567] * 5, coarse))
+    set_up = [0.45, 0.61, 0.75, 0.5, 0.7]
+    assert not constant_time(launches([0.05] * 5, set_up)), "two digits beside a set-up that varies"
+    micro = [1e-6 * n for n in (123, 123, 123, 123, 123)]
+    assert not constant_time(launches(micro, [0.0011, 0.0013, 0.0012, 0.0011, 0.0014]))
+    assert constant_time(launches([0.5] * 5, [0.51, 0.9, 0.53, 0.52, 0.51])), "most of its life"
 
 
 def test_a_share_far_below_that_of_peers_is_odd_unless_the_process_was_as_short() -> None:
@@ -36,4 +41,9 @@ def test_a_share_far_below_that_of_peers_is_odd_unless_the_process_was_as_short(
     assert list(odd_shares(liar)) == ["liar"]
     fast = {**honest, "fast": launches([0.001] * 3, [0.021] * 3)}
     assert not odd_shares(fast)
+    begun = {f"c{i}": launches([1.0] * 3, [2.5] * 3) for i in range(4)}
+    assert not odd_shares({**begun, "fast": launches([0.02] * 3, [1.52] * 3)}), "the same set-up"
+    assert list(odd_shares({**begun, "liar": launches([0.02] * 3, [2.5] * 3)})) == ["liar"]
+    repeated = {**honest, "liar": launches([0.02] * 5, [0.12, 0.13, 0.12, 0.14, 0.12])}
+    assert "20 ms in each of 5 launches" in odd_shares(repeated)["liar"]
     assert not odd_shares({name: liar[name] for name in ("c0", "c1", "liar")}), "too few peers"

@@ -1,7 +1,8 @@
 """The notations of programs and their models: values, command lines, formulas, shares, reuse."""
 
-import re
 from collections.abc import Mapping
+
+import regex
 
 from autotune.domain.parameter_values import within
 from autotune.domain.program import Command, ProgramConstraint, Template
@@ -149,8 +150,8 @@ def _pattern(stated: object) -> str:
     if not isinstance(stated, str):
         raise ValueError(f"{describe(stated)} is not a regular expression")
     try:
-        groups = re.compile(stated).groups
-    except re.error as error:
+        groups = regex.compile(stated).groups
+    except regex.error as error:
         raise ValueError(f"{stated!r} is not a regular expression: {error}") from error
     if groups != 1:
         raise ValueError(f"{stated!r} has {groups} groups; one is read: time: ([0-9.eE+-]+)")

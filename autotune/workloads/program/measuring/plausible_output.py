@@ -9,6 +9,7 @@ from autotune.domain.program import Program
 from autotune.domain.readings import TimeReading
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.units import show
+from autotune.workloads.program.measuring import printed_output
 
 _ROUNDING = 1.01
 """A time may exceed the life of its process by one percent, ..."""
@@ -18,7 +19,10 @@ RESOLUTION = time.get_clock_info("perf_counter").resolution
 """Seconds: the finest clock of this host."""
 
 _RATE = r"(?:[\w%]+ ?/ ?s(?:ec(?:onds?)?)?|[\w%]+ per s(?:ec(?:onds?)?)?|[kMGTP]?(?:FLOPS|bps|Bps))"
-_RATE_AFTER = re.compile(rf"\s*({_RATE})(?![A-Za-z])", re.IGNORECASE)
+_RATE_AFTER = re.compile(rf"\s*({_RATE})(?![A-Za-z])(?!\s*[=:])", re.IGNORECASE)
+_TIME_BEFORE = re.compile(r"(?:time|seconds?|secs?|elapsed)\W*$", re.IGNORECASE)
+_NUMBER_AFTER = re.compile(r"\s+[-+.]?\d")
+_TIME_NAME = re.compile(r"(?:time|seconds|secs)$", re.IGNORECASE)
 _RATE_NAME = re.compile(
     r"(?<![a-z])(?:[kmgtp]?(?:b|bit|byte|flop|op|it|iter|item|call|point|cell|row|edge|update)s?"
     r" ?/ ?s(?:ec(?:ond)?)?|[kmgtp]i?(?:b|bit|byte|flop)s?_s|[kmgtp]flops?"
@@ -60,15 +64,17 @@ def rate_as_time(program: Program, outcome: ProcessOutcome) -> str:
     reading = program.time
     if reading.json or reading.csv:
         name = reading.csv or (reading.json or ("",))[-1]
-        return name if _RATE_NAME.search(name) else ""
+        return name if _RATE_NAME.search(name) and not _TIME_NAME.search(name) else ""
     return _after(reading, outcome) if reading.pattern else ""
 
 
 def _after(reading: TimeReading, outcome: ProcessOutcome) -> str:
-    pattern = re.compile(reading.pattern or "")
     for line in re.split(r"[\r\n]", outcome.out or outcome.err):
-        match = pattern.search(line[:4096])
+        match = next(printed_output.line_matches(reading, line[:4096]), None)
         rate = _RATE_AFTER.match(line, match.end(1)) if match else None
         if match and rate:
-            return f"{match.group(1)} {rate.group(1)}"
+            # "time 0.15 gflops 0.7": what follows is the name of the next number
+            named = _TIME_BEFORE.search(line[: match.start(1)])
+            if not (named and _NUMBER_AFTER.match(line, rate.end(1))):
+                return f"{match.group(1)} {rate.group(1)}"
     return ""

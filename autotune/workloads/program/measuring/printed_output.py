@@ -3,9 +3,10 @@
 import csv
 import json
 import math
-import re
 import sys
 from collections.abc import Iterator, Mapping
+
+import regex
 
 from autotune.domain.metric import TIME
 from autotune.domain.program import Check, Program
@@ -14,6 +15,8 @@ from autotune.language.constraint import Value
 from autotune.toolchain.child_process import TAIL, ProcessOutcome
 from autotune.workloads.program.measuring.check_answers import Answer, number
 
+_PATIENCE = 2.0
+"""Seconds that a pattern may take to search a line."""
 _LONGEST = 4096
 """Characters of a line that is searched."""
 _REWRITES = 1000
@@ -154,10 +157,23 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _matches(reading: Reading, text: str) -> Iterator[str]:
-    pattern = re.compile(reading.pattern or "")
     for line in _lines(text):
-        for match in pattern.finditer(line):
+        for match in line_matches(reading, line):
             yield match.group(1) or ""
+
+
+def line_matches(reading: Reading, line: str) -> Iterator[regex.Match[str]]:
+    """The matches of a reading's pattern in a line.
+
+    Raises ``UnreadableOutput`` for a pattern that takes too long, which repeats of repeats do.
+    """
+    try:
+        yield from regex.finditer(reading.pattern or "", line, timeout=_PATIENCE)
+    except TimeoutError as error:
+        raise UnreadableOutput(
+            f"the pattern {reading.pattern!r} takes more than {_PATIENCE:g} s to search the line"
+            f" {line[:60]!r} ..., which has {len(line)} characters: it repeats what it repeats"
+        ) from error
 
 
 def _cells(reading: Reading, text: str) -> Iterator[str]:

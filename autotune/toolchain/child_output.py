@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 import selectors
 import time
 from collections.abc import Callable
@@ -115,7 +116,7 @@ class OutputReader:
 
     def _ended(self) -> bool:
         # while the child is not reaped, its number cannot be given to another
-        return has_ended(self._child.pid)
+        return has_ended(self._child.pid) if self._end is None else _readable(self._end)
 
     def _read(self, wait: float) -> bool:
         """Read once from all streams that have data; True if there were any."""
@@ -173,9 +174,15 @@ class OutputReader:
                 stream.close()
 
 
+def _readable(descriptor: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 def _descriptor(pid: int) -> int | None:
-    """A descriptor that becomes readable when a process ends (pidfd_open(2)); None where the kernel
-    has none, and the end is looked for instead.
+    """A descriptor that becomes readable when a process ends with all its threads (pidfd_open(2));
+    None where the kernel has none, and the end is looked for instead.
     """
     try:
         return os.pidfd_open(pid)

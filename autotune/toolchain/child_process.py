@@ -198,7 +198,7 @@ def run(
         seconds=Seconds(time.monotonic() - started),
         priority=priority,
         left=tuple(sorted(left)),
-        strays=strays,
+        strays=max(strays, int(guard.left)),
         usage=None if reaped is None else _usage(reaped, ended - child.begun, waited),
     )
 

@@ -66,6 +66,8 @@ class Guard:
         self._lost = False
         self._started = 0
         """Children."""
+        self._left = False
+        """The latest child left processes behind."""
         self._gone = 0
         """So many of them have ended and left nothing behind."""
         self._socket, theirs = socket.socketpair()
@@ -125,6 +127,7 @@ class Guard:
     def reap(self, child: GuardedChild) -> ReapedChild:
         """Wait for the end of the child. Raises GuardLost where the guard was ended."""
         answer = self._ask({"reap": child.pid})
+        self._left = bool(answer["left"])
         return ReapedChild(
             int(answer["status"]),
             Seconds(answer["cpu"]),
@@ -147,6 +150,11 @@ class Guard:
         if not running:
             self._gone = started
         return running
+
+    @property
+    def left(self) -> bool:
+        """Whether the latest reaped child left processes behind, however short they live."""
+        return self._left
 
     @property
     def alive(self) -> bool:
@@ -203,7 +211,7 @@ def child_guard() -> Iterator[Guard]:
     except BaseException:
         guard.close()  # it may be in the midst of an answer
         raise
-    if not guard.alive or guard.descendants:
+    if not guard.alive or guard.descendants or guard.left:
         guard.close()
         return
     with _lock:

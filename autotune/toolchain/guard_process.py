@@ -6,7 +6,8 @@ answer likewise.
 
     {"start": [...], "environment": {...}, "folder": PATH, "record": PREFIX}, with three descriptors
         -> {"pid": N, "begun": SECONDS of the monotonic clock} or {"errno": N}
-    {"reap": N} -> {"status": N, "cpu": SECONDS, "voluntary": N, "involuntary": N, "peak": BYTES}
+    {"reap": N} -> {"status": N, "cpu": SECONDS, "voluntary": N, "involuntary": N, "peak": BYTES,
+                    "left": BOOLEAN}
 
 Descendants whose parents have ended become children of this process, which is a subreaper
 (prctl(2)): none can leave its tree. When the parent ends, in whatever way, the tree is ended.
@@ -164,10 +165,10 @@ def _begin() -> None:
 
 
 def _reap(pid: int) -> dict[str, object]:
-    """Wait for the child and for all orphans that have ended."""
+    """Wait for the child and for all orphans that have ended; ``left``: others have not."""
     _, status, usage = os.wait4(pid, 0)
-    _reap_orphans()
     return {
+        "left": _reap_orphans(),
         "status": os.waitstatus_to_exitcode(status),
         "cpu": usage.ru_utime + usage.ru_stime,
         "voluntary": usage.ru_nvcsw,
@@ -176,10 +177,14 @@ def _reap(pid: int) -> dict[str, object]:
     }
 
 
-def _reap_orphans() -> None:
-    with contextlib.suppress(ChildProcessError):
+def _reap_orphans() -> bool:
+    """Whether this process still has children: exact, unlike a look at all processes."""
+    try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _end_all() -> None:
@@ -187,10 +192,9 @@ def _end_all() -> None:
     begun = time.monotonic()
     signalled: set[int] = set()
     while time.monotonic() < begun + _LAST_WAIT:
-        _reap_orphans()
-        left = running_descendants(os.getpid())
-        if not left:
+        if not _reap_orphans():
             return
+        left = running_descendants(os.getpid())
         gentle = time.monotonic() < begun + _GRACE
         for pid in left - signalled if gentle else left:
             with contextlib.suppress(OSError):
@@ -207,7 +211,8 @@ def running_descendants(ancestor: int) -> set[int]:
     children: dict[int, list[tuple[int, bool]]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - read often while a child ends
         if name.isdigit() and (fields := _stat(int(name))):
-            children.setdefault(int(fields[1]), []).append((int(name), fields[0] in _ENDED))
+            ended = fields[0] in _ENDED and not _has_threads(int(name))
+            children.setdefault(int(fields[1]), []).append((int(name), ended))
     members: set[int] = set()
     parents = [ancestor]
     while parents:
@@ -242,7 +247,15 @@ def _listed_descendants(ancestor: int) -> set[int]:
 def has_ended(pid: int) -> bool:
     """Whether a process has ended, reaped or not."""
     fields = _stat(pid)
-    return not fields or fields[0] in _ENDED
+    return not fields or (fields[0] in _ENDED and not _has_threads(pid))
+
+
+def _has_threads(pid: int) -> bool:
+    """Whether a process whose first thread has ended has others that have not."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/task")) > 1  # noqa: PTH208
+    except OSError:
+        return False
 
 
 def _stat(pid: int, splits: int = 2) -> list[bytes]:

@@ -42,6 +42,7 @@ _FLAG = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _OF_FILES = re.compile(
+    r"(?!-f(?:no-)?(?:modulo-sched(?:-allow-regmoves)?|caller-saves|indirect-inlining)$)"
     r"-[fq]\S*(?:plugin|dump|opt-info|save|record|profile|crash|cache|modul|file|path|dir|list"
     r"|output|trace|report|coverage|callgraph|usage|use-ld|diagnostics|xray|index|embed|prefix|working)"
 )
@@ -64,6 +65,8 @@ def unknown_flags(flags: Sequence[str]) -> tuple[str, ...]:
 
     >>> unknown_flags(["-O3", "-march=native", "-D", "N=8", "-fplugin=x.so", "@file"])
     ('-fplugin=x.so', '@file')
+    >>> unknown_flags(["-fmodulo-sched", "-fcaller-saves", "-save-temps"])
+    ('-save-temps',)
     """
     unknown: list[str] = []
     words = iter(flags)

@@ -25,6 +25,8 @@ from autotune.toolchain.scratch_folder import node_name, start_time
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _NAME = re.compile(r"(\d+)-(\d+)-\d+-(\d+)-(\d+)", re.ASCII)
 _LAST_WAIT = 5.0
+_OLD = 30 * 86400.0
+"""Seconds; older folders of records are removed."""
 _SESSION, _START = 3, 19
 """Fields of a line in /proc/PID/stat, counted from the state."""
 
@@ -99,8 +101,16 @@ def end_abandoned() -> None:
         if start_time(int(owner)) != owner_start:
             RecordedSession(int(leader), started, file).end()
     for other in folder.parent.glob(f"{node_name()}-*"):
-        if other.name.split("-")[1] != folder.name.split("-")[1]:  # before the last start
+        # of another start, or of another node of this name, whose records are renewed
+        if other != folder and _age(other) > _OLD:
             shutil.rmtree(other, ignore_errors=True)
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _folder() -> Path | None:

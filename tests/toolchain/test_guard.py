@@ -254,3 +254,80 @@ def test_the_end_of_a_child_is_seen_where_the_kernel_has_no_descriptor_of_proces
     assert outcome.out == "a\n"
     assert outcome.usage is not None
     assert outcome.usage.wall > 0.1
+
+
+THREAD_GOES_ON = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *work(void *seconds) { usleep(1000000 * atof(seconds)); puts("done"); return NULL; }
+int main(int n, char **words)
+{
+    pthread_t thread;
+    (void)n;
+    pthread_create(&thread, NULL, work, words[1]);
+    pthread_exit(NULL);
+}
+"""
+
+
+@pytest.mark.parametrize("described", [True, False])
+def test_a_process_lives_as_long_as_its_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, described: bool
+):
+    (tmp_path / "a.c").write_text(THREAD_GOES_ON, encoding="ascii")
+    program = str(tmp_path / "a.out")
+    subprocess.run(["gcc", "-pthread", str(tmp_path / "a.c"), "-o", program], check=True)
+
+    def refuse(pid: int) -> int:
+        raise OSError(38, "Function not implemented")
+
+    if not described:
+        monkeypatch.setattr(os, "pidfd_open", refuse)
+    outcome = child_process.run([program, "0.3"], timeout=SOON)
+    assert (outcome.ok, outcome.out) == (True, "done\n")
+    assert outcome.usage is not None
+    assert outcome.usage.wall > 0.25
+    late = child_process.run([program, "300"], timeout=0.2)
+    assert late.timed_out
+    assert late.seconds < SOON
+
+
+CHAIN = """
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+int main(int n, char **words)
+{
+    struct timespec pause = {0, 200000};
+    (void)n;
+    if (fork())
+        _exit(0);
+    setsid();
+    for (int left = atoi(words[1]); left > 0; left--) {
+        if (fork())
+            _exit(0);
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+"""
+
+
+def test_a_daemon_that_forks_on_and_on_is_a_stray_and_ended(tmp_path: Path):
+    """A look at all processes may miss it: each lives for a fifth of a millisecond."""
+    (tmp_path / "a.c").write_text(CHAIN, encoding="ascii")
+    program = str(tmp_path / "chain-of-forks")
+    subprocess.run(["gcc", str(tmp_path / "a.c"), "-o", program], check=True)
+    outcome = child_process.run([program, "20000"], timeout=SOON)
+    assert outcome.strays > 0
+    names = [_name(path) for path in Path("/proc").glob("[0-9]*")]
+    assert "chain-of-forks" not in names
+
+
+def _name(process: Path) -> str:
+    try:
+        return (process / "comm").read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""

@@ -29,6 +29,8 @@ _COMMON = 2
 """So many of the fastest of every problem are measured in the finals of all others."""
 _LEAST_FINALS = 3
 """Rounds of the finals at least: an interval over rounds needs as many."""
+_MOST_FINALS = 100
+"""Rounds of the finals at most, however much time is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,8 +260,8 @@ class ProblemSearch:
 
         The winner and the losses are computed from these rounds, because the selection of the
         finalists did not depend on them. Those that are not told apart from the fastest, and may
-        be, are measured in up to twice as many rounds. ``problems``: whose finals share the time
-        that is left; this one gets its part.
+        be, are measured in up to twice as many rounds, or as many as the time allows where it is
+        limited. ``problems``: whose finals share the time that is left; this one gets its part.
         """
         now = time.monotonic()
         deadline = now + (self.plan.deadline - now) / problems
@@ -273,16 +275,18 @@ class ProblemSearch:
             return
         self.publish(self, ProblemNotice(kind="finals", why=f"{len(able)} candidates"), None)
         rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
-        begun = self.group.rounds
+        begun, started = self.group.rounds, time.monotonic()
         total = rounds * len(able)
         stage = f"measure the finalists of {self.label}"
-        while (done := self.group.rounds - begun) < 2 * rounds + TAIL:
+        most = 2 * rounds
+        while (done := self.group.rounds - begun) < most + TAIL:
             able = [i for i in able if i not in self.group.failed]
             least = min((len(self._final_times(i, begun)) for i in able), default=0)
-            if least >= rounds:
-                able = self._open(able, begun, rounds)
             late = time.monotonic() >= deadline
-            if late or len(able) < 2 or least >= 2 * rounds:
+            if least >= rounds:
+                most = max(most, _affordable(done, time.monotonic() - started, deadline - started))
+                able = self._open(able, begun, most)
+            if late or len(able) < 2 or least >= most:
                 break
             at = min(done * len(able), total - len(able))
             self.group.round(able, "final", shown(self.bench.progress, stage, at, total), deadline)
@@ -321,7 +325,7 @@ class ProblemSearch:
         return {r: time for r, time in times.items() if isinstance(r, int) and r >= begun}
 
     def _open(self, able: Sequence[str], begun: int, rounds: int) -> list[str]:
-        """The fastest in the finals and those for which twice as many rounds could decide."""
+        """The fastest in the finals and those for which so many rounds in all could decide."""
         finals = {identity: self._final_times(identity, begun) for identity in able}
         times, levels = drift_levels(finals).times, self.group.levels()
         fastest = min(able, key=lambda i: (times[i], i))
@@ -332,7 +336,7 @@ class ProblemSearch:
             if identity != fastest
             and not settled(
                 contest(finals[identity], finals[fastest], levels.noise, levels.pollution, share),
-                2 * rounds,
+                rounds,
             )
         ]
         return [fastest, *rivals]
@@ -461,3 +465,10 @@ def _scaled(measurement: Measurement, seconds: float) -> Measurement:
         for sample in measurement.samples
     )
     return dataclasses.replace(measurement, samples=tuple(samples))
+
+
+def _affordable(done: int, seconds: float, limit: float) -> int:
+    """How many rounds take no longer than a limit if ``done`` took so many seconds; 0: no limit."""
+    if math.isinf(limit):
+        return 0
+    return min(_MOST_FINALS, int(done * limit / max(seconds, 1e-9)))

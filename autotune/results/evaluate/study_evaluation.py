@@ -40,6 +40,9 @@ SEARCHED = "objectives"
 
 Interval = tuple[float, float]
 
+_NEAR = 0.05
+"""Of candidates whose times differ by no more, the one most like the baseline is chosen."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatedCandidate:
@@ -246,7 +249,7 @@ def _problem(
     safe = next((c.identity for c in candidates if c.baseline), None)
     comparable = deciding_run(comparable_runs)
     contenders = comparable.contenders if comparable else ()
-    winner = _choice(contenders, {c.identity: c for c in candidates}, safe)
+    winner = _choice(comparable, {c.identity: c for c in candidates}, safe)
     before = {name for comparable in comparable_runs for name in comparable.times}
     rows = tuple(_row(study, c, p, rank, comparable) for c, p, rank in ordered)
     by_identity = {row.candidate.identity: row for row in rows}
@@ -280,11 +283,18 @@ def _problem(
 
 
 def _choice(
-    contenders: Sequence[str], candidates: Mapping[str, CandidateRecord], safe: str | None
+    comparable: ComparableRun | None, candidates: Mapping[str, CandidateRecord], safe: str | None
 ) -> str | None:
-    """Of those that may be the fastest: the baseline, or the one most like it, or the fastest."""
-    if not contenders or safe is None:
-        return contenders[0] if contenders else None
+    """Of those that may be the fastest, and may be chosen: the baseline, or the one most like it
+    among those that are about as fast as the fastest.
+    """
+    if comparable is None:
+        return None
+    fastest, times = comparable.fastest, comparable.times
+    contenders = [name for name in comparable.contenders if name in comparable.rounds]
+    if safe is None or safe in contenders:
+        return safe if safe in contenders else fastest
+    contenders = [name for name in contenders if times[name] <= times[fastest] * (1 + _NEAR)]
     usual = varied(candidates[safe])
 
     def unlike(name: str) -> int:

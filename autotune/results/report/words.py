@@ -224,9 +224,9 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
     names = [built(row.candidate, result) for row in rows[:most]]
     more = [f"{len(rows) - most} more"] if len(rows) > most else []
     times = [row.measured for row in rows if row.measured is not None]
-    why = "it is the baseline" if best is result.baseline else "it is most like the baseline"
-    if result.baseline is None:
-        why = "it was the fastest"
+    why = "it was the fastest" if best is rows[0] else "it is most like the baseline"
+    if best is result.baseline:
+        why = "it is the baseline"
     return (
         f"undecided between {listed([*names, *more])}"
         f" (within {percent(max(times) / min(times) - 1)});"

@@ -42,11 +42,12 @@ _FLAG = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _OF_FILES = re.compile(
-    r"(?!-f(?:no-)?(?:modulo-sched(?:-allow-regmoves)?|caller-saves|indirect-inlining)$)"
-    r"-[fq]\S*(?:plugin|dump|opt-info|save|record|profile|crash|cache|modul|file|path|dir|list"
-    r"|output|trace|report|coverage|callgraph|usage|use-ld|diagnostics|xray|index|embed|prefix|working)"
+    r"-[fq](?:\S*[-_=,.:+])?(?:plugin\w*|dump\w*|opt-info|save|record\w*|profile\w*|crash\w*"
+    r"|cache\w*|modul(?!o)\w*|\w*file\w*|\w*path|\w*dir|directory|\w*list|output\w*|trace|report\w*"
+    r"|coverage\w*|callgraph\w*|usage|use-ld|diagnostics|xray\w*|index\w*|embed\w*|prefix|working)"
+    r"(?![a-z])"
 )
-"""Flags of a known form that read, write or load files."""
+"""Flags of a known form that read, write or load files; they are known by whole words."""
 _PAIRED = ("-D", "-U", "-I", "-L", "-l", "-isystem", "-iquote", "-idirafter")
 """Flags of a known kind whose value may be the next word."""
 

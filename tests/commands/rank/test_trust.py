@@ -100,11 +100,24 @@ def test_usual_flags_are_of_known_kinds() -> None:
         -UFOO -Wall -Wno-unused -Werror=vla -Iinclude -I../x -I . -lm -L/opt/lib -g -g1 -pthread
         -static -ffreestanding -nolib-inline -xCORE-AVX2 -xHost -qopenmp -D_POSIX_C_SOURCE=200809L
         --param=max-unroll-times=4 -mcpu=power4 -mtune=znver3 -fno-alias -w
-        -fvect-cost-model=cheap"""
+        -fvect-cost-model=cheap -fmodulo-sched -fmodulo-sched-allow-regmoves -fcaller-saves
+        -findirect-inlining -ftracer"""
     assert known_flags.unknown_flags(shlex.split(usual)) == ()
     assert known_flags.unknown_flags(["-O2\0", "-DX=\0"]) == ("-O2\0", "-DX=\0")
     for name in ("gcc", "gcc-12", "clang-19", "x86_64-linux-gnu-gcc-13.2", "g++", "icx", "nvc"):
         assert known_flags.is_known_compiler(name)
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "-save-temps", "-fdump-dir=x", "-fmodules-cache-path=x", "-fmodules", "-fmodule-file=x",
+        "-fsave-optimization-record", "-fprofile-dir=x", "-fdebug-compilation-dir=x",
+        "-fsanitize-ignorelist=x", "-ftest-coverage", "-fstack-usage", "-fplugin-arg-x-y",
+    ],
+)  # fmt: skip
+def test_flags_of_files_are_known_by_their_words(flag: str) -> None:
+    assert known_flags.unknown_flags([flag]) == (flag,)
 
 
 def test_trust_runs_what_a_config_names(canary: Path) -> None:

@@ -22,11 +22,17 @@ _RATE = r"(?:[\w%]+ ?/ ?s(?:ec(?:onds?)?)?|[\w%]+ per s(?:ec(?:onds?)?)?|[kMGTP]
 _RATE_AFTER = re.compile(rf"\s*({_RATE})(?![A-Za-z])(?!\s*[=:])", re.IGNORECASE)
 _TIME_BEFORE = re.compile(r"(?:time|seconds?|secs?|elapsed)\W*$", re.IGNORECASE)
 _NUMBER_AFTER = re.compile(r"\s+[-+.]?\d")
-_TIME_NAME = re.compile(r"(?:time|seconds|secs)$", re.IGNORECASE)
+_TIME_NAME = re.compile(
+    r"time$|(?<!per[ _])(?:seconds|secs)$"
+    r"|(?<!per)(?<![kmgtp]b)(?<!bit)(?<!byte)(?<!flop)(?<![bteop]s)[ _][mun]?s$",
+    re.IGNORECASE,
+)
+"""The end of a name of a time, whatever else the name says."""
 _RATE_NAME = re.compile(
     r"(?<![a-z])(?:[kmgtp]?(?:b|bit|byte|flop|op|it|iter|item|call|point|cell|row|edge|update)s?"
     r" ?/ ?s(?:ec(?:ond)?)?|[kmgtp]i?(?:b|bit|byte|flop)s?_s|[kmgtp]flops?"
-    r"|\w+[ _]per[ _]s(?:ec(?:ond)?)?|throughput|bandwidth)(?![a-z])",
+    r"|\w+(?<!time)(?<!second)(?<!seconds)[ _]per[ _]s(?:ec(?:onds?)?)?|throughput|bandwidth)"
+    r"(?![a-z])",
     re.IGNORECASE,
 )
 

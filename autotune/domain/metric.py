@@ -1,5 +1,6 @@
 """Metrics: what a candidate is judged by, with unit and direction."""
 
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,6 +8,8 @@ from autotune.units import show
 
 Direction = Literal["less", "more"]
 """Which of two values is the better."""
+LEAST_COST = sys.float_info.min
+"""The cost of 0 where less is better, such as the error of an exact result: costs are positive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,8 @@ class Metric:
         return value if self.better == "less" else 1 / value
 
     def value(self, cost: float) -> float:
-        """The value with this cost."""
-        return self.cost(cost)
+        """The value with this cost, 0 for the least cost where less is better."""
+        return 0.0 if cost == LEAST_COST and self.better == "less" else self.cost(cost)
 
     def interval(self, costs: tuple[float, float]) -> tuple[float, float]:
         """The interval of the values with costs in an interval, the smaller end first.
@@ -65,12 +68,20 @@ class Metric:
 
 
 def positive_cost(metric: Metric, value: float) -> dict[str, float]:
-    """The cost of a value by the name of its metric; empty for a value that is not positive, which
-    has no place on a front.
+    """The cost of a value by the name of its metric; empty for a value without a positive cost,
+    which has no place on a front.
+
+    An exact 0 has the least cost where less is better, but there is no time of 0.
+
+    >>> positive_cost(Metric("error"), 0.5), positive_cost(Metric("rate", better="more"), 0.0)
+    ({'error': 0.5}, {})
     """
+    if value == 0 and metric.better == "less" and metric.name not in _NEVER_ZERO:
+        return {metric.name: LEAST_COST}
     return {metric.name: metric.cost(value)} if value > 0 else {}
 
 
 TIME = Metric("time", "s")
 ENERGY = Metric("energy", "J")
 MEMORY = Metric("memory", "B")
+_NEVER_ZERO = (TIME.name, ENERGY.name, MEMORY.name)

@@ -5,8 +5,9 @@ from pathlib import Path
 import own_programs as own
 import pytest
 
-from autotune.domain.metric import Metric
+from autotune.domain.metric import TIME, Metric, positive_cost
 from autotune.domain.program import Program
+from autotune.statistics import pareto
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.units import Seconds
 from autotune.workloads.program.measuring.printed_output import (
@@ -156,6 +157,18 @@ def test_the_cost_of_a_rate_is_its_reciprocal() -> None:
     assert speed.value(speed.cost(410.0)) == pytest.approx(410)
     assert error.cost(1e-6) == error.value(1e-6) == 1e-6
     assert (speed.show(1 / 400), error.show(1e-6)) == ("400 MB/s", "1e-06")
+
+
+def test_an_exact_result_is_on_the_front() -> None:
+    error = Metric("error")
+    costs = {
+        name: {"time": time} | positive_cost(error, value)
+        for name, time, value in (("fast", 1.0, 1e-3), ("exact", 1.0, 0.0), ("slow", 2.0, 1e-300))
+    }
+    assert pareto.front(costs, ("time", "error")) == ("exact",)
+    assert error.value(costs["exact"]["error"]) == 0
+    assert error.show(costs["exact"]["error"]) == "0"
+    assert positive_cost(TIME, 0.0) == positive_cost(Metric("rate", better="more"), 0.0) == {}
 
 
 SCRIPT = """\

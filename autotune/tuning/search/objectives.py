@@ -19,6 +19,10 @@ _LEAST_RANGE = 0.02
 """Objectives that differ by less than 2 % along the front are the same."""
 
 
+_LEAST = 1e-30
+"""Smaller values, such as the cost of an exact result, are so small to the surfaces."""
+
+
 class Objectives:
     """The objectives besides time, by name; those without any value are ignored."""
 
@@ -40,7 +44,8 @@ class Objectives:
         """Add the values of a candidate's objectives besides time."""
         for name, surface in self._surfaces.items():
             if name in values:
-                surface.learn(Observation(row=row, value=float(np.log(values[name])), noise=noise))
+                value = float(np.log(max(values[name], _LEAST)))
+                surface.learn(Observation(row=row, value=value, noise=noise))
 
     def improvement(
         self, time: Posterior, places: Indices, measured: Indices, chance: np.random.Generator

@@ -227,6 +227,16 @@ def test_finals_take_twice_as_many_rounds_where_these_may_decide(
     assert finals(tried) == {0: rounds, 1: rounds, 2: 4}
 
 
+def test_finals_use_the_time_that_is_left_where_it_may_decide() -> None:
+    """A limited budget buys more than twice the rounds, where the fastest are not told apart."""
+    host = Host(dict(enumerate((1.0, 1.01, *SEVEN[2:]))), noise=0.03)
+    tried = Tried(host, first=range(4), deadline=time.monotonic() + 1000).begin()
+    tried.search.finished = "enough"
+    rounds = finals(tried)
+    assert 8 < rounds[0] == rounds[1] <= 100
+    assert rounds[2] == 4, "clearly slower"
+
+
 def test_a_single_finalist_has_no_finals() -> None:
     host = steady(1.0, 1.4, **{"fates": {1: "crashed"}})
     tried = Tried(host, first=(0, 1), complete="enough").begin()

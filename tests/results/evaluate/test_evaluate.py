@@ -210,3 +210,13 @@ def test_problems_of_one_label_are_told_apart() -> None:
     same = [facts("p-a_b", "d1 in=a/b"), facts("q", "d2"), facts("p-a_b", "d1 in=a b")]
     assert labels(same) == ["p-a_b-d1-1", "q", "p-a_b-d1-2"]
     assert labels([*same[:2], facts("q", "d3")]) == ["p-a_b", "q-d2", "q-d3"]
+
+
+def test_a_candidate_that_is_hardly_told_apart_but_far_slower_is_not_chosen(store):
+    """Noise hides who wins; all differ from the baseline in as much."""
+    begin(store, a=1.0, b=1.0, c=1.0)
+    run(store, a=[9.0] * 3, b=[0.5, 2.0, 1.0], c=[0.7, 2.8, 1.4])
+    problem = result(store)
+    assert len(problem.contenders) == 2
+    assert problem.best.candidate.identity == one("b").identity
+    assert words.undecided(problem).endswith("is chosen because it was the fastest")

@@ -1,4 +1,8 @@
-"""Building and verifying candidates in parallel, while nothing is being timed."""
+"""Building and verifying candidates in parallel, while nothing is being timed.
+
+One compiler beside the launches makes them 5 to 15 % longer on two cores
+(``benchmarks/builder_beside.py``).
+"""
 
 import errno
 import math

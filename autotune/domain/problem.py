@@ -792,8 +792,9 @@ class ProgramProblem:
     shape: ClassVar[tuple[float, ...]] = ()
     state_bytes: ClassVar[int] = 0
     program: Annotated[Program, Derived()]
-    arguments: Mapping[str, Given]
-    """A value for each argument of the program, in its order."""
+    arguments: Annotated[Mapping[str, Given], FileKey(optional=True)]
+    """A value for each argument of the program, in its order. In a file of some or none: the
+    others have the values of the program's file."""
 
     def __post_init__(self) -> None:
         if list(self.arguments) != list(self.program.arguments):

@@ -300,9 +300,16 @@ class Setup:
         FileKey(about="host, the name of a machine, or a path that ends in .yaml"),
     ]
     """None: the host, detected and calibrated."""
-    problems: Annotated[tuple[AnyProblem, ...], Bounds(least=1)]
-    """What is computed: IVPs with a method and a size, stencils on grids, or arguments of the
-    program."""
+    problems: Annotated[
+        tuple[AnyProblem, ...],
+        Bounds(least=1),
+        FileKey(
+            optional=True,
+            about="what is computed: IVPs with a method and a size, stencils on grids, or arguments"
+            " of the program",
+        ),
+    ]
+    """Of a program without this key: one problem, with the arguments of the program's file."""
     subject: Annotated[StudySubject, _SUBJECT]
     """What varies: code that is generated, or a program of the user's."""
     builds: Annotated[tuple[Build, ...], Bounds(least=1)] = (Build(),)

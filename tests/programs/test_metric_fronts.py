@@ -7,6 +7,7 @@ import pytest
 
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
+from autotune.files import config
 from autotune.results.documents.study_document import problem_row
 from autotune.results.report.study_table import study as table_of
 
@@ -71,8 +72,19 @@ def test_mistakes_are_named(tmp_path: Path, objectives: str, words: str) -> None
     assert words in "\n".join(own.faults(path))
 
 
-def test_a_problem_without_arguments_is_one_of_the_program(tmp_path: Path) -> None:
-    settings = CONFIG.replace("{arguments: {}}", "{}")
-    path = own.put(tmp_path, PROGRAM, settings, {"tiny.py": SCRIPT})
+@pytest.mark.parametrize("problems", ["", "problems:\n", "problems: [{}]\n"])
+def test_without_problems_or_arguments_a_program_has_one_problem(
+    tmp_path: Path, problems: str
+) -> None:
+    settings = CONFIG.replace("problems: [{arguments: {}}]\n", problems)
+    assert settings != CONFIG
+    stated = config.load(own.put(tmp_path, PROGRAM, CONFIG, {"tiny.py": SCRIPT})).problems
+    (problem,) = config.load(own.put(tmp_path, PROGRAM, settings, {"tiny.py": SCRIPT})).problems
+    assert problem == stated[0]
+    assert problem.label == "tiny"
+
+
+def test_what_is_generated_needs_problems(tmp_path: Path) -> None:
+    path = own.put(tmp_path, settings="schema: autotune.config/1\nmachine: host\nspace: pirk\n")
     (fault,) = own.faults(path)
-    assert fault.endswith("the key 'arguments' is missing")
+    assert "the key 'problems' is missing; expected a list of what is computed" in fault

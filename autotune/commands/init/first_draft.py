@@ -184,9 +184,10 @@ class Draft:
             "",
             "machine: host",
             f"program: {_quoted(f'{name}.yaml')}",
-            "problems:",
-            f"  - arguments: {_mapped(self._size_argument())}",
         ]
+        size = self._size_argument()
+        if size:
+            lines += ["problems:", f"  - arguments: {_mapped(size)}"]
         if self.compiler:
             lines += ["builds:"]
             lines += [

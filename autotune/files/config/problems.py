@@ -65,9 +65,9 @@ def complete_problem(
     with faults_noted(session, document, keys):
         match stated:
             case ProgramProblem() if program is not None:
-                names = program.arguments
-                refuse(m for name in stated.arguments for m in _argument(name, names))
-                return ProgramProblem(program=program, arguments={**names, **stated.arguments})
+                names, given = program.arguments, stated.arguments or {}
+                refuse(m for name in given for m in _argument(name, names))
+                return ProgramProblem(program=program, arguments={**names, **given})
             case StencilProblem(stencil=stencil) if stencil:
                 extents = _extents(document, keys, stated, stencil)
                 return None if extents is None else replace(altered(stated, extents=extents))

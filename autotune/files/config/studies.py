@@ -10,12 +10,20 @@ from autotune import paths
 from autotune.domain.family import family_of, go_together
 from autotune.domain.machine import Machine
 from autotune.domain.metric import TIME
-from autotune.domain.problem import AnyProblem, Problem, StencilProblem
+from autotune.domain.problem import AnyProblem, Problem, ProgramProblem, StencilProblem
 from autotune.domain.program import Program
 from autotune.domain.reference import Reference
 from autotune.domain.setup import Generated, Layout, Searching, Setup, StudySubject
 from autotune.domain.variant import NO_COMPILER, Placement
-from autotune.files.config.facts import FORMS, altered, draft, faults_noted, named_file, settle
+from autotune.files.config.facts import (
+    FORMS,
+    altered,
+    draft,
+    faults_noted,
+    named_file,
+    settle,
+    unchecked,
+)
 from autotune.files.config.machines import read_possible_machine
 from autotune.files.config.problems import complete_problem
 from autotune.files.config.program.programs import read_program
@@ -41,6 +49,7 @@ def read_study(session: Session, path: Path) -> Setup | None:
     if document is None:
         return None
     stated = draft(session, document, Setup, name=path.stem)
+    stated = stated and _with_problems(session, document, stated)
     if stated is None:
         _follow_subject(session, document)
         return None
@@ -75,6 +84,23 @@ def read_study(session: Session, path: Path) -> Setup | None:
         check_reference(session, setup)
         return setup
     return None
+
+
+def _with_problems(session: Session, document: Document, stated: Setup) -> Setup | None:
+    """The draft of a study with its problems; None with a fault noted where it lacks them.
+
+    A study of a program may leave them out: it has one problem with the arguments of the program's
+    file.
+    """
+    if cast("tuple[AnyProblem, ...] | None", stated.problems) is not None:
+        return stated
+    if document.root.get("problems") is not None:
+        return None
+    if document.root.get("program") is None:
+        about = "a list of what is computed, such as [{stencil: star3d-7pt, size: 96}]"
+        session.add(document.place(()), "the key 'problems' is missing", about)
+        return None
+    return altered(stated, problems=(unchecked(ProgramProblem, None, {}),))
 
 
 def _objective_first(search: Searching, program: Program | None) -> Searching:
@@ -205,7 +231,7 @@ class _Reader:
             (layout, self._is_placed(i)) for i, layout in enumerate(self.stated_layouts or ())
         ]
         lists: dict[str, Sequence[object]] = {
-            "problems": cast("list[object]", self.document.root["problems"]),
+            "problems": cast("list[object]", self.document.root.get("problems") or []),
             "builds": stated.builds,
             "threads": self.threads or (),
             "layouts": layouts,

@@ -6,6 +6,7 @@ from typing import Literal
 
 from autotune.commands.measure.measure_one import CandidateMeasurement
 from autotune.domain.dissection import Dissection
+from autotune.domain.metric import Metric
 from autotune.domain.results import Status
 
 
@@ -17,12 +18,17 @@ class MeasureDocument:
     candidate: str
     """Id."""
     predicted_s: float | None
-    measured_s: float | None
-    interval_s: tuple[float, float] | None
+    objective: Metric
+    """What is measured: the time, or what a program names."""
+    measured: float | None
+    """In the unit of the objective, as are the interval and the samples: seconds of a step (of a
+    run of a program), where it is the time. Null without a time."""
+    interval: tuple[float, float] | None
+    """90 %; null for fewer than three launches."""
     status: Status
     detail: str
     verified_error: float | None
-    samples_s: tuple[float, ...]
+    samples: tuple[float, ...]
     """Every sample, as it was taken."""
     disturbed: int
     """How many of them other processes disturbed."""
@@ -35,15 +41,18 @@ class MeasureDocument:
     def of(cls, result: CandidateMeasurement) -> "MeasureDocument":
         """The document of a candidate that was measured, or whose measurement failed."""
         measurement, location = result.measurement, result.location
+        goal = result.ranked.candidate.problem.facts().goal
+        costs = location[1] if location else None
         return cls(
             candidate=result.ranked.candidate.id,
             predicted_s=result.ranked.prediction.seconds,
-            measured_s=location[0] if location else None,
-            interval_s=location[1] if location else None,
+            objective=goal,
+            measured=goal.value(location[0]) if location else None,
+            interval=costs and goal.interval(costs),
             status=measurement.status,
             detail=measurement.detail,
             verified_error=measurement.error,
-            samples_s=tuple(sample.seconds for sample in measurement.timed),
+            samples=tuple(goal.value(sample.seconds) for sample in measurement.timed),
             disturbed=measurement.disturbed,
             phases_s=result.phases.seconds if result.phases else None,
             dissection=result.dissection,

@@ -30,7 +30,9 @@ class CandidateMeasurement:
 
     @property
     def location(self) -> tuple[float, tuple[float, float] | None] | None:
-        """Seconds per step and their interval; None when nothing was measured."""
+        """Cost and its interval: seconds per step, of a program with another objective what
+        stands for its value; None when nothing was measured.
+        """
         launches = list(launch_times.by_launch(self.measurement.samples).values())
         if self.measurement.status != "ok" or not launches:
             return None

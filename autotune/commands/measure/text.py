@@ -14,16 +14,18 @@ def measured(
     phases: KernelSeconds | None,
 ) -> str:
     """One candidate, predicted and measured, and its phases."""
-    per, predicted = ranked.candidate.problem.facts().per, ranked.prediction.seconds
+    facts, predicted = ranked.candidate.problem.facts(), ranked.prediction.seconds
+    per, goal = facts.per, facts.goal
     lines = [
         ranked.candidate.id,
         f"status     {measurement.status}",
         "predicted  -" if predicted is None else f"predicted  {seconds(predicted)} per {per}",
     ]
     if location:
-        lines.append(
-            f"measured   {seconds(location[0])} per {per} {interval(location[1])}".rstrip()
-        )
+        measured_value = seconds(location[0], goal) + (f" per {per}" if goal.timed else "")
+        lines.append(f"measured   {measured_value} {interval(location[1], goal)}".rstrip())
+        if not goal.timed:
+            lines[-1] += f", {goal.name}: the {goal.better} the better"
         taken = len(measurement.timed)
         lines.append(f"samples    {taken}, of which {measurement.disturbed} were disturbed")
     if measurement.error is not None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from autotune.commands.noise.flow import NoiseResult
 from autotune.commands.noise.resolution import TwinFigures
+from autotune.domain.metric import Metric
 from autotune.domain.results import Status
 from autotune.measuring.conditions.host_load import HostLoad
 
@@ -23,8 +24,11 @@ class NoiseDocument:
     """Whether Ctrl-C ended the run; the figures are those of the finished rounds."""
     load: HostLoad
     """What other processes did before the run."""
-    samples_s: Mapping[str, tuple[float, ...]]
-    """``A`` and ``B``: every sample of the finished rounds, without warm-ups."""
+    objective: Metric
+    """What is measured: the time, or what a program names."""
+    samples: Mapping[str, tuple[float, ...]]
+    """``A`` and ``B``: every sample of the finished rounds, without warm-ups, in the unit of the
+    objective: seconds, where it is the time."""
     figures: TwinFigures | None
     """Null where no round was finished."""
 
@@ -32,14 +36,16 @@ class NoiseDocument:
     def of(cls, result: NoiseResult) -> "NoiseDocument":
         """The document of an A/A run, also of one that failed or was interrupted."""
         run = result.run
+        goal = run.prepared.candidate.problem.facts().goal
         return cls(
             candidate=run.prepared.candidate.id,
             status=run.status,
             detail=run.detail,
             interrupted=run.interrupted,
             load=result.load,
-            samples_s={
-                name: tuple(float(sample.seconds) for sample in samples if not sample.warm_up)
+            objective=goal,
+            samples={
+                name: tuple(goal.value(sample.seconds) for sample in samples if not sample.warm_up)
                 for name, samples in run.samples.items()
             },
             figures=result.figures,

@@ -83,7 +83,12 @@ def measure_noise(
         run = twins.run(rounds, setup.selection.seed)
     figures = None
     if run.rounds:
-        figures = noise_figures(run.samples, run.round_seconds, setup.measuring.rounds)
+        figures = noise_figures(
+            run.samples,
+            run.round_seconds,
+            setup.measuring.rounds,
+            candidate.problem.facts().goal,
+        )
     return NoiseResult(run=run, load=load, figures=figures)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
+from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import Sample
 from autotune.statistics import launch_times
 from autotune.statistics.drift import (
@@ -48,9 +49,10 @@ class TwinFigures:
     """What the launches of twins say of measuring on this host now."""
 
     rounds: int
-    step_s: float
-    """Seconds of a time step (of a run, for a program)."""
-    step_interval_s: tuple[float, float] | None
+    objective: Metric
+    value: float
+    """Of the objective, in its unit: a time is that of a time step, of a program that of a run."""
+    interval: tuple[float, float] | None
     """90 %; None for fewer than three launches."""
     samples: int
     disturbed: int
@@ -62,9 +64,11 @@ class TwinFigures:
     noise: float
     """The same within a round, without drift."""
     twins: Contest
-    """Time of A over time of B, with its 99 % interval."""
+    """Value of A over value of B, with its 99 % interval."""
     round_s: float
     """Mean wall time of a round, which launches both."""
+    run_s: float | None
+    """Median wall time of a run of a program from its start to its end; None for generated code."""
     differences: tuple[ResolvedDifference, ...]
     """What it takes to tell differences apart, smallest first."""
     usual: ResolvedDifference
@@ -79,12 +83,15 @@ class TwinFigures:
 
 
 def noise_figures(
-    samples: Mapping[str, Sequence[Sample]], round_seconds: Sequence[float], usual: int
+    samples: Mapping[str, Sequence[Sample]],
+    round_seconds: Sequence[float],
+    usual: int,
+    objective: Metric = TIME,
 ) -> TwinFigures:
     """The figures of an A/A run of one finished round or more.
 
     ``samples``: of ``A`` and ``B``, of all rounds; ``round_seconds``: wall time of each round;
-    ``usual``: rounds of the config.
+    ``usual``: rounds of the config; ``objective``: what the samples are costs of.
     """
     times = {name: launch_times.by_round(samples[name]) for name in NAMES}
     fit = levels(times)
@@ -106,18 +113,22 @@ def noise_figures(
         seconds = None if rounds is None else rounds * round_s
         return ResolvedDifference(difference=difference, rounds=rounds, seconds=seconds)
 
+    costs = launch_times.interval(launches)
     timed = [sample for name in NAMES for sample in samples[name] if not sample.warm_up]
+    walls = [float(x.conditions["wall_s"]) for x in timed if "wall_s" in x.conditions]
     return TwinFigures(
         rounds=len(round_seconds),
-        step_s=launch_times.candidate_time(launches),
-        step_interval_s=launch_times.interval(launches),
+        objective=objective,
+        value=objective.value(launch_times.candidate_time(launches)),
+        interval=costs and objective.interval(costs),
         samples=len(timed),
         disturbed=sum(not sample.undisturbed for sample in timed),
         within=_within(*(samples[name] for name in NAMES)),
         between=_between(launches),
         noise=fit.noise_of(_MOST),
-        twins=twins,
+        twins=twins if objective.better == "less" else _inverted(twins),
         round_s=round_s,
+        run_s=float(np.median(walls)) if walls else None,
         differences=tuple(map(of_difference, DIFFERENCES)),
         usual=of_rounds(usual),
         close=of_rounds(most_rounds(usual)),
@@ -156,6 +167,13 @@ class RoundsOfRatio:
             else:
                 enough = middle
         return enough
+
+
+def _inverted(costs: Contest) -> Contest:
+    """The ratio of two values of which more is better, from the ratio of their costs."""
+    return Contest(
+        ratio=1 / costs.ratio, low=1 / costs.high, high=1 / costs.low, rounds=costs.rounds
+    )
 
 
 def _within(*twins: Sequence[Sample]) -> float | None:

@@ -1,12 +1,11 @@
 """What ``autotune noise`` prints."""
 
+from autotune.commands.noise.advice import advice
 from autotune.commands.noise.flow import NoiseResult
 from autotune.commands.noise.resolution import POWER, ResolvedDifference, TwinFigures
 from autotune.results.report.text_table import columns
-from autotune.results.report.words import NONE, interval, percent, seconds
+from autotune.results.report.words import NONE, duration, interval, percent, seconds
 from autotune.units import counted
-
-_MINUTE, _HOUR = 60.0, 3600.0
 
 
 def noise(result: NoiseResult) -> str:
@@ -17,13 +16,19 @@ def noise(result: NoiseResult) -> str:
         lines += [f"status   {result.run.status}", result.run.detail]
     if result.figures is None:
         return "\n".join([*lines, "no round was finished: nothing is known of the noise"])
-    lines += _spread(result.figures, candidate.problem.facts().per)
-    return "\n".join([*lines, "", *_resolution(result.figures)])
+    per = candidate.problem.facts().per
+    lines += [*_spread(result.figures, per), "", *_resolution(result.figures)]
+    helpful = advice(result.figures, result.load)
+    return "\n".join([*lines, *(["what helps:"] if helpful else []), *(f"- {x}" for x in helpful)])
 
 
 def _spread(figures: TwinFigures, per: str) -> list[str]:
     disturbed = percent(figures.disturbed / figures.samples)
-    time = f"{seconds(figures.step_s)} per {per} {interval(figures.step_interval_s)}"
+    goal = figures.objective
+    measured = seconds(goal.cost(figures.value), goal) + (f" per {per}" if goal.timed else "")
+    ends = figures.interval
+    spread = interval(ends and (goal.cost(ends[0]), goal.cost(ends[1])), goal)
+    direction = "" if goal.timed else f", the {goal.better} the better"
     spreads = [
         *([f"{percent(figures.within)} within launches"] if figures.within is not None else []),
         f"{percent(figures.between)} between launches",
@@ -36,7 +41,7 @@ def _spread(figures: TwinFigures, per: str) -> list[str]:
         else "does not hold 1, although both are one program: measure when less else runs"
     )
     return [
-        f"time     {time}".rstrip(),
+        f"{goal.name:<8} {f'{measured} {spread}'.rstrip()}{direction}",
         f"samples  {figures.samples} in {counted(figures.rounds, 'round')}, {disturbed} disturbed",
         f"spread   {', '.join(spreads)}",
         f"A over B {twins.ratio:.4f}, 99 % interval [{twins.low:.4f}, {twins.high:.4f}] {verdict}",
@@ -45,7 +50,7 @@ def _spread(figures: TwinFigures, per: str) -> list[str]:
 
 def _resolution(figures: TwinFigures) -> list[str]:
     rows = [("difference", "rounds", "time")]
-    rows += [(_share(row), _rounds(row), _duration(row.seconds)) for row in figures.differences]
+    rows += [(_share(row), _rounds(row), duration(row.seconds)) for row in figures.differences]
     usual, close = figures.usual, figures.close
     return [
         f"to tell two candidates apart in {100 * POWER:.0f} % of cases, 99 % sure:",
@@ -62,12 +67,3 @@ def _share(row: ResolvedDifference) -> str:
 
 def _rounds(row: ResolvedDifference) -> str:
     return NONE if row.rounds is None else str(row.rounds)
-
-
-def _duration(value: float | None) -> str:
-    """A wall time in seconds, minutes or hours."""
-    if value is None:
-        return NONE
-    if value < 2 * _MINUTE:
-        return f"{value:.1f} s"
-    return f"{value / _MINUTE:.0f} min" if value < 2 * _HOUR else f"{value / _HOUR:.1f} h"

@@ -28,6 +28,8 @@ STATUS_WORDS = {
     "contended": "contended",
 }
 
+_MINUTE, _HOUR = 60.0, 3600.0
+
 OBJECTIVE_WORDS = {
     "time": "time",
     "energy": "energy",
@@ -66,13 +68,32 @@ def span(interval: Interval | None, goal: Metric = TIME) -> str:
     return f"{low} to {high} {unit}".rstrip()
 
 
-def interval(times: Interval | None) -> str:
-    """An interval of times in brackets, each end with its unit; empty for None.
+def duration(value: float | None) -> str:
+    """A wall time in seconds, minutes or hours.
+
+    >>> duration(0.03096), duration(88.07), duration(360.0)
+    ('0.031 s', '88.1 s', '6 min')
+    """
+    if value is None:
+        return NONE
+    if value < 1:
+        return f"{value:.2g} s"
+    if value < 2 * _MINUTE:
+        return f"{value:.1f} s"
+    return f"{value / _MINUTE:.0f} min" if value < 2 * _HOUR else f"{value / _HOUR:.1f} h"
+
+
+def interval(costs: Interval | None, goal: Metric = TIME) -> str:
+    """An interval of times, or of the values of another goal with these costs, in brackets; each
+    end has its unit. Empty for None.
 
     >>> interval((0.00098, 0.00112))
     '[980.0 us, 1.120 ms]'
     """
-    return "" if times is None else f"[{seconds(times[0])}, {seconds(times[1])}]"
+    if costs is None:
+        return ""
+    low, high = sorted(costs, key=goal.value)
+    return f"[{seconds(low, goal)}, {seconds(high, goal)}]"
 
 
 def name(candidate: CandidateRecord, result: ProblemEvaluation) -> str:

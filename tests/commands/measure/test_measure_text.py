@@ -114,6 +114,23 @@ def test_the_times_of_a_program_are_those_of_a_run(tmp_path: Path) -> None:
     assert lines(of)[2:4] == ["predicted  2.000 s per run", "measured   1.000 s per run"]
 
 
+def test_a_program_with_a_rate_has_its_value_and_no_time(tmp_path: Path) -> None:
+    rate = """\
+metrics: {rate: {pattern: "rate (\\\\S+)", unit: MB/s, better: more}}
+objective: rate
+"""
+    candidate = programs(read(written(tmp_path, rate)))[0]
+    taken = samples((0.002,), (0.0025,), (0.002,))
+    of = replace(result(taken), ranked=Ranked(1, candidate, made.prediction(None)))
+    assert lines(of)[3].startswith("measured   ")
+    assert lines(of)[3].endswith(" MB/s], rate: the more the better")
+    document = MeasureDocument.of(of)
+    assert document.objective.name == "rate"
+    assert document.samples == pytest.approx((500.0, 400.0, 500.0))
+    assert document.measured is not None
+    assert 400 < document.measured < 500
+
+
 def test_phases_have_their_share_of_all_phases() -> None:
     of = result(samples((1.0,)), phases=kernels(rhs=0.0075, barrier=0.0025))
     assert lines(of)[-3:] == [
@@ -137,17 +154,17 @@ def test_the_document_has_every_sample_as_it_was_taken() -> None:
     lost = made.sample(9.0, busy=0.5, undisturbed=False)
     taken = (*samples((2e-3, 3e-3)), lost, made.sample(1e-3, warm_up=True))
     document = MeasureDocument.of(result(taken, phases=kernels(rhs=1e-3), error=1e-15))
-    assert document.samples_s == (2e-3, 3e-3, 9.0)
+    assert document.samples == (2e-3, 3e-3, 9.0)
     assert document.disturbed == 1
-    assert document.measured_s == pytest.approx(2e-3), "the lower quartile of its one launch"
-    assert document.interval_s is None
+    assert document.measured == pytest.approx(2e-3), "the lower quartile of its one launch"
+    assert document.interval is None
     assert (document.verified_error, document.phases_s) == (1e-15, {"rhs": 1e-3})
     assert document.candidate == CANDIDATE.id
 
 
 def test_the_document_of_a_failure_has_no_time() -> None:
     document = MeasureDocument.of(result(status="build-failed", detail="error: no y"))
-    assert (document.measured_s, document.phases_s, document.samples_s) == (None, None, ())
+    assert (document.measured, document.phases_s, document.samples) == (None, None, ())
     assert (document.status, document.detail) == ("build-failed", "error: no y")
 
 

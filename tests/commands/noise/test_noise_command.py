@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,14 @@ from fake_host import Host, candidate
 from own_programs import put
 from refusals import usage_error
 
+from autotune.commands.noise.advice import advice
 from autotune.commands.noise.command import EXAMPLE
 from autotune.commands.noise.document import NoiseDocument
 from autotune.commands.noise.flow import NoiseResult, TwinLaunches, TwinRun, measure_noise
 from autotune.commands.noise.resolution import RoundsOfRatio, TwinFigures, noise_figures
 from autotune.commands.noise.text import noise
 from autotune.commands.rank.ranked_space import load
+from autotune.domain.metric import Metric
 from autotune.domain.results import Sample
 from autotune.errors import InputError
 from autotune.measuring.conditions.host_load import HostLoad
@@ -26,6 +29,7 @@ from autotune.measuring.conditions.quiet import OtherProcesses
 from autotune.statistics.drift import NOISE, DriftFreeTimes, contest
 from autotune.statistics.launch_times import LaunchTime
 from autotune.tuning import NoOtherTuner
+from autotune.tuning.race import most_rounds
 
 IDLE = HostLoad(cores=2, others=OtherProcesses(cpus=0.0, names=()), load=0.1, pressure=0.01)
 
@@ -268,8 +272,68 @@ def test_the_document_has_every_sample_and_the_figures() -> None:
     of = result(twins(Host({0: 1e-3}), rounds=3))
     document = NoiseDocument.of(of)
     assert (document.status, document.interrupted, document.figures) == ("ok", False, of.figures)
-    assert [len(times) for times in document.samples_s.values()] == [9, 9]
+    assert [len(times) for times in document.samples.values()] == [9, 9]
     assert document.load == IDLE
+
+
+RATE = Metric("rate", "MB/s", "more")
+
+
+def test_a_rate_is_shown_as_such_and_not_as_its_cost() -> None:
+    """A has 4 % less time, so 4 % more of a rate."""
+    taken = scripted({"A": [[-6.04], [-6.04], [-6.04]], "B": [[-6.0], [-6.0], [-6.0]]})
+    of = noise_figures(taken, [1.0] * 3, 5, RATE)
+    low, high = of.interval or (0.0, 0.0)
+    assert low < of.value < high
+    assert math.exp(6.0) <= of.value <= math.exp(6.04)
+    assert of.twins.ratio == pytest.approx(math.exp(0.04))
+    assert of.twins.low < of.twins.ratio < of.twins.high
+    line = noise(NoiseResult(run=twins(Host({0: 1.0})), load=IDLE, figures=of)).splitlines()[2]
+    assert line.startswith("rate     41")
+    assert line.endswith("MB/s], the more the better")
+    assert "per" not in line.replace("the", "")
+
+
+BUSY = replace(IDLE, others=OtherProcesses(cpus=1.9, names=("cc1",)))
+
+
+def test_what_is_resolved_needs_no_advice() -> None:
+    assert advice(figures(twins(Host({0: 1e-3}, noise=0.0005), rounds=20), 20), IDLE) == []
+
+
+def test_a_noisy_host_is_told_what_helps_from_what_was_measured() -> None:
+    chance = np.random.default_rng(3)
+    logs = {name: [[x] for x in chance.normal(-6.0, 0.05, 12)] for name in "AB"}
+    taken = scripted(logs, undisturbed=False)
+    taken = {
+        name: [replace(s, conditions={**s.conditions, "wall_s": 0.004}) for s in of]
+        for name, of in taken.items()
+    }
+    of = noise_figures(taken, [0.01] * 12, 3)
+    rounds, runs, quiet = advice(of, BUSY)
+    row = next(x for x in of.differences if x.difference < of.close.difference)
+    assert row.rounds is not None
+    assert most_rounds(int(rounds.split("rounds: ")[1].split("}")[0])) >= row.rounds
+    assert f"candidates {row.rounds}, which tell {100 * row.difference:g} % apart" in rounds
+    assert runs.startswith("longer runs: one takes 0.004 s")
+    assert quiet.startswith("a quieter time: other processes disturbed 100.0 % of the samples")
+    assert "1.9 of 2 CPUs" in quiet
+
+
+def test_where_launches_take_long_more_of_them_alone_are_not_enough() -> None:
+    chance = np.random.default_rng(3)
+    logs = {name: [[x] for x in chance.normal(0.0, 0.3, 12)] for name in "AB"}
+    (line,) = advice(noise_figures(scripted(logs), [20.0] * 12, 3), IDLE)
+    assert line.startswith("more launches alone are not enough: to tell 10 % apart takes ")
+
+
+def test_samples_that_spread_within_launches_are_taken_more_often() -> None:
+    chance = np.random.default_rng(4)
+    logs = {name: [list(chance.normal(0.0, 0.3, 2)) for _ in range(12)] for name in "AB"}
+    of = noise_figures(scripted(logs), [20.0] * 12, 3)
+    line = advice(of, IDLE)[-1]
+    assert "more samples in a launch: measuring: {samples: 8}" in line
+    assert f"from {100 * of.noise:.1f} % to about " in line
 
 
 # --- the command --------------------------------------------------------------------------------
@@ -281,12 +345,13 @@ def test_the_twins_of_a_real_program(tmp_path: Path, autotune: Callable[..., Fin
     document = autotune("noise", str(path), "--rounds", "2", "--json").json()
     assert document["schema"] == "autotune.noise/1"
     assert document["status"] == "ok"
-    assert document["samples_s"] == {name: pytest.approx([8e-5] * 2) for name in "AB"}
+    assert document["samples"] == {name: pytest.approx([8e-5] * 2) for name in "AB"}
     of = document["figures"]
     assert isinstance(of, dict)
     assert (of["rounds"], of["twins"]["ratio"]) == (2, pytest.approx(1.0, abs=1e-6))
     shown = autotune("noise", str(path), "--rounds", "2", "--candidate", "block2@tiny-n500-T1")
     assert "time     20.00 us per run" in shown.out
+    assert document["objective"] == {"name": "time", "unit": "s", "better": "less"}
     assert "holds 1" in shown.out
     assert "launch A and B" in shown.err
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import IO, Protocol
 
 from autotune.toolchain.guard_process import has_ended
-from autotune.toolchain.memory_footprint import held
+from autotune.toolchain.memory_footprint import holds_more
 
 _POLL = 0.25
 _FIRST_LOOK = 0.005
@@ -109,7 +109,7 @@ class OutputReader:
                 if self._watcher is not None:
                     self._watcher.look()
                 if self._memory is not None:
-                    self.swollen = held(self._child.pid) > self._memory
+                    self.swollen = holds_more(self._child.pid, self._memory)
                 self._pause = min(2 * self._pause, _POLL)
             self._next = now + self._pause
         return self._next - now

@@ -55,21 +55,46 @@ class Footprint:
                 yield folder
 
 
-def held(pid: int) -> int:
-    """The bytes of private memory that a process and its descendants hold now.
+def holds_more(pid: int, limit: int) -> bool:
+    """Whether a process and its descendants together hold more than ``limit`` bytes now.
 
-    Pages that may be shared (proc(5), statm) do not count. Descendants that left the tree are not
-    seen.
+    Pages of files and of shared memory do not count. Pages that a process and its forks have in
+    common count once; as finding these takes the kernel milliseconds, they are looked at only where
+    the limit would be exceeded otherwise. Descendants that left the tree are not seen.
     """
-    return sum(map(_private, _tree(_PROC / str(pid))))
+    members = list(_tree(_PROC / str(pid)))
+    return sum(map(_anonymous, members)) > limit and sum(map(_portion, members)) > limit
 
 
-def _private(folder: Path) -> int:
-    try:
-        pages = (folder / "statm").read_text(encoding="ascii").split()
-    except OSError:
-        return 0
+def _anonymous(folder: Path) -> int:
+    """The bytes of a process in pages that belong to no file (proc(5), statm)."""
+    pages = _text(_living(folder) / "statm").split() or ["0"] * 3
     return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _portion(folder: Path) -> int:
+    """The same, where each page counts as one over the number of processes that have it."""
+    size = _kibibytes(_text(_living(folder) / "smaps_rollup"), "Pss_Anon")
+    return _anonymous(folder) if size is None else size
+
+
+def _living(folder: Path) -> Path:
+    """The folder in /proc that describes the memory of a process.
+
+    It is that of a thread where the first thread has ended before the others: the kernel then shows
+    no memory of the process.
+    """
+    if _has_memory(folder):
+        return folder
+    try:
+        threads = list((folder / "task").iterdir())
+    except OSError:
+        return folder
+    return next(filter(_has_memory, threads), folder)
+
+
+def _has_memory(folder: Path) -> bool:
+    return bool(_text(folder / "statm").strip("0 \n"))
 
 
 def _tree(folder: Path) -> Iterator[Path]:
@@ -90,16 +115,25 @@ def _tree(folder: Path) -> Iterator[Path]:
 
 def _runs(folder: Path, executable: Path) -> bool:
     try:
-        return (folder / "exe").samefile(executable)
+        return (_living(folder) / "exe").samefile(executable)
     except OSError:
         return False
 
 
 def _peak(folder: Path) -> int:
     """The peak resident memory (VmHWM) of a process in bytes; 0 for a process that has ended."""
+    return _kibibytes(_text(_living(folder) / "status"), "VmHWM") or 0
+
+
+def _kibibytes(text: str, name: str) -> int | None:
+    """The bytes of a line ``NAME: 12 kB``; None where there is no such line."""
+    sizes = (line.split()[1] for line in text.splitlines() if line.startswith(f"{name}:"))
+    return next((1024 * int(size) for size in sizes), None)
+
+
+def _text(path: Path) -> str:
+    """The text of a file in /proc; empty for a process that has ended."""
     try:
-        text = (folder / "status").read_text(encoding="utf-8", errors="replace")
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return 0
-    line = next((line for line in text.splitlines() if line.startswith("VmHWM:")), "VmHWM: 0 kB")
-    return 1024 * int(line.split()[1])
+        return ""

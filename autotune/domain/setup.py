@@ -18,6 +18,7 @@ from autotune.domain.annotations import (
 )
 from autotune.domain.family import ENGINES, go_together
 from autotune.domain.machine import Machine
+from autotune.domain.metric import TIME
 from autotune.domain.misfit import Misfit, MisfitError
 from autotune.domain.problem import AnyProblem, ProgramProblem
 from autotune.domain.reference import Reference
@@ -378,10 +379,11 @@ class Setup:
         facts = problem.facts()
         others = [metric.name for metric in facts.metrics if metric != facts.goal]
         allowed = (*OBJECTIVES, *others)
+        shown = [facts.goal.name if name == TIME.name else name for name in allowed]
         for name in self.search.objectives:
             if name not in allowed:
-                found, hint = f"{name!r} is not an objective", nearest(name, allowed)
-                raise MisfitError(Misfit(("search", "objectives"), found, one_of(allowed), hint))
+                found, hint = f"{name!r} is not an objective", nearest(name, shown)
+                raise MisfitError(Misfit(("search", "objectives"), found, one_of(shown), hint))
 
     def _check_problem(self, problem: AnyProblem) -> None:
         if not go_together(problem, self.subject):

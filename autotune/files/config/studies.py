@@ -71,7 +71,9 @@ def read_study(session: Session, path: Path) -> Setup | None:
     elif subject is not None:
         reader.check_families(subject, f"the skeleton {subject.name}")
     reader.check_environment()
-    stated = altered(stated, search=_objective_first(stated.search, program))
+    if program is not None:
+        reader.check_objectives(program)
+        stated = altered(stated, search=_objective_first(stated.search, program))
     sections = {
         name: settle(session, document, getattr(stated, name), (name,))
         for name in ("selection", "search", "measuring", "limits")
@@ -103,13 +105,9 @@ def _with_problems(session: Session, document: Document, stated: Setup) -> Setup
     return altered(stated, problems=(unchecked(ProgramProblem, None, {}),))
 
 
-def _objective_first(search: Searching, program: Program | None) -> Searching:
-    """The search with ``time`` first where the objective of a program stands for it."""
-    goal = TIME if program is None else program.goal
-    names = search.objectives
-    if goal.timed or goal.name not in names:
-        return search
-    others = [name for name in names if name not in (goal.name, TIME.name)]
+def _objective_first(search: Searching, program: Program) -> Searching:
+    """The search with ``time`` first, which stands for the objective of the program."""
+    others = [name for name in search.objectives if name not in (program.objective, TIME.name)]
     return altered(search, objectives=(TIME.name, *others))
 
 
@@ -325,6 +323,15 @@ class _Reader:
                 "layouts: none has one rank, and grids are not spread over ranks",
                 "threads: [all], or a layout of one rank on one node",
             )
+
+    def check_objectives(self, program: Program) -> None:
+        """Check that what the program is judged by is among the objectives of the search."""
+        names = self.stated.search.objectives
+        if {program.objective, TIME.name} & {*names}:
+            return
+        found = f"objectives: {program.objective}, which {program.name} is judged by, is missing"
+        expected = f"[{', '.join((program.objective, *names))}]"
+        self.add(("search", "objectives"), found, expected)
 
     def check_environment(self) -> None:
         for name in self.stated.environment:

@@ -89,6 +89,18 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def rough_percent(share: float) -> str:
+    """A share that is not below 0 in percent, with two significant digits at most.
+
+    >>> [rough_percent(share) for share in (0.0, 5e-8, 0.00312, 0.0712, 12.3)]
+    ['0 %', 'below 0.1 %', '0.31 %', '7.1 %', '1230 %']
+    """
+    value = 100 * share
+    if 0 < value < 0.1:
+        return "below 0.1 %"
+    return f"{value:.2g} %" if value < 99.5 else f"{value:.0f} %"
+
+
 def readable(value: float, dimension: Literal["time", "bandwidth"]) -> str:
     """A quantity with a readable prefix and at most six digits, as curves are rounded.
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from autotune.domain.results import Sample
 from autotune.statistics.launch_times import PART
-from autotune.units import show
+from autotune.units import rough_percent, show
 
 _LAUNCHES = 3
 """A constant is told by so many launches, ..."""
@@ -82,9 +82,9 @@ def odd_shares(candidates: Mapping[str, Sequence[Sample]]) -> dict[str, str]:
         if share * (_REPEATED if repeats else _WILD) < usual and besides[name] > least:
             odd[name] = (
                 (f"{_repeated(candidates[name])}: " if repeats else "its times are ")
-                + f"{_percent(share)} of the life of its process, those of the other candidates"
-                f" {_percent(usual)}, and it took {show(besides[name], 'time')} besides,"
-                f" they {show(rest, 'time')}"
+                + f"{rough_percent(share)} of the life of its process, those of the other"
+                f" candidates {rough_percent(usual)}, and it took"
+                f" {show(besides[name], 'time')} besides, they {show(rest, 'time')}"
             )
     return odd
 
@@ -125,7 +125,3 @@ def _last_digit(value: float) -> float:
     """
     exponent = Decimal(f"{value:.12g}").normalize().as_tuple().exponent
     return 10.0**exponent if isinstance(exponent, int) else math.inf
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"

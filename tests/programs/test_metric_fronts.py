@@ -62,7 +62,10 @@ def test_levels_that_no_other_beats_in_both_are_the_front(tmp_path: Path) -> Non
         ("[rate, ration]", "'ration' is not an objective"),
         ("[rate, ration]", "study.yaml:7:10: "),
         ("[rate, ration]", "expected one of rate, energy, memory, ratio"),
-        ("[ratio]", "objectives: rate, which tiny is judged by, is missing; expected [rate, ratio]"),
+        (
+            "[ratio]",
+            "objectives: rate, which tiny is judged by, is missing; expected [rate, ",
+        ),
         ("[rate, rate]", "each is named once"),
         ("[rate, 1]", "is not the name of an objective"),
     ],

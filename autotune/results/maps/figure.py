@@ -12,6 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from autotune.domain.decision_map import Choice, DecisionMap, MapCell
 from autotune.results.report.draw.svg import GRID, INK, PALETTE, figure_svg
+from autotune.units import rough_percent
 
 _WIDTH = 11.6
 _ROW = 0.46
@@ -51,7 +52,7 @@ def svg(chart: DecisionMap, caption: str) -> str:
         for axes in few:
             _cells(axes, chart, lambda cell: cell.merged, colours, sure=True)
             axes.set_title(
-                f"enough: expected to be at most {100 * chart.price[1]:.2g} % slower than the"
+                f"enough: expected to be at most {rough_percent(chart.price[1])} slower than the"
                 " fastest",
                 loc="left", fontsize=10, color=INK,
             )  # fmt: skip

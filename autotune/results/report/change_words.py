@@ -10,8 +10,12 @@ _LISTED = 5
 
 
 def shown(value: Value) -> str:
-    """A value as it is written in a sentence."""
-    return value if isinstance(value, str) else f"{value:g}"
+    """A value as it is written in a sentence.
+
+    >>> shown(4194304), shown(0.50), shown("ijk")
+    ('4194304', '0.5', 'ijk')
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def trend(name: str, values: list[Value], size: float, goal: Metric = TIME) -> str:
@@ -21,7 +25,7 @@ def trend(name: str, values: list[Value], size: float, goal: Metric = TIME) -> s
     Also for each doubling, if the values are positive.
     """
     low, high = float(values[0]), float(values[-1])
-    text = f"{name} from {low:g} to {high:g}: {change(size, goal)}"
+    text = f"{name} from {shown(values[0])} to {shown(values[-1])}: {change(size, goal)}"
     if low <= 0:
         return text
     return f"{text}, {change(size / float(np.log2(high / low)), goal)} a doubling"
@@ -41,7 +45,8 @@ def change(size: float, goal: Metric = TIME) -> str:
     if abs(share) < 0.005:
         return "no change"
     if share > 0.99:
-        return f"{share + 1:.2g} times the {goal.name}"
+        times = share + 1
+        return f"{f'{times:.2g}' if times < 99.5 else f'{times:.0f}'} times the {goal.name}"
     return f"{100 * abs(share):.0f} % {'more' if share > 0 else 'less'} {goal.name}"
 
 

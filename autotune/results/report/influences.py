@@ -37,6 +37,7 @@ from autotune.learning.models.terms import parameters
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation, varied
 from autotune.results.report import change_words
 from autotune.results.report.group_means import GroupDifference, GroupMeans
+from autotune.units import rough_percent
 
 LEAST = 12
 """Fewer compared candidates have no model."""
@@ -76,8 +77,8 @@ class Influences:
         """How reliable the sentences are, in a sentence or two."""
         return (
             f"A performance-influence model of the {self.candidates} compared candidates. On"
-            f" candidates that it had not seen it is off by {100 * self.error:.2g} % on average;"
-            f" the same {self.metric.name} for all would be off by {100 * self.same:.2g} %."
+            f" candidates that it had not seen it is off by {rough_percent(self.error)} on average;"
+            f" the same {self.metric.name} for all would be off by {rough_percent(self.same)}."
             " Given is what a parameter changes over all of them, as far as it is more than chance"
             f" (99 %) and the measured {'times' if self.metric.timed else 'values'} of candidates"
             " alike in all else agree. Which candidates were measured is no designed experiment:"

@@ -12,6 +12,7 @@ from autotune.results.evaluate.study_evaluation import (
 from autotune.results.report import words
 from autotune.results.report.influences import influences
 from autotune.results.report.text_table import columns
+from autotune.units import rough_percent
 
 _HEAD = (
     "", "candidate", "predicted", "measured", "90 % interval", "deviation", "status", "chosen as",
@@ -110,8 +111,8 @@ def _influences(evaluation: ProblemEvaluation) -> list[str]:
     influence = influences(evaluation)
     if influence is None:
         return []
-    errors = f"{100 * influence.error:.2g} % off on candidates it had not seen"
-    same = f"{100 * influence.same:.2g} % with the same {influence.metric.name} for all"
+    errors = f"{rough_percent(influence.error)} off on candidates it had not seen"
+    same = f"{rough_percent(influence.same)} with the same {influence.metric.name} for all"
     return [
         f"  {influence.title} ({errors}, {same}):",
         *(f"    {text}" for text in influence.words),

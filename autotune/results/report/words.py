@@ -127,10 +127,14 @@ def signed(share: float | None) -> str:
 def percent(share: float | None) -> str:
     """A share in percent.
 
-    >>> percent(0.0312)
-    '3.1 %'
+    >>> percent(0.0312), percent(2.5), percent(1e-7), percent(0.0)
+    ('3.1 %', '250 %', 'below 0.1 %', '0.0 %')
     """
-    return NONE if share is None else f"{100 * share:.1f} %"
+    if share is None:
+        return NONE
+    if 0 < share < 0.0005:
+        return "below 0.1 %"
+    return f"{100 * share:.1f} %" if share < 0.9995 else f"{100 * share:.0f} %"
 
 
 def status(row: EvaluatedCandidate) -> str:
@@ -244,15 +248,22 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
         return ""
     names = [built(row.candidate, result) for row in rows[:most]]
     more = [f"{len(rows) - most} more"] if len(rows) > most else []
-    times = [row.measured for row in rows if row.measured is not None]
     why = "it was the fastest" if best is rows[0] else "it is most like the baseline"
     if best is result.baseline:
         why = "it is the baseline"
     return (
         f"undecided between {listed([*names, *more])}"
-        f" (within {percent(max(times) / min(times) - 1)});"
+        f" (within {percent(undecided_width(result))});"
         f" {built(best.candidate, result)} is chosen because {why}"
     )
+
+
+def undecided_width(result: ProblemEvaluation) -> float:
+    """How much slower the slowest of those that may be the fastest is, a share; 0 where one has
+    won.
+    """
+    times = [row.measured for row in result.contenders if row.measured is not None]
+    return max(times) / min(times) - 1 if times else 0.0
 
 
 def caution(result: ProblemEvaluation) -> str:
@@ -264,11 +275,17 @@ def caution(result: ProblemEvaluation) -> str:
         )
     if result.speedup is None or result.best is result.baseline:
         return ""
+    gain = "speed-up" if result.problem.goal.timed else "improvement"
+    ends = result.speedup.interval
+    if ends and ends[0] <= 1:
+        return f"the {gain} is not sure: its interval holds 1.00x, which is none"
     spread = result.noise_floor.maximum if result.noise_floor else 0.0
     if result.speedup.value - 1 > spread:
         return ""
+    if spread == 0:
+        return f"there is no {gain} in the rounds that were compared"
     return (
-        f"the speed-up is not above the noise floor ({percent(spread)}):"
+        f"the {gain} is not above the noise floor ({percent(spread)}):"
         " a choice by half of the rounds may lose as much"
     )
 
@@ -284,11 +301,15 @@ def losses(result: ProblemEvaluation) -> str:
 
 
 def floor(result: ProblemEvaluation) -> str:
-    """The noise floor of the run, in words."""
+    """The noise floor of the run, in words; and what is undecided, where that is more."""
     if result.noise_floor is None:
         return "noise floor unknown: it needs two rounds of two candidates"
     mean, maximum = result.noise_floor.mean, result.noise_floor.maximum
-    return f"noise floor {percent(mean)} mean, {percent(maximum)} max"
+    text = f"noise floor {percent(mean)} mean, {percent(maximum)} max"
+    if maximum == 0:
+        text = "noise floor: both halves of the rounds choose the same candidate"
+    width = undecided_width(result)
+    return f"{text}, but {percent(width)} are undecided" if width > maximum else text
 
 
 def errors(result: ProblemEvaluation, count: int = 3) -> str:
@@ -351,7 +372,11 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
     lines = [
         f"{problem.label}: {built(best.candidate, problem)} {verb}"
         f" {seconds(best.measured, goal)}{per} ({prediction}).",
-        *([f"  It is {text}."] if (text := undecided(problem)) else []),
+        *(
+            [f"  It is {text}.", "  autotune noise CONFIG says what would tell them apart."]
+            if (text := undecided(problem))
+            else []
+        ),
         f"  {gain} over the baseline: {speedup(problem)}.",
     ]
     if any(row.predicted is not None for row in problem.rows):

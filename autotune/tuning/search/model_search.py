@@ -25,6 +25,7 @@ from autotune.tuning.search.points import Floats, Indices, Points
 from autotune.tuning.search.policy import Policy
 from autotune.tuning.search.residual_basis import USUAL
 from autotune.tuning.search.surface import Observation, Posterior, Surface
+from autotune.units import rough_percent
 
 _ENOUGH_ELSEWHERE = 5
 """So many observations elsewhere order the first candidates of a problem."""
@@ -204,7 +205,7 @@ class ModelSearch:
         row, gain = int(rows[chosen]), float(score[chosen])
         return Suggestion(
             index=row,
-            why=f"{why} {100 * gain:.2g} %",
+            why=f"{why} {rough_percent(gain)}",
             expected_improvement=gain,
             predicted=float(np.exp(_unbent(posterior, group, mean[[chosen]])[0])),
         )

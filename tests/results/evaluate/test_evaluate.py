@@ -1,12 +1,16 @@
 """Evaluation: one run per statistic, a winner that could have lost, honest speed-ups."""
 
+from dataclasses import replace
+
 import fabricated as fake
 import pytest
 
 from autotune.domain.problem_facts import ProblemFacts, labels
 from autotune.files.store import Store
 from autotune.results.evaluate import study_evaluation
+from autotune.results.evaluate.study_evaluation import Speedup
 from autotune.results.report import words
+from autotune.statistics.estimators import NoiseFloor
 
 
 @pytest.fixture
@@ -92,6 +96,47 @@ def test_the_speedup_is_the_ratio_of_the_two_shown_times(store):
     low, high = found.speedup.interval
     assert low <= found.speedup.value <= high
     assert "where each round is scored with the winner of the others" in words.speedup(found)
+
+
+def test_a_floor_of_zero_is_no_figure_beside_what_is_undecided(store):
+    """Both halves of the rounds choose a, and b may be as fast."""
+    begin(store, a=1.0, b=1.0)
+    run(store, a=[1.0, 1.2, 1.0, 1.2], b=[1.2, 1.1, 1.2, 1.1])
+    found = result(store)
+    assert found.noise_floor.maximum == 0.0
+    width = found.contenders[1].measured / found.contenders[0].measured - 1
+    assert words.floor(found) == (
+        "noise floor: both halves of the rounds choose the same candidate, but"
+        f" {100 * width:.1f} % are undecided"
+    )
+    assert f"(within {100 * width:.1f} %)" in words.undecided(found)
+    assert "autotune noise CONFIG says what would tell them apart." in "\n".join(
+        words.sentences_of(found)
+    )
+
+
+def test_a_decided_floor_of_zero_is_said_in_words(store):
+    begin(store, a=4.0, b=2.0)
+    run(store, a=[4.0] * 4, b=[1.0] * 4)
+    found = result(store)
+    assert words.floor(found).endswith("both halves of the rounds choose the same candidate")
+    assert words.caution(found) == ""
+
+
+@pytest.mark.parametrize(
+    ("gain", "spread", "text"),
+    [
+        (Speedup(value=1.05, interval=(0.97, 1.1), run="r"), 0.0, "its interval holds 1.00x"),
+        (Speedup(value=1.0, interval=None, run="r"), 0.0, "no speed-up in the rounds"),
+        (Speedup(value=1.05, interval=(1.01, 1.1), run="r"), 0.08, "noise floor (8.0 %)"),
+    ],
+)
+def test_a_caution_says_why_a_gain_is_not_sure(store, gain, spread, text):
+    begin(store, a=4.0, b=2.0)
+    run(store, a=[4.0] * 4, b=[1.0] * 4)
+    found = replace(result(store), speedup=gain, noise_floor=NoiseFloor(spread / 2, spread))
+    assert text in words.caution(found)
+    assert "0.0 %" not in words.caution(found)
 
 
 def test_a_baseline_that_failed_is_told(store):

@@ -13,12 +13,14 @@ Status = Literal[
     "build-failed",
     "crashed",
     "timed-out",
+    "unreadable",
     "wrong-result",
     "out-of-bounds",
     "implausible",
     "contended",
 ]
-"""How building, verifying and measuring a candidate ended. ``out-of-bounds``: a metric violates a
+"""How building, verifying and measuring a candidate ended. ``unreadable``: a program ended well,
+and what it printed or wrote lacks a value that is read; ``out-of-bounds``: a metric violates a
 bound; ``implausible``: a time cannot be true."""
 STATUSES: tuple[Status, ...] = get_args(Status)
 

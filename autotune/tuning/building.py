@@ -72,7 +72,7 @@ def _left(deadline: float) -> float | None:
 
 def check_space(prepared: Prepared) -> None:
     """Raise OSError (ENOSPC) if a candidate failed because a disk was full."""
-    if prepared.status not in ("build-failed", "crashed"):
+    if prepared.status not in ("build-failed", "crashed", "unreadable"):
         return
     folder = paths.cache_dir()
     disk_full = prepared.status == "build-failed" and os.strerror(errno.ENOSPC) in prepared.detail

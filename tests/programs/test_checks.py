@@ -87,9 +87,9 @@ def test_near_is_not_the_same_without_a_tolerance(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_run_that_writes_no_file_has_crashed(tmp_path: Path) -> None:
+def test_a_run_that_writes_no_file_is_unreadable(tmp_path: Path) -> None:
     made = statuses(tmp_path, "{file: other.txt}")
-    assert made["right"][0] == "crashed"
+    assert made["right"][0] == "unreadable"
     assert "wrote no file other.txt: No such file" in made["right"][1]
 
 

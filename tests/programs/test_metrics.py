@@ -7,6 +7,7 @@ import pytest
 
 from autotune.domain.metric import TIME, Metric, positive_cost
 from autotune.domain.program import Program
+from autotune.results.report.words import first_words
 from autotune.statistics import pareto
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.units import Seconds
@@ -105,6 +106,20 @@ def test_numbers_of_fortran_are_plain(tmp_path: Path) -> None:
 def test_missing_values_are_named(tmp_path: Path, out: str, words: str) -> None:
     with pytest.raises(UnreadableOutput, match=words):
         values(program(tmp_path), printed(out))
+
+
+def test_a_pattern_that_matches_nothing_is_named_beside_what_was_printed(tmp_path: Path) -> None:
+    lines = [f"line {number} error" for number in range(100)]
+    with pytest.raises(UnreadableOutput) as caught:
+        values(program(tmp_path), printed("\n".join(["ratio 3.5", *lines])))
+    reason, *shown = str(caught.value).splitlines()
+    assert reason == (
+        "the program printed no value of speed: no line matches the pattern '([0-9.]+) MB/s';"
+        " it printed:"
+    )
+    assert (shown[0], shown[-1], len(shown)) == ("ratio 3.5", "line 99 error", 17)
+    assert shown[8] == "... (85 lines)"
+    assert first_words(str(caught.value)) == reason.removesuffix("; it printed:")
 
 
 def test_a_bound_that_does_not_hold_is_named_with_its_values(tmp_path: Path) -> None:

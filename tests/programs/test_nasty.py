@@ -89,9 +89,9 @@ EXPECTED = {
     "nan": ("wrong-result", "the check value is nan"),
     "later": ("wrong-result", "in a timed run: the check value is 44.0"),
     "drift": ("wrong-result", "they differ by"),
-    "garbage": ("crashed", "'soon' where its time should be"),
-    "silent": ("crashed", "printed no time"),
-    "mute": ("crashed", "printed no check value"),
+    "garbage": ("unreadable", "'soon' where its time should be"),
+    "silent": ("unreadable", "printed no time: no line matches the pattern 'time "),
+    "mute": ("unreadable", "printed no check value"),
 }
 PROGRAM = f"""\
 schema: autotune.program/1

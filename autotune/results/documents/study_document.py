@@ -43,7 +43,8 @@ class MeasuredRow:
     deviation: float | None
     """(predicted - measured) / measured."""
     status: Status | None
-    """ok, build-failed, crashed, timed-out, wrong-result, out-of-bounds, implausible, contended."""
+    """ok, build-failed, crashed, timed-out, unreadable, wrong-result, out-of-bounds, implausible,
+    contended."""
     detail: str
     verified_error: float | None
     """max abs(a - b) / max abs(b) against the reference."""

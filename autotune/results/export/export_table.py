@@ -11,8 +11,9 @@ The columns, in order; text is empty and numbers are absent where there is nothi
     engine, predicted_s, predicted_low_s, predicted_high_s
                                       who predicted, seconds, the interval that holds 80 %
     chosen                            why it was measured; empty: it was not
-    status                            ok, build-failed, crashed, timed-out, wrong-result,
-                                      out-of-bounds, implausible, contended; empty: not measured
+    status                            ok, build-failed, crashed, timed-out, unreadable,
+                                      wrong-result, out-of-bounds, implausible, contended; empty:
+                                      not measured
     best                              it is the choice of its problem
     baseline                          it is the baseline of its problem
     compared                          it takes part in the statistics of its problem

@@ -29,6 +29,7 @@ _FAILED: dict[Status, str] = {
     "build-failed": "CompilationFailedConfig",
     "crashed": "RuntimeFailedConfig",
     "timed-out": "RuntimeFailedConfig",
+    "unreadable": "RuntimeFailedConfig",
     "wrong-result": "InvalidConfig",
     "out-of-bounds": "InvalidConfig",
     "implausible": "InvalidConfig",

@@ -22,6 +22,7 @@ STATUS_WORDS = {
     "build-failed": "build failed",
     "crashed": "crashed",
     "timed-out": "timed out",
+    "unreadable": "unreadable output",
     "wrong-result": "wrong result",
     "out-of-bounds": "out of bounds",
     "implausible": "implausible",
@@ -207,7 +208,8 @@ def plain(value: Value) -> str:
 def first_words(detail: str, length: int = 160) -> str:
     r"""The most informative line of a failure's text; empty without text.
 
-    That is a line with an error, else how the program ended and the last line that it printed.
+    That is what could not be read of an output, a line with an error, or how the program ended and
+    the last line that it printed.
 
     >>> first_words("exit code 2\nprog: out of memory: 3 GiB refused")
     'exit code 2: prog: out of memory: 3 GiB refused'
@@ -215,6 +217,9 @@ def first_words(detail: str, length: int = 160) -> str:
     lines = [line.strip() for line in detail.splitlines() if line.strip()]
     if not lines:
         return ""
+    reason, printed, _ = lines[0].partition("; it printed:")
+    if printed:
+        return reason[:length]
     telling = next((line for line in lines if "error" in line.lower()), None)
     ended = lines[0].startswith(("exit code", "ended "))
     words = telling or (f"{lines[0]}: {lines[-1]}" if ended and len(lines) > 1 else lines[0])

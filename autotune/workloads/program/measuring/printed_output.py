@@ -12,7 +12,7 @@ from autotune.domain.metric import TIME
 from autotune.domain.program import Check, Program
 from autotune.domain.readings import PrintedMetric, Reading, TimeReading
 from autotune.language.constraint import Value
-from autotune.toolchain.child_process import TAIL, ProcessOutcome
+from autotune.toolchain.child_process import ProcessOutcome
 from autotune.workloads.program.measuring.check_answers import Answer, number
 
 _PATIENCE = 2.0
@@ -21,12 +21,16 @@ _LONGEST = 4096
 """Characters of a line that is searched."""
 _REWRITES = 1000
 """So many of the last states of a line are looked at."""
+_SHOWN = 8
+"""Lines that a message shows of the beginning and of the end of an output."""
+_WIDTH = 400
+"""Characters of a line that a message shows."""
 _LEAST = sys.float_info.min
 """The smallest double with all its digits, 2.2e-308."""
 
 
 class UnreadableOutput(Exception):
-    """An expected value is missing in the output; the message shows its last lines."""
+    """An expected value is missing in the output; the message shows its first and last lines."""
 
 
 def values(program: Program, outcome: ProcessOutcome) -> tuple[Mapping[str, float], ...]:
@@ -44,7 +48,7 @@ def values(program: Program, outcome: ProcessOutcome) -> tuple[Mapping[str, floa
         if len(column) not in (1, count):
             raise UnreadableOutput(
                 f"the program printed {count} of {program.objective} and {len(column)} of"
-                f" {name}{last_lines(outcome)}"
+                f" {name}{printed_lines(outcome)}"
             )
     return tuple(
         {name: column[i % len(column)] for name, column in columns.items()} for i in range(count)
@@ -86,10 +90,16 @@ def answer(check: Check, outcome: ProcessOutcome) -> Answer:
     return texts[-1] if value is None or beyond else value  # a hash may read 12e45678
 
 
-def last_lines(outcome: ProcessOutcome) -> str:
-    """The last lines that the program printed, for messages."""
-    text = (outcome.out.strip() or outcome.err.strip())[-TAIL:]
-    return f"; its last lines:\n{text}" if text else "; it printed nothing"
+def printed_lines(outcome: ProcessOutcome) -> str:
+    """The first and the last lines that the program printed, for messages."""
+    lines = (outcome.out.strip() or outcome.err.strip()).splitlines()
+    if not lines:
+        return "; it printed nothing"
+    left_out = len(lines) - 2 * _SHOWN
+    if left_out > 1:
+        lines = [*lines[:_SHOWN], f"... ({left_out} lines)", *lines[-_SHOWN:]]
+    shown = "\n".join(line[:_WIDTH] for line in lines)
+    return f"; it printed:\n{shown}"
 
 
 def _times(reading: TimeReading, outcome: ProcessOutcome) -> list[float]:
@@ -120,7 +130,7 @@ def _finite(text: str, what: str, reading: Reading, outcome: ProcessOutcome) -> 
     value = number(text)
     if value is None or not math.isfinite(value):
         problem = f"the program printed {text[:80]!r} where {what} should be"
-        raise UnreadableOutput(f"{problem} ({reading}){last_lines(outcome)}")
+        raise UnreadableOutput(f"{problem} ({reading}){printed_lines(outcome)}")
     return value
 
 
@@ -131,12 +141,18 @@ def _positive(
     value = _finite(text, what, reading, outcome) * unit
     if not _LEAST <= value <= 1 / _LEAST:
         problem = f"the program printed {text[:80]!r} where {what} should be, a positive number"
-        raise UnreadableOutput(f"{problem} ({reading}){last_lines(outcome)}")
+        raise UnreadableOutput(f"{problem} ({reading}){printed_lines(outcome)}")
     return value
 
 
 def _absent(reading: Reading, outcome: ProcessOutcome) -> str:
-    return f"{reading} is not there{last_lines(outcome)}"
+    if reading.pattern:
+        why = f"no line matches the pattern {reading.pattern!r}"
+    elif reading.csv:
+        why = f"no table has the column {reading.csv!r}"
+    else:
+        why = f"no JSON object has the key {'.'.join(reading.json or ())}"
+    return f"{why}{printed_lines(outcome)}"
 
 
 def _values(reading: Reading, outcome: ProcessOutcome) -> Iterator[str]:

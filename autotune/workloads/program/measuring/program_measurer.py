@@ -205,7 +205,7 @@ class ProgramMeasurer:
                 break
         if all(sample.warm_up for sample in taken):
             text = "every value that the program tells is a warm-up: see warm_ups"
-            return Launch(status="crashed", samples=tuple(taken), detail=text)
+            return Launch(status="unreadable", samples=tuple(taken), detail=text)
         return Launch(
             status="ok",
             samples=tuple(taken),
@@ -384,7 +384,7 @@ def _read(
         if check is not None:
             result = by_command() if check.command else result_of(check, outcome, folder)
     except UnreadableOutput as error:
-        return ProgramRun("crashed", str(error), outcome=outcome)
+        return ProgramRun("unreadable", str(error), outcome=outcome)
     rate = rate_as_time(program, outcome)
     if rate:
         raise InputError(_rate_fault(program, rate))

@@ -11,7 +11,11 @@ from autotune.toolchain import child_process
 from autotune.toolchain.child_process import ChildLimits, ProcessOutcome
 from autotune.toolchain.scratch_folder import scratch_folder
 from autotune.workloads.program.measuring.check_answers import Answer, compare, written_file
-from autotune.workloads.program.measuring.printed_output import UnreadableOutput, answer, last_lines
+from autotune.workloads.program.measuring.printed_output import (
+    UnreadableOutput,
+    answer,
+    printed_lines,
+)
 
 PRINTED = "printed"
 """The name of the file with what a run printed, and the place of templates that stands for it."""
@@ -38,7 +42,7 @@ def result_of(check: Check, outcome: ProcessOutcome, folder: Path) -> JudgedResu
             return JudgedResult(written_file(folder / check.file))
         except OSError as error:
             text = f"the program wrote no file {check.file}: {error.strerror}"
-            raise UnreadableOutput(text + last_lines(outcome)) from error
+            raise UnreadableOutput(text + printed_lines(outcome)) from error
     result = answer(check, outcome)
     if check.value is None:
         return JudgedResult(result)

@@ -4,13 +4,13 @@ import math
 import statistics
 from collections.abc import Sequence
 
-import scipy.stats
+from scipy.special import ndtri, stdtrit
 
 MAD_TO_DEVIATION = 1.4826
 """Standard deviation of normal values over their median absolute deviation."""
 RANGE_TO_DEVIATION = 1.349
 """Interquartile range of normal values over their standard deviation."""
-NORMAL_QUARTILE = float(scipy.stats.norm.ppf(0.75))
+NORMAL_QUARTILE = float(ndtri(0.75))
 """Upper quartile of the standard normal distribution: 0.6745, which Garren 2010 rounds to 0.675."""
 
 
@@ -60,4 +60,4 @@ def student(freedom: float, level: float) -> float:
 
 def student_below(freedom: float, share: float) -> float:
     """The one-sided quantile t of Student's distribution: a share ``share`` lies below t."""
-    return float(scipy.stats.t.ppf(share, freedom))
+    return float(stdtrit(freedom, share))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
+from scipy.special import ndtri
 
 from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import Sample
@@ -28,7 +28,7 @@ DIFFERENCES = (0.005, 0.01, 0.02, 0.05, 0.1)
 POWER = 0.8
 """Two candidates count as told apart in the rounds in which this share of their contests is
 decided (Cohen 1988)."""
-_MARGIN = float(scipy.stats.norm.ppf(POWER))
+_MARGIN = float(ndtri(POWER))
 _MOST = 1 << 17
 """Rounds; what needs more is given up."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.commands.init.source_scan import COMPILED, SourceScan
-from autotune.domain.program import RUN_PLACES
+from autotune.domain.program import METRICS_OF_ALL, RUN_PLACES
 
 Plain = str | int | float | None
 
@@ -84,10 +84,10 @@ class Draft:
         self.baseline[name] = values[0] if baseline is None else baseline
         return name
 
-    def _free(self, wanted: str) -> str:
+    def _free(self, wanted: str, taken: Sequence[str] = RUN_PLACES) -> str:
         """A valid name, equal to the wanted one unless that is taken."""
         name = re.sub(r"\W", "_", wanted, flags=re.ASCII)
-        while name in (*self.parameters, *self.arguments, *RUN_PLACES) or not re.match(
+        while name in (*self.parameters, *self.arguments, *taken) or not re.match(
             r"[A-Za-z_]", name
         ):
             name = f"p_{name}"
@@ -189,10 +189,10 @@ class Draft:
         if size:
             lines += ["problems:", f"  - arguments: {_mapped(size)}"]
         if self.compiler:
-            lines += ["builds:"]
             lines += [
-                f"  - {{compiler: {_quoted(self.compiler)}, flags: {flags}}}"
-                for flags in ("[-O3, -march=native]", "[-O2]")
+                "# Every candidate is built and measured with each of these.",
+                "builds:",
+                f"  - {{compiler: {_quoted(self.compiler)}, flags: [-O3, -march=native]}}",
             ]
         if self._threads() == "openmp":
             lines += ["threads: [1, all]"]
@@ -252,10 +252,19 @@ class Draft:
             lines.append(
                 f"time: {{pattern: {_quoted(seen.time)}{unit}}}  {LOOK_AT}what its line looks like"
             )
-        else:
+        elif seen.rate is None:
             lines += [
                 f"time: wall  {LOOK_AT}of the whole process; a time that it prints is better:",
                 '# time: {pattern: "time ([-+0-9.eE]+) s", warm_ups: 1}',
+            ]
+        if seen.rate is not None:
+            name = self._free(seen.rate.name, METRICS_OF_ALL)
+            pattern, unit = _quoted(seen.rate.pattern), _quoted(seen.rate.unit)
+            lines += [
+                "metrics:",
+                f"  {name}: {{pattern: {pattern}, unit: {unit}, better: more}}"
+                f"  {LOOK_AT}what its line looks like",
+                f"{'# ' if seen.time else ''}objective: {name}",
             ]
         if seen.check:
             lines.append(

@@ -47,6 +47,9 @@ _TIME = re.compile(r"\b(?:time|times|seconds?|secs?|elapsed|wall|runtime|took|wa
 _CHECK = re.compile(r"\b(?:check\w*|\w*sum|norm|results?|residual|answer|energy|steps)\b", re.I)
 _UNIT = re.compile(r"^[\s\[(]*(ms|us|ns|min|s|secs?|seconds?|milliseconds?)\b")
 _UNITS = {"milliseconds": "ms", "millisecond": "ms", "sec": "s", "secs": "s"}
+_RATE = r"[A-Za-z]+/(?:s|sec|second)|[kKMGT]?(?:FLOPS|Flops|flops)"
+_RATE_AFTER = re.compile(rf"^[\s\[(]*({_RATE})(?!\w)")
+_RATE_BEFORE = re.compile(rf"[\[(]({_RATE})[\])][\s:=]*$")
 _OPENMP = re.compile(r"#\s*pragma\s+omp|!\$omp|omp\.h|use\s+omp_lib", re.I)
 _SCHEDULE = re.compile(r"schedule\s*\(\s*runtime\s*\)", re.I)
 _LONGEST = 4 << 20
@@ -61,6 +64,16 @@ class Argument:
     position: int
     default: str
     """Empty: the source does not tell one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedRate:
+    """A rate that a program prints, such as ``rate 12.5 MB/s``."""
+
+    name: str
+    """The word before it; ``rate`` without one."""
+    unit: str
+    pattern: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +99,7 @@ class SourceScan:
     time: str = ""
     """A pattern of what it prints; empty: none found."""
     unit: str = "s"
+    rate: PrintedRate | None = None
     check: str = ""
     single: bool = False
     """It computes in single precision."""
@@ -106,9 +120,11 @@ def scan_source(path: Path) -> SourceScan:
     every = "\n".join([text, *(_text(path.parent / name) for name in files[1:])])
     macros = {name: int(value) for name, value in _MACRO.findall(every)}
     printed = list(_printed(text))
-    timed = [line for line in printed if _TIME.search(line.words)]
+    rate = next((line for line in printed if line.rate_unit), None)
+    others = [line for line in printed if not line.rate_unit]
+    timed = [line for line in others if _TIME.search(line.words)]
     time = max(timed, key=lambda line: line.likely, default=None)
-    check = next((f for f in printed if f is not time and _CHECK.search(f.words)), None)
+    check = next((f for f in others if f is not time and _CHECK.search(f.words)), None)
     return SourceScan(
         language=language,
         macros=tuple(macros.items()) if language in COMPILED else (),
@@ -122,6 +138,7 @@ def scan_source(path: Path) -> SourceScan:
         files=files,
         time=time.pattern(r"([-+0-9.eEdD]+)") if time else "",
         unit=time.unit if time else "s",
+        rate=rate.rate() if rate else None,
         check=check.pattern(r"([-+.\w]+)") if check else "",
         single={"float", "double"} & set(re.findall(r"\w+", every)) == {"float"},
     )
@@ -225,9 +242,24 @@ class _Printed:
             _UNITS.get(name, name.rstrip("s") or "s") if len(name) > 3 else _UNITS.get(name, name)
         )
 
+    @property
+    def rate_unit(self) -> str:
+        """The unit of a rate, of which more is better, such as MB/s; empty for other numbers."""
+        match = _RATE_AFTER.match(self.after) or _RATE_BEFORE.search(self.before)
+        return match.group(1) if match else ""
+
+    def rate(self) -> PrintedRate:
+        """The rate that is printed here."""
+        words = re.findall(r"[A-Za-z_]\w*", _RATE_BEFORE.sub("", self.before))
+        return PrintedRate(
+            name=words[-1].lower() if words else "rate",
+            unit=self.rate_unit,
+            pattern=self.pattern(r"([-+0-9.eE]+)"),
+        )
+
     def pattern(self, number: str) -> str:
         """A regular expression for the printed line, with ``number`` in place of the number."""
-        unit = _UNIT.match(self.after)
+        unit = _RATE_AFTER.match(self.after) or _UNIT.match(self.after)
         tail = r"\s*" + re.escape(unit.group(1)) if unit else ""
         return f"{_escaped(self.before)}{number}{tail}"
 
@@ -257,8 +289,9 @@ def _formatted(words: str, conversion: re.Pattern[str]) -> Iterator[_Printed]:
         starts = [*(match.start() for match in conversion.finditer(piece)), len(piece)]
         for i in range(len(starts) - 1):
             before = _unescaped(piece[ends[i] : starts[i]])
-            if re.search(r"\w", before):
-                yield _Printed(before, _unescaped(piece[ends[i + 1] : starts[i + 1]]))
+            printed = _Printed(before, _unescaped(piece[ends[i + 1] : starts[i + 1]]))
+            if re.search(r"\w", before) or printed.rate_unit:
+                yield printed
 
 
 def _unescaped(text: str) -> str:

@@ -16,7 +16,8 @@ def text(document: InitDocument) -> str:
     if document.compiler:
         facts.append(f"built by {document.compiler}")
     facts += [name for name, used in (("OpenMP", scan.openmp), ("MPI", scan.mpi)) if used]
-    facts.append("prints its time" if scan.time else "timed from start to end")
+    rate = f"prints a rate in {scan.rate.unit}" if scan.rate else "timed from start to end"
+    facts.append("prints its time" if scan.time else rate)
     facts.append("prints a check value" if scan.check else "no check value")
     lines.append(f"  {', '.join(facts)}")
     noun = "value" if len(document.parameters) == 1 else "combination"

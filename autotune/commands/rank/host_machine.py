@@ -73,6 +73,12 @@ def host(progress: Progress) -> Machine:
     machine = detect.detect()
     calibration = calibrate.stored(machine)
     if calibration is None:
+        progress(
+            f"this host is not calibrated yet: that takes about {DEFAULT_BUDGET:g} s, once, and"
+            " nothing of --budget-seconds",
+            0,
+            1,
+        )
         return calibrate_host(DEFAULT_BUDGET, progress, machine)
     return dataclasses.replace(machine, calibration=calibration)
 

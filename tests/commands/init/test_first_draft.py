@@ -1,5 +1,7 @@
 """The texts of a first description of a program: what is written for what was seen."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,12 @@ from hypothesis import strategies as st
 
 from autotune.commands.init.first_draft import Draft, around
 from autotune.commands.init.flow import ConfigRequest, write
-from autotune.commands.init.source_scan import Argument, SourceScan
+from autotune.commands.init.source_scan import (
+    Argument,
+    PrintedRate,
+    SourceScan,
+    scan_source,
+)
 
 
 def draft(
@@ -276,7 +283,7 @@ def test_the_config_tunes_the_size_that_is_known() -> None:
     assert content["program"] == "matmul.yaml"
     assert content["problems"] == [{"arguments": {"n": 4096}}]
     assert content["threads"] == [1, "all"]
-    assert [build["flags"] for build in content["builds"]] == [["-O3", "-march=native"], ["-O2"]]
+    assert [build["flags"] for build in content["builds"]] == [["-O3", "-march=native"]]
 
 
 def test_the_config_leaves_out_what_is_not_known() -> None:
@@ -309,3 +316,45 @@ def test_a_source_of_any_name_has_a_description_that_loads(tmp_path: Path, name:
     source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
     written = write(ConfigRequest(program=source, folder=tmp_path))
     assert written.combinations == 2
+
+
+# --- rates ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "rate"),
+    [
+        (r'printf("rate %.1f MB/s\n", r);', ("rate", "MB/s", "rate 12.5 MB/s")),
+        (r'printf("%.2f GFLOP/s\n", r);', ("rate", "GFLOP/s", "12.5 GFLOP/s")),
+        (r'printf("speed: %g items/second\n", r);', ("speed", "items/second", "speed: 12.5 ")),
+        (r'printf("Bandwidth [GB/s]: %f\n", r);', ("bandwidth", "GB/s", "Bandwidth [GB/s]: 12.5")),
+        (r'printf("time %f s\n", r);', None),
+        (r'printf("memory %d MB\n", r);', None),
+    ],
+)
+def test_a_rate_that_is_printed_is_a_metric_with_its_unit(
+    tmp_path: Path, statement: str, rate: tuple[str, str, str] | None
+) -> None:
+    path = tmp_path / "rate.c"
+    path.write_text(f"#include <stdio.h>\nint main(void) {{ double r = 1; {statement} }}\n")
+    seen = scan_source(path).rate
+    if rate is None or seen is None:
+        assert seen is rate
+        return
+    name, unit, line = rate
+    assert (seen.name, seen.unit) == (name, unit)
+    match = re.search(seen.pattern, line if unit in line else line + unit)
+    assert match is not None
+    assert match.group(1) == "12.5"
+
+
+def test_a_rate_is_the_objective_where_no_time_is_printed() -> None:
+    rate = PrintedRate(name="rate", unit="MB/s", pattern=r"rate\s*([-+0-9.eE]+)\s*MB/s")
+    content = described(draft(rate=rate))
+    metric = {"pattern": rate.pattern, "unit": "MB/s", "better": "more"}
+    assert (content["metrics"], content["objective"]) == ({"rate": metric}, "rate")
+    assert "time" not in content
+    beside = described(draft(rate=rate, time="t ([0-9]+)"))
+    assert (beside["metrics"], "objective" in beside) == ({"rate": metric}, False)
+    taken = described(draft(rate=replace(rate, name="time")))
+    assert taken["objective"] == "p_time"

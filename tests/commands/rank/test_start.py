@@ -1,7 +1,13 @@
-"""The start of ``rank``: what it does not need is not loaded."""
+"""The start of ``rank``: what is loaded, and what is said before the host is calibrated."""
 
 import subprocess
 import sys
+
+import pytest
+
+from autotune.commands.rank import host_machine
+from autotune.domain.machine import Machine
+from autotune.files import config
 
 MODULES = "autotune.commands.rank.text, autotune.commands.rank.ranked_space"
 SLOW = ("scipy.stats", "sqlalchemy", "optuna", "pandas")
@@ -12,3 +18,22 @@ def test_a_ranking_loads_no_sql_no_statistics_and_no_optuna() -> None:
     program = f"import sys, {MODULES}; print([m for m in {SLOW!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_a_calibration_is_announced_with_its_time_before_it_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = config.machine("generic-x86-64")
+    happened: list[str] = []
+
+    def calibrated(budget: float, progress: object, of: Machine) -> Machine:
+        happened.append(f"calibrated in {budget:g} s")
+        return of
+
+    monkeypatch.setattr(host_machine.detect, "detect", lambda: machine)
+    monkeypatch.setattr(host_machine.calibrate, "stored", lambda _: None)
+    monkeypatch.setattr(host_machine, "calibrate_host", calibrated)
+    assert host_machine.host(lambda stage, *_: happened.append(stage)) is machine
+    announced, done = happened
+    assert announced.endswith("about 45 s, once, and nothing of --budget-seconds")
+    assert done == "calibrated in 45 s"

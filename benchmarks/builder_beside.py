@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autotune.statistics.quantiles import student
+from autotune.statistics.distributions import student
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = {"registers": ("400", "8", "40", "2000"), "array": ("25", "8", "1", str(1 << 21))}

@@ -21,8 +21,8 @@ from autotune.commands.tune import flow as tune_flow
 from autotune.files import config
 from autotune.measuring.host import detect
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
+from autotune.results.report.number_words import seconds
 from autotune.results.report.text_table import columns
-from autotune.results.report.words import seconds
 from autotune.statistics.rank_correlation import kendall, top_loss
 from autotune.workloads.generated.generated_workload import GeneratedWorkload
 from autotune.workloads.ivp.ivp_kind import IvpKind

@@ -31,7 +31,7 @@ from autotune.results.evaluate.published_comparison import (
     VariantDifference,
     overall,
 )
-from autotune.results.report import words
+from autotune.results.report import number_words
 from autotune.results.report.text_table import columns
 from autotune.statistics import estimators
 
@@ -138,7 +138,7 @@ def _verdict(
     worst, where = max(ratios, key=lambda pair: abs(pair[0]))
     return (
         f"{within} of {len(ratios)} within {_GOAL:.0%} of the paper's common figure;"
-        f" worst {words.signed(worst)}, {where}"
+        f" worst {number_words.signed(worst)}, {where}"
     )
 
 
@@ -186,10 +186,10 @@ def shares(found: PublishedComparison) -> str:
                 lines.append(
                     (
                         f"{name}, {part}",
-                        words.seconds(ours),
+                        number_words.seconds(ours),
                         f"{theirs:g} s",
                         f"{share.measured.value:g} s",
-                        words.signed(apart),
+                        number_words.signed(apart),
                     )
                 )
     return columns(lines, right=range(1, 5))
@@ -250,12 +250,17 @@ def _line(
             return "-"
         if what == "tau":
             return "-" if score.tau is None else f"{score.tau:.2f}"
-        return words.percent(score.deviation if what == "mdev" else score.losses[i])
+        return number_words.percent(score.deviation if what == "mdev" else score.losses[i])
 
     both = (ours, theirs)
     cells = [of(score, what) for what in ("mdev", "tau") for score in both]
     cells += [of(score, "loss", i) for i in range(len(TOPS)) for score in both]
-    return [name, *cells, words.percent(rule), *(words.percent(value) for value in rules)]
+    return [
+        name,
+        *cells,
+        number_words.percent(rule),
+        *(number_words.percent(value) for value in rules),
+    ]
 
 
 def _name(found: PublishedComparison, group: CommunicationGroup) -> str:

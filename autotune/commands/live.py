@@ -17,7 +17,7 @@ from rich.text import Text
 
 from autotune.commands.output import TerminalProgress
 from autotune.commands.terminal import escaped, raw_stderr
-from autotune.results.report import words
+from autotune.results.report import number_words, words
 from autotune.tuning import Event, Standing
 
 _REDRAW = 0.1
@@ -191,8 +191,8 @@ def cells(standing: Standing, *, wide: bool = True) -> list[str]:
     texts = [
         standing.problem,
         best.candidate.variant.label if best else "-",
-        words.seconds(best.predicted if best else None),
-        words.seconds(best.seconds if best else None, standing.goal),
+        number_words.seconds(best.predicted if best else None),
+        number_words.seconds(best.seconds if best else None, standing.goal),
     ]
     if wide:
         gained = standing.baseline / best.seconds if best and standing.baseline else None
@@ -221,7 +221,9 @@ def state(standing: Standing) -> str:
     if standing.finished:
         return standing.finished
     if standing.expected_improvement is not None:
-        return f"step {standing.step}, {words.percent(standing.expected_improvement)} expected"
+        return (
+            f"step {standing.step}, {number_words.percent(standing.expected_improvement)} expected"
+        )
     return "the first ones" if not standing.step else f"step {standing.step}"
 
 
@@ -231,10 +233,10 @@ def summary(event: Event) -> str:
     best = standing.best
     parts = [event_text(event)]
     if best:
-        predicted = f", predicted {words.seconds(best.predicted)}" if best.predicted else ""
+        predicted = f", predicted {number_words.seconds(best.predicted)}" if best.predicted else ""
         parts.append(
             f"best {best.candidate.variant.label}"
-            f" {words.seconds(best.seconds, standing.goal)}{predicted}"
+            f" {number_words.seconds(best.seconds, standing.goal)}{predicted}"
         )
     tried = standing.measured + standing.failed
     failed = f", {standing.failed} failed" if standing.failed else ""
@@ -255,7 +257,9 @@ def event_text(event: Event) -> str:
         case "begun":
             return notice.why or "begun"
         case "proposed":
-            predicted = f", predicted {words.seconds(notice.predicted)}" if notice.predicted else ""
+            predicted = (
+                f", predicted {number_words.seconds(notice.predicted)}" if notice.predicted else ""
+            )
             return f"next {name}: {notice.why}{predicted}"
         case "built" if event.status not in (None, "ok"):
             return f"{name}: {_failure(event)}"
@@ -271,9 +275,9 @@ def event_text(event: Event) -> str:
 
 
 def _timed(event: Event) -> str:
-    parts = [words.seconds(event.measured, event.standing.goal)]
+    parts = [number_words.seconds(event.measured, event.standing.goal)]
     if event.notice.predicted:
-        parts.append(f"predicted {words.seconds(event.notice.predicted)}")
+        parts.append(f"predicted {number_words.seconds(event.notice.predicted)}")
     if event.ratio and event.verdict != "best":
         parts.append(f"{event.ratio[0]:.2f} of the best")
     if _VERDICTS[event.verdict]:

@@ -18,8 +18,9 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
+from autotune.statistics.distributions import student
 from autotune.statistics.launch_times import POLLUTION, LaunchTime, mean_bias, weighted_quantile
-from autotune.statistics.quantiles import MAD_TO_DEVIATION, student
+from autotune.statistics.quantiles import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
 Round = TypeVar("Round", bound=Hashable)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.results import Sample
-from autotune.statistics.quantiles import student
+from autotune.statistics.distributions import student
 
 Floats = NDArray[np.float64]
 

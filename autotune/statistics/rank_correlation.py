@@ -6,6 +6,7 @@ Predictions and times are (n,), finite, smaller is better.
 import math
 
 import numpy as np
+import scipy.stats
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
@@ -20,9 +21,7 @@ def kendall(predicted: ArrayLike, measured: ArrayLike) -> float | None:
     a, b = pair(predicted, measured)
     if len(a) < 2:
         return None
-    from scipy import stats  # noqa: PLC0415 - heavy
-
-    value = float(stats.kendalltau(a, b, variant="b").statistic)
+    value = float(scipy.stats.kendalltau(a, b, variant="b").statistic)
     return None if math.isnan(value) else value
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.stats
 
 from autotune.language.constraint import Value
-from autotune.statistics.quantiles import student
+from autotune.statistics.distributions import student
 
 SHARE = 0.9
 """The intervals hold the mean with this probability."""
@@ -144,13 +145,9 @@ def _order(value: Value) -> tuple[int, float, str]:
 def _interval(values: Sequence[float]) -> tuple[float, float] | None:
     if len(values) < 2:
         return None
-    mean, error = float(np.mean(values)), _standard_error(values)
+    mean, error = float(np.mean(values)), float(scipy.stats.sem(values))
     half = error * student(len(values) - 1, SHARE)
     return mean - half, mean + half
-
-
-def _standard_error(values: Sequence[float]) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
 def _chance(values: Sequence[float], others: Sequence[float]) -> float:
@@ -158,9 +155,7 @@ def _chance(values: Sequence[float], others: Sequence[float]) -> float:
         return 1.0
     if np.ptp(values) == 0 and np.ptp(others) == 0:
         return 1.0 if values[0] == others[0] else 0.0
-    from scipy import stats  # noqa: PLC0415 - heavy
-
     with warnings.catch_warnings():
         # a group whose values are nearly the same: its spread is lost in rounding, and is nothing
         warnings.simplefilter("ignore", RuntimeWarning)
-        return float(stats.ttest_ind(values, others, equal_var=False).pvalue)
+        return float(scipy.stats.ttest_ind(values, others, equal_var=False).pvalue)

@@ -13,7 +13,7 @@ from autotune.results.evaluate.published_comparison import (
     PublishedComparison,
     RowPrediction,
 )
-from autotune.results.report import words
+from autotune.results.report import number_words
 from autotune.results.report.text_table import columns
 from autotune.statistics.estimators import deviation
 
@@ -76,7 +76,7 @@ def _digits(group: CommunicationGroup) -> int:
 
 
 def _time(value: float | None, digits: int) -> str:
-    return words.NONE if value is None else f"{value:.{digits}f} s"
+    return number_words.NONE if value is None else f"{value:.{digits}f} s"
 
 
 def _cells(row: RowPrediction, digits: int) -> tuple[str, ...]:
@@ -88,9 +88,9 @@ def _cells(row: RowPrediction, digits: int) -> tuple[str, ...]:
         _time(row.predicted, digits + 1),
         _printed(published.predicted, digits),
         _printed(published.measured, digits),
-        words.signed(row.deviation),
-        words.signed(row.published_deviation),
-        words.signed(row.apart),
+        number_words.signed(row.deviation),
+        number_words.signed(row.published_deviation),
+        number_words.signed(row.apart),
         ", ".join(marks),
     )
 
@@ -121,8 +121,8 @@ def _shares(group: CommunicationGroup) -> list[str]:
                         _time(ours, digits + 1),
                         _printed(share.predicted, digits),
                         _printed(share.measured, digits),
-                        words.signed(deviations),
-                        words.signed(theirs),
+                        number_words.signed(deviations),
+                        number_words.signed(theirs),
                     )
                 )
     return [_indented(columns(rows, right=range(1, 6)))] if len(rows) > 1 else []
@@ -142,7 +142,7 @@ def _differences(group: CommunicationGroup, rule: str) -> list[str]:
                 milliseconds(gap.predicted),
                 milliseconds(gap.published),
                 milliseconds(gap.measured),
-                words.signed(apart),
+                number_words.signed(apart),
                 "suspect" if gap.suspect else "",
             )
         )
@@ -155,7 +155,7 @@ def milliseconds(value: float | None) -> str:
     >>> milliseconds(0.0791)
     '+79.1 ms'
     """
-    return words.NONE if value is None else f"{1e3 * value:+z.1f} ms"
+    return number_words.NONE if value is None else f"{1e3 * value:+z.1f} ms"
 
 
 def _scores(group: CommunicationGroup, rule: str, rule_source: str) -> list[str]:
@@ -180,16 +180,28 @@ def score_table(
     losses = [f"top-{k} loss" for k in TOPS]
     head = (title, "median deviation", "tau-b", *losses)
     rows = [head, ("predicted", *_figures(ours)), ("theirs", *_figures(theirs))]
-    dashes = [words.NONE] * (len(TOPS) - 1)
-    rows.append((f"always {name}", words.NONE, words.NONE, words.percent(rule), *dashes))
+    dashes = [number_words.NONE] * (len(TOPS) - 1)
+    rows.append(
+        (
+            f"always {name}",
+            number_words.NONE,
+            number_words.NONE,
+            number_words.percent(rule),
+            *dashes,
+        )
+    )
     return columns(rows, right=range(1, len(head)))
 
 
 def _figures(score: ColumnScore | None) -> Sequence[str]:
     if score is None:
-        return [words.NONE] * (2 + len(TOPS))
-    tau = words.NONE if score.tau is None else f"{score.tau:.2f}"
-    return [words.percent(score.deviation), tau, *(words.percent(v) for v in score.losses)]
+        return [number_words.NONE] * (2 + len(TOPS))
+    tau = number_words.NONE if score.tau is None else f"{score.tau:.2f}"
+    return [
+        number_words.percent(score.deviation),
+        tau,
+        *(number_words.percent(v) for v in score.losses),
+    ]
 
 
 def _overall(comparison: PublishedComparison) -> str:
@@ -209,8 +221,8 @@ def _errata(row: RowPrediction) -> Iterator[str]:
     for name, figure in row.published.figures:
         if figure.erratum:
             share = "deviation" in name
-            was = words.signed(figure.printed) if share else f"{figure.printed:g} s"
-            now = words.signed(figure.value) if share else f"{figure.value:g} s"
+            was = number_words.signed(figure.printed) if share else f"{figure.printed:g} s"
+            now = number_words.signed(figure.value) if share else f"{figure.value:g} s"
             verb = f"stands for {now}" if figure.corrected is not None else "is suspect"
             yield f"erratum: {row.published.variant}, {name}: printed {was} {verb}: {figure.reason}"
 

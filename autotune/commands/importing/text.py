@@ -1,7 +1,7 @@
 """What ``autotune import`` prints."""
 
 from autotune.commands.importing.document import FastestImported, ImportDocument
-from autotune.results.report import words
+from autotune.results.report import number_words
 from autotune.units import counted
 
 
@@ -25,5 +25,5 @@ def text(study: ImportDocument) -> str:
 
 def _value(best: FastestImported) -> str:
     if best.best_value is None:
-        return words.seconds(best.seconds)
-    return f"{best.goal.name} {words.metric(best.goal, best.best_value)}"
+        return number_words.seconds(best.seconds)
+    return f"{best.goal.name} {number_words.metric(best.goal, best.best_value)}"

@@ -3,8 +3,8 @@
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement
 from autotune.measuring.candidates.host_measurer import KernelSeconds
+from autotune.results.report.number_words import interval, seconds
 from autotune.results.report.text_table import columns
-from autotune.results.report.words import interval, seconds
 
 
 def measured(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from autotune.commands.noise.resolution import ResolvedDifference, TwinFigures
 from autotune.measuring.conditions.host_load import HostLoad
-from autotune.results.report.words import duration, percent
+from autotune.results.report.number_words import duration, percent
 from autotune.tuning.race import most_rounds
 
 _FINE = 0.02

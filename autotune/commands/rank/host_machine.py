@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from autotune import paths
-from autotune.commands.comm import flow as comm_flow
 from autotune.domain.machine import Machine
 from autotune.domain.network import OPERATIONS, Network
 from autotune.domain.setup import Setup
@@ -38,7 +37,7 @@ def resolve_machine(workload: Workload, progress: Progress) -> Machine:
     setup = workload.setup
     if setup.machine is None and not workload.predicted:
         detected = detect.detect()
-        return dataclasses.replace(detected, calibration=calibrate.stored(detected))
+        return dataclasses.replace(detected, calibration=stored_calibrations.stored(detected))
     return setup.machine or with_network(host(progress), setup, progress)
 
 
@@ -71,7 +70,7 @@ def examine_host() -> detect.DetectedMachine:
 def host(progress: Progress) -> Machine:
     """This host with its stored calibration if that still holds, else with a new one."""
     machine = detect.detect()
-    calibration = calibrate.stored(machine)
+    calibration = stored_calibrations.stored(machine)
     if calibration is None:
         progress(
             f"this host is not calibrated yet: that takes about {DEFAULT_BUDGET:g} s, once, and"
@@ -107,6 +106,8 @@ def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
                 budget_seconds=NETWORK_BUDGET,
                 launcher=setup.mpi_launcher,
             )
+            from autotune.commands.comm import flow as comm_flow
+
             network = comm_flow.measure_host(machine, plan, progress)
     return dataclasses.replace(machine, network=network if network.curves else None)
 
@@ -123,7 +124,7 @@ def calibrate_host(
     calibration = calibrate.calibrate(
         host, budget_seconds=budget_seconds, progress=_fraction(progress)
     )
-    calibrate.save(calibration)
+    stored_calibrations.save(calibration)
     return dataclasses.replace(host, calibration=calibration)
 
 
@@ -152,7 +153,7 @@ def machine(name: str) -> Machine:
     host = detect.detect()
     return dataclasses.replace(
         host,
-        calibration=calibrate.stored(host),
+        calibration=stored_calibrations.stored(host),
         network=stored_calibrations.stored_network(host),
     )
 

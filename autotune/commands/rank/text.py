@@ -7,8 +7,8 @@ from autotune.commands.rank.candidate_formula import CandidateFormula
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Part
+from autotune.results.report.number_words import interval, seconds
 from autotune.results.report.text_table import columns
-from autotune.results.report.words import interval, seconds
 from autotune.units import counted
 from autotune.workloads.base import EnumeratedSpace
 

@@ -2,7 +2,7 @@
 
 from autotune.files.recorded.recorded_space import RecordedSpace
 from autotune.files.recorded.replayed import SHARES, Replay, Step
-from autotune.results.report import words
+from autotune.results.report import number_words
 from autotune.results.report.text_table import columns
 from autotune.units import counted
 
@@ -63,4 +63,4 @@ def _shown(cost: float, space: RecordedSpace) -> str:
     """The value with this cost, with its unit where the file states one."""
     if not space.metric.timed:
         return space.metric.show(cost)
-    return words.seconds(cost) if space.unit else f"{cost:.6g}"
+    return number_words.seconds(cost) if space.unit else f"{cost:.6g}"

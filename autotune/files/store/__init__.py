@@ -1,7 +1,6 @@
 """The results store in SQL: every sample is durable as soon as it is taken, with its provenance."""
 
-from typing import TYPE_CHECKING
-
+from autotune.files.store.database import Store, now
 from autotune.files.store.records import (
     MAP,
     CandidateRecord,
@@ -29,15 +28,3 @@ __all__ = [
     "StudySummary",
     "now",
 ]
-
-if TYPE_CHECKING:
-    from autotune.files.store.database import Store, now
-
-
-def __getattr__(name: str) -> object:
-    """``Store`` and ``now``, loaded when they are used: a ranking needs no SQL."""
-    if name not in ("Store", "now"):
-        raise AttributeError(f"{__name__} has no {name}")
-    from autotune.files.store import database  # noqa: PLC0415 - SQLAlchemy is heavy
-
-    return getattr(database, name)

@@ -21,12 +21,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 from autotune.learning.models.base import Floats
 from autotune.learning.pmnf.one_parameter import EXPONENTS, FALLING, Exponents, allowed
 from autotune.learning.pmnf.several_parameters import Combined, Form, design, forms
-from autotune.statistics.quantiles import student_below
+from autotune.statistics.distributions import student_below
 
 Shape = tuple[Form, tuple[Exponents | None, ...]]
 Bounds = tuple[Floats, Floats]
@@ -73,7 +73,7 @@ class Rivals:
         if self.freedom < 1 or not self.models:
             return ()
         limit = self.models[0].rrss + self.scatter * float(
-            scipy.stats.f.ppf(level, 1, self.freedom)
+            scipy.special.fdtri(1, self.freedom, level)
         )
         return tuple(model for model in self.models if model.rrss <= limit)
 

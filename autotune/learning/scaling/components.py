@@ -30,7 +30,7 @@ from autotune.learning.scaling.inversion import by_band
 from autotune.learning.scaling.loglinear import coefficients_of, deletable, quality
 from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats, Regression, fit, recounted
-from autotune.statistics.quantiles import student
+from autotune.statistics.distributions import student
 
 COMPUTATION, COMMUNICATION = "computation", "communication"
 Rest = Literal["ratio", "none"]

@@ -31,7 +31,7 @@ from autotune.learning.scaling.base import (
 from autotune.learning.scaling.forecast_accuracy import BackTest
 from autotune.learning.scaling.inversion import by_band
 from autotune.learning.scaling.scaling_runs import ScalingPoints, Variables
-from autotune.statistics.quantiles import student
+from autotune.statistics.distributions import student
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 from autotune.errors import Fault, InputError
 from autotune.learning.comparison.measures import mape, mdape
 from autotune.learning.scaling.base import ScalingModel, forecast
 from autotune.learning.scaling.scaling_runs import Runs
 from autotune.learning.scaling.weighted_regression import Bools, Floats
-from autotune.statistics.quantiles import NORMAL_QUARTILE
+from autotune.statistics.distributions import NORMAL_QUARTILE
 from autotune.units import Unbounded
 
 
@@ -36,7 +36,7 @@ def expected_mape(rmse: float) -> float:
     E|2^(rmse Z) - 1| = exp(s^2/2) (2 Phi(s) - 1) with s = rmse ln 2, Z standard normal.
     """
     s = rmse * math.log(2)
-    return float(math.exp(s * s / 2) * (2 * scipy.stats.norm.cdf(s) - 1))
+    return float(math.exp(s * s / 2) * (2 * scipy.special.ndtr(s) - 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from autotune.learning.scaling.weighted_regression import (
     influential,
     recounted,
 )
-from autotune.statistics.quantiles import student
+from autotune.statistics.distributions import student
 
 _P, _SIZE = 1, 2
 

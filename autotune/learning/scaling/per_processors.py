@@ -25,7 +25,7 @@ from autotune.learning.scaling.inversion import by_band
 from autotune.learning.scaling.loglinear import coefficients_of, deletable, quality
 from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats, Regression, fit
-from autotune.statistics.quantiles import student
+from autotune.statistics.distributions import student
 
 _WITHIN = (0, 2)
 """Columns of the regression of one level, before the covariates: the intercept and the size."""

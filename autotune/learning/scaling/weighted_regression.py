@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.errors import Fault, InputError
-from autotune.statistics.quantiles import student_below
+from autotune.statistics.distributions import student_below
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

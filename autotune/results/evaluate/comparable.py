@@ -15,9 +15,9 @@ import numpy as np
 
 from autotune.domain.results import Measurement
 from autotune.files.store.records import RunRecord
+from autotune.statistics.distributions import student
 from autotune.statistics.drift import Contest, DriftFreeTimes, contest, levels, share_of_each
 from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
-from autotune.statistics.quantiles import student
 
 Interval = tuple[float, float]
 Rounds = Mapping[int, LaunchTime]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from autotune.domain.decision_map import DecisionMap, MapCell
-from autotune.results.report import words
+from autotune.results.report import number_words
 
 MARK = "?"
 """Behind a winner that is the fastest with less than 90 %."""
@@ -106,7 +106,7 @@ def _row(chart: DecisionMap, cell: MapCell) -> list[str]:
         str(cell.threads),
         f"{here}{winner}" + ("" if cell.sure else f" {MARK}"),
         percent(cell.probability),
-        words.seconds(cell.winner.seconds, chart.goal),
+        number_words.seconds(cell.winner.seconds, chart.goal),
         percent(cell.winner.bound),
         "the same" if same else chart.contenders[cell.merged.contender].label,
         percent(cell.merged.bound),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from autotune.domain.tables.parameter import Value
 from autotune.domain.tables.table import MeasurementTable
 from autotune.learning.models.base import Floats
-from autotune.statistics.quantiles import student
+from autotune.statistics.distributions import student
 
 LEVEL = 0.99
 """Of the intervals, two-sided."""

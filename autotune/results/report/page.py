@@ -22,7 +22,14 @@ from autotune.results.evaluate.study_evaluation import (
 from autotune.results.explanation import reasons
 from autotune.results.explanation.explained import ExplainedCandidate
 from autotune.results.maps import text as map_text
-from autotune.results.report import figure_records, page_file, search_records, terms_text, words
+from autotune.results.report import (
+    figure_records,
+    number_words,
+    page_file,
+    search_records,
+    terms_text,
+    words,
+)
 from autotune.results.report.figure_records import Fact
 from autotune.results.report.influences import Influences, influences
 from autotune.results.report.noise_figures import NoiseFigures
@@ -147,10 +154,10 @@ def render(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> s
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {
-        "seconds": words.seconds,
-        "span": words.span,
-        "signed": words.signed,
-        "percent": words.percent,
+        "seconds": number_words.seconds,
+        "span": number_words.span,
+        "signed": number_words.signed,
+        "percent": number_words.percent,
         "fact": fact_text,
         "objective": lambda value, kind: words.objective(kind, value),
         "moment": moment,
@@ -181,6 +188,7 @@ def render(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> s
         maps=_maps(study),
         terms=terms_text,
         words=words,
+        number_words=number_words,
         status=words.status,
         role=figure_records.role,
     )
@@ -348,7 +356,7 @@ def fact_text(fact: Fact) -> str:
 
 def moment(text: str | None) -> str:
     """An ISO date and time as readable text, to the second."""
-    return text[:19].replace("T", " ") + " UTC" if text else words.NONE
+    return text[:19].replace("T", " ") + " UTC" if text else number_words.NONE
 
 
 def _counts(run: RunRecord) -> tuple[int, int, int]:

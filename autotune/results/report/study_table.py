@@ -9,7 +9,7 @@ from autotune.results.evaluate.study_evaluation import (
     ProblemEvaluation,
     StudyEvaluation,
 )
-from autotune.results.report import words
+from autotune.results.report import number_words, words
 from autotune.results.report.influences import influences
 from autotune.results.report.text_table import columns
 from autotune.units import rough_percent
@@ -96,13 +96,13 @@ def _cells(
     return (
         "*" if winner else "",
         words.built(row.candidate, evaluation),
-        words.seconds(row.predicted),
-        words.seconds(row.measured, evaluation.problem.goal),
-        words.span(row.interval, evaluation.problem.goal),
-        words.signed(row.deviation),
+        number_words.seconds(row.predicted),
+        number_words.seconds(row.measured, evaluation.problem.goal),
+        number_words.span(row.interval, evaluation.problem.goal),
+        number_words.signed(row.deviation),
         words.status(row) + (f" ({row.note})" if row.note else ""),
         row.chosen,
-        *(words.metric(metric, row.metrics.get(metric.name)) for metric in others),
+        *(number_words.metric(metric, row.metrics.get(metric.name)) for metric in others),
     )
 
 

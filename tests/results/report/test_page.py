@@ -11,7 +11,7 @@ from autotune.domain.results import Prepared
 from autotune.errors import InputError
 from autotune.files.store import Store
 from autotune.results.evaluate.study_evaluation import evaluate
-from autotune.results.report import page, study_table, words
+from autotune.results.report import number_words, page, study_table, words
 
 VOID = {"meta", "link", "br", "path", "use", "rect", "img"}
 EVIL = "<script>alert('&')</script>"
@@ -218,14 +218,14 @@ def test_text_table(study):
      (123456.0, "1.235e+05 s"), (0.9999999, "1000. ms")],
 )  # fmt: skip
 def test_seconds(value, shown):
-    assert words.seconds(value) == shown.replace(". ", " ")
+    assert number_words.seconds(value) == shown.replace(". ", " ")
 
 
 def test_spans():
-    assert words.span(None) == "-"
-    assert words.span((0.0999, 0.1234)) == "99.9 to 123 ms"
-    assert words.signed(-0.0312) == "-3.1 %"
-    assert words.percent(0.5) == "50.0 %"
+    assert number_words.span(None) == "-"
+    assert number_words.span((0.0999, 0.1234)) == "99.9 to 123 ms"
+    assert number_words.signed(-0.0312) == "-3.1 %"
+    assert number_words.percent(0.5) == "50.0 %"
 
 
 def test_candidates_of_several_layouts_are_told_apart(study):

@@ -7,8 +7,8 @@ import numpy as np
 
 from autotune.domain.tables.parameter import Parameter
 from autotune.domain.tables.table import MeasurementTable
+from autotune.results.report.number_words import seconds
 from autotune.results.report.text_table import columns
-from autotune.results.report.words import seconds
 from autotune.units import counted
 
 _SHOWN = 8

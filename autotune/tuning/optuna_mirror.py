@@ -15,6 +15,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 from optuna.trial import FrozenTrial, Trial
 
+from autotune.domain.metric import Metric
 from autotune.domain.problem_facts import labels
 from autotune.domain.variant import Candidate
 from autotune.tuning.search import optuna_trials
@@ -54,25 +55,28 @@ class OptunaMirror:
         self._ended: set[int] = set()
         members = [points.members(group) for group in range(points.groups)]
         self._samplers = [_NextRow(points, rows.tolist()) for rows in members]
-        titles = labels([candidates[rows[0]].problem.facts() for rows in members])
+        facts = [candidates[rows[0]].problem.facts() for rows in members]
+        titles = labels(facts)
+        self._metrics = [[of.metric(name) for name in objectives] for of in facts]
         self._storage = storage
         try:
-            for title, sampler in zip(titles, self._samplers, strict=True):
-                self.studies.append(self._study(f"{name}/{title}", sampler))
+            for title, sampler, metrics in zip(titles, self._samplers, self._metrics, strict=True):
+                self.studies.append(self._study(f"{name}/{title}", sampler, metrics))
         except (*_UNWRITABLE, ValueError) as error:
             self._give_up(error)
 
-    def _study(self, name: str, sampler: "_NextRow") -> optuna.Study:
+    def _study(self, name: str, sampler: "_NextRow", metrics: Sequence[Metric]) -> optuna.Study:
         lock = JournalFileSymlinkLock(self._storage, grace_period=_GRACE)
         backend = JournalFileBackend(self._storage, lock_obj=lock)
         study = optuna_trials.open_study(
-            self._objectives,
+            [metric.name for metric in metrics],
+            better=[metric.better for metric in metrics],
             storage=JournalStorage(backend),
             name=name,
             sampler=sampler,
             resume=True,
         )
-        study.set_user_attr("objectives", list(self._objectives))
+        study.set_user_attr("objectives", [metric.name for metric in metrics])
         return study
 
     def _give_up(self, error: Exception) -> None:
@@ -98,7 +102,9 @@ class OptunaMirror:
         if not math.isnan(suggestion.expected_improvement):
             attributes["expected_improvement"] = suggestion.expected_improvement
         if suggestion.predicted is not None:
-            attributes["expected_s"] = suggestion.predicted
+            goal = self._metrics[int(self._points.group[suggestion.index])][0]
+            name = "expected_s" if goal.timed else f"expected_{goal.name}"
+            attributes[name] = goal.value(suggestion.predicted)
         return attributes
 
     def _attributes(self, row: int) -> dict[str, str | float]:
@@ -115,13 +121,16 @@ class OptunaMirror:
         """
         if self.fault or row in self._ended:
             return
-        values = None
+        group = int(self._points.group[row])
+        costs = None
         if outcome is not None:
-            values = optuna_trials.objective_values(
+            costs = optuna_trials.objective_values(
                 self._objectives, outcome.seconds, outcome.objectives
             )
+        metrics = self._metrics[group]
+        values = costs and [of.value(cost) for of, cost in zip(metrics, costs, strict=True)]
         try:
-            self._finish(self.studies[int(self._points.group[row])], row, values, status)
+            self._finish(self.studies[group], row, values, status)
         except _UNWRITABLE as error:
             self._give_up(error)
         self._ended.add(row)

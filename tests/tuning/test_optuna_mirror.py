@@ -9,6 +9,8 @@ from fabricated import candidate
 from optuna.distributions import CategoricalDistribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
+from program_samples import candidates as programs
+from program_samples import read, written
 
 from autotune.tuning.optuna_mirror import OptunaMirror
 from autotune.tuning.search.base import SearchResult, Suggestion
@@ -48,6 +50,25 @@ def studies(path: Path) -> list[optuna.Study]:
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
     return tmp_path / "study.journal"
+
+
+def test_a_rate_is_maximised_and_shown_in_its_unit(tmp_path: Path, journal: Path) -> None:
+    rate = """\
+metrics: {rate: {pattern: "rate (\\\\S+)", unit: MB/s, better: more}}
+objective: rate
+"""
+    candidates = programs(read(written(tmp_path, rate)))[:2]
+    space = points(
+        ("which",), (("a",), ("b",)), predicted=np.full(2, np.nan), group=np.zeros(2, dtype=int)
+    )
+    made = OptunaMirror(candidates, space, ("time",), storage=str(journal), name="quick")
+    made.propose(Suggestion(index=0, why="it is near", predicted=0.004))
+    made.end(0, SearchResult(index=0, seconds=0.002), "ok")
+    (study,) = studies(journal)
+    assert (study.direction.name, study.metric_names) == ("MAXIMIZE", ["rate"])
+    (trial,) = study.trials
+    assert trial.value == pytest.approx(500.0)
+    assert trial.user_attrs["expected_rate"] == pytest.approx(250.0)
 
 
 def test_every_problem_has_a_study_of_its_name(journal: Path) -> None:

@@ -33,10 +33,10 @@ def write(result: StudyEvaluation, path: Path, objectives: Sequence[Objective] =
     """Write the journal, one Optuna study ``NAME/LABEL`` for each problem; the number of trials.
 
     A trial is a candidate that was measured, or whose measurement failed. Its values are
-    ``objectives`` in their order; an objective that is not the time stands there as its cost, and
-    is called so. The metrics of a program are attributes. A candidate without one of the objectives
-    becomes a failed trial. An existing journal is replaced as a whole. Raises InputError if the
-    file cannot be written, or is not a journal.
+    ``objectives`` in their order, each in its unit; more of a rate is better. The metrics of a
+    program are attributes. A candidate without one of the objectives becomes a failed trial. An
+    existing journal is replaced as a whole. Raises InputError if the file cannot be written, or is
+    not a journal.
     """
     _require_journal(path)
     try:
@@ -87,11 +87,12 @@ def _study(
     storage: JournalStorage,
     objectives: Sequence[Objective],
 ) -> int:
-    goal = problem.problem.goal
-    shown = goal.name if goal.timed else f"cost of {goal.name}"
-    names_of_values = [shown if objective == "time" else objective for objective in objectives]
+    metrics = [problem.problem.metric(objective) for objective in objectives]
     study = optuna_trials.open_study(
-        names_of_values, storage=storage, name=f"{result.study.name}/{problem.label}"
+        [metric.name for metric in metrics],
+        better=[metric.better for metric in metrics],
+        storage=storage,
+        name=f"{result.study.name}/{problem.label}",
     )
     for name, text in (("config", result.study.config), ("problem", problem.problem.title)):
         study.set_user_attr(name, text)
@@ -101,7 +102,11 @@ def _study(
     space = optuna_trials.domains(table, names)
     tried = sorted((row for row in problem.rows if row.measurement), key=_moments)
     for number, row in enumerate(tried):
-        values = [row.objectives[o] for o in objectives if o in row.objectives]
+        values = [
+            metric.value(row.objectives[objective])
+            for objective, metric in zip(objectives, metrics, strict=True)
+            if objective in row.objectives
+        ]
         whole = row.status == "ok" and len(values) == len(objectives)
         study.add_trial(_trial(row, number, names, space, values if whole else None))
     return len(tried)

@@ -16,35 +16,47 @@ from optuna.storages import JournalStorage
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, Trial, TrialState
 
+from autotune.domain.metric import Direction
 from autotune.tuning.search.points import Setting
 
 Domains = Mapping[str, BaseDistribution]
 Attributes = Mapping[str, str | float]
 
 
+_DIRECTIONS: Mapping[Direction, StudyDirection] = {
+    "less": StudyDirection.MINIMIZE,
+    "more": StudyDirection.MAXIMIZE,
+}
+
+
 def open_study(
     objectives: Sequence[str],
     *,
+    better: Sequence[Direction] | None = None,
     storage: JournalStorage | None = None,
     name: str | None = None,
     sampler: BaseSampler | None = None,
     resume: bool = False,
 ) -> optuna.Study:
-    """A study that minimizes the objectives; in memory if no storage is given.
+    """A study of the objectives; in memory if no storage is given.
 
-    ``resume``: continue an existing study of this name; ValueError if it has another number of
-    objectives.
+    ``better``: whether less or more of each objective is better; None: less of all. ``resume``:
+    continue an existing study of this name; ValueError if it has another number of objectives, or
+    other directions.
     """
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    directions = [_DIRECTIONS[word] for word in better or ["less"] * len(objectives)]
     study = optuna.create_study(
         storage=storage,
         study_name=name,
-        directions=[StudyDirection.MINIMIZE] * len(objectives),
+        directions=directions,
         sampler=sampler,
         load_if_exists=resume,
     )
     if len(study.directions) != len(objectives):
         raise ValueError(f"study {name} there has {len(study.directions)} objectives")
+    if list(study.directions) != directions:
+        raise ValueError(f"study {name} there has objectives of other directions")
     if storage is not None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)

@@ -24,6 +24,7 @@ Collection = Literal[
 ]
 
 _PACKAGE = Path(__file__).resolve().parent
+_LONGEST_STEM = 200
 
 
 def data_root() -> Path:
@@ -116,3 +117,15 @@ def _is_stream(path: Path, kind: int) -> bool:
 def is_folder(path: Path) -> bool:
     """Whether a folder is there."""
     return exists(path) and path.is_dir()
+
+
+def stem(path: Path) -> str:
+    """The name of a file without its ending, as a name of what the file describes.
+
+    Characters that no line of text has (control characters, bytes of another encoding) become
+    dashes. Of a longer name the first 200 characters are left, as names of files are made of it.
+
+    >>> stem(Path("configs/a\\nb.yaml"))
+    'a-b'
+    """
+    return "".join(c if c.isprintable() else "-" for c in path.stem)[:_LONGEST_STEM]

@@ -6,6 +6,7 @@ numpy and the database.
 
 import contextlib
 import os
+import resource
 import signal
 import sys
 import threading
@@ -22,6 +23,8 @@ _AGAIN = 0.05
 """Seconds after which an interruption is repeated."""
 _SHOWN = 50
 """Mistakes that are shown, of more."""
+_LEAST_MEMORY = 400_000_000
+"""Bytes of address space with which numpy starts; with much less OpenBLAS waits for ever."""
 
 
 def main() -> NoReturn:
@@ -41,6 +44,11 @@ def main() -> NoReturn:
     if sys.stdout is None:
         fault = "standard output is closed; expected an open one (to show nothing: > /dev/null)"
         print(f"error: {fault}", file=sys.stderr)
+        sys.exit(2)
+    memory, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if 0 <= memory < _LEAST_MEMORY:
+        limit = f"the limit of address space (ulimit -v) is {memory / 1e6:.0f} MB"
+        print(f"error: {limit}; expected at least {_LEAST_MEMORY / 1e6:.0f} MB", file=sys.stderr)
         sys.exit(2)
     with escaping():
         sys.exit(_exit_code())

@@ -1,6 +1,8 @@
 """A wrong environment: exit code 2 with what to set, never a traceback."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,10 @@ def test_no_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", nowhere)
     with pytest.raises(InputError, match="AUTOTUNE_CACHE"):
         paths.cache_dir()
+
+
+def test_too_little_address_space() -> None:
+    words = f"ulimit -v 200000; exec {sys.executable} -m autotune --version"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "(ulimit -v) is 205 MB; expected at least 400 MB" in done.stderr

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from autotune import commands, paths
 from autotune.commands.app import app
 from autotune.errors import InputError
+from autotune.files.config import load as load_config
+from autotune.files.store import Store
 from autotune.results.report import page_file
 
 CONFIG = """\
@@ -340,3 +342,21 @@ def test_a_name_that_is_too_long() -> None:
     )
     Path("study.yaml").write_text(PROGRAM_STUDY, encoding="utf-8")
     assert "has 65 characters; expected at most 64" in said("variants", "study.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("n" * 245, "n" * 200),
+        ("a\nb\x1b[2J", "a-b-[2J"),
+        (os.fsdecode(b"by\xfft'\""), "by-t'\""),
+    ],
+)
+def test_the_name_of_a_file_becomes_a_name_of_one_short_line(name: str, shown: str) -> None:
+    path = Path(f"{name}.yaml")
+    path.write_bytes(Path(config()).read_bytes())
+    setup = load_config(path)
+    assert setup.name == shown
+    with Store.open("x.sqlite") as store:
+        store.begin_study(setup.name, config="c", setup_text="")
+        assert store.latest_study() == shown

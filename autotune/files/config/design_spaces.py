@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from autotune import paths
 from autotune.domain.annotations import Bounds, Text
 from autotune.domain.tables.parameter import (
     Parameter,
@@ -184,7 +185,7 @@ def read_design(session: Session, path: Path) -> DesignSpace | None:
     if len(session.faults) > faults_before:
         return None
     return DesignSpace(
-        name=stated.title or path.stem,
+        name=stated.title or paths.stem(path),
         source=f"{shown(path)} ({SCHEMA})",
         parameters=tuple(parameters),
         rules=tuple(constraints),

@@ -82,7 +82,7 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
         return None, None
     sources = _take_sources(session, document)
     network = _network_beside(session, document)
-    stated = draft(session, document, Machine, name=path.stem)
+    stated = draft(session, document, Machine, name=paths.stem(path))
     if stated is None:
         return document, None
     readable = len(session.faults) == faults_before

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from autotune import paths
 from autotune.domain.reference import Reference
 from autotune.domain.setup import Layout, Setup
 from autotune.errors import nearest, one_of
@@ -13,7 +14,7 @@ SCHEMA = "autotune.reference/1"
 
 def read_reference(session: Session, path: Path) -> Reference | None:
     """The published table in a file; None with faults noted where it cannot be read."""
-    return read_file(session, path, SCHEMA, Reference, at=("groups",), name=path.stem)
+    return read_file(session, path, SCHEMA, Reference, at=("groups",), name=paths.stem(path))
 
 
 def check_reference(session: Session, setup: Setup) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, cast
 
+from autotune import paths
 from autotune.domain.annotations import Text
 from autotune.domain.skeleton import (
     CallStep,
@@ -76,4 +77,4 @@ FORMS[Step] = FileForm(_read_step, _step_schema)
 
 def read_skeleton(session: Session, path: Path) -> Skeleton | None:
     """The skeleton in a file; None with faults noted where it cannot be read."""
-    return read_file(session, path, SCHEMA, Skeleton, at=("kernels",), name=path.stem)
+    return read_file(session, path, SCHEMA, Skeleton, at=("kernels",), name=paths.stem(path))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
+from autotune import paths
 from autotune.domain.misfit import Misfit
 from autotune.domain.setup import Generated
 from autotune.domain.space import TRANSFORMATIONS, Choice, Rule, Space, TransformationKind, When
@@ -99,7 +100,7 @@ def read_generated(session: Session, path: Path) -> Generated | None:
     """
     faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
-    stated = draft(session, document, Space, name=path.stem) if document else None
+    stated = draft(session, document, Space, name=paths.stem(path)) if document else None
     if document is None or stated is None:
         return None
     skeleton = session.follow(

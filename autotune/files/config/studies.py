@@ -48,7 +48,7 @@ def read_study(session: Session, path: Path) -> Setup | None:
     document = session.open(path, SCHEMA)
     if document is None:
         return None
-    stated = draft(session, document, Setup, name=path.stem)
+    stated = draft(session, document, Setup, name=paths.stem(path))
     stated = stated and _with_problems(session, document, stated)
     if stated is None:
         _follow_subject(session, document)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune import paths
 from autotune.domain.machine import (
     BENCHMARKS,
     CacheLevel,
@@ -56,7 +57,7 @@ def read_kerncraft(faults: list[Fault], text: str, path: Path) -> Machine | None
     reader = _Reader(faults, document)
     if not reader.version():
         return None
-    machine = reader.machine(path.stem, text)
+    machine = reader.machine(paths.stem(path), text)
     return machine if len(faults) == faults_before else None
 
 

@@ -33,7 +33,8 @@ def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engi
         if not where.path.exists():
             if not create:
                 raise _absent(where.shown)
-            _create_file(where.path)
+            with errors_in_words(where.shown, wait):
+                _create_file(where.path)
         store_place.check_file(where.path)
     engine = _engine(where, wait)
     with errors_in_words(where.shown, wait):
@@ -132,6 +133,8 @@ def errors_in_words(shown: str, wait: float) -> Iterator[None]:
         yield
     except DBAPIError as error:
         raise _in_words(shown, wait, str(error.orig)) from error
+    except sqlite3.Error as error:
+        raise _in_words(shown, wait, str(error)) from error
 
 
 def _in_words(shown: str, wait: float, text: str) -> StoreError:
@@ -249,4 +252,5 @@ def _create_file(path: Path) -> None:
         with contextlib.suppress(FileExistsError):
             os.link(name, path)
     finally:
-        Path(name).unlink()
+        for beside in ("", "-journal", "-wal", "-shm"):
+            Path(f"{name}{beside}").unlink(missing_ok=True)

@@ -23,6 +23,8 @@ _READERS: dict[Tool, Callable[[Sequence[str]], list[BenchmarkTable]]] = {
     "osu": osu.read,
     "imb": imb.read,
 }
+_MOST_NOTES = 5
+"""Remarks that an error repeats, of more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +151,7 @@ def _taken(
         ]
         notes += [f"{where}: {block.title}: {note}" for note in block.notes]
     if not any(recorded.samples for recorded in runs.values()):
-        why = "; ".join(dict.fromkeys(notes)) or "it has no rows"
+        why = "; ".join(_first(list(dict.fromkeys(notes)))) or "it has no rows"
         fault = Fault(
             where=str(path),
             found=f"no sample of our operations: {why}",
@@ -159,6 +161,11 @@ def _taken(
     return ImportedSamples(
         tool=tool, recorded=tuple(runs.values()), notes=tuple(dict.fromkeys(notes))
     )
+
+
+def _first(notes: list[str]) -> list[str]:
+    rest = len(notes) - _MOST_NOTES
+    return [*notes[:_MOST_NOTES], f"and {rest} more"] if rest > 0 else notes
 
 
 def _timed(tool: Tool) -> str:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from autotune.commands.app import app
 from autotune.commands.machine.refine import repredict
-from autotune.errors import InputError
+from autotune.errors import AutotuneError, InputError
 from autotune.files.store import Store
 from autotune.models.incore.marked import marked_build
 from autotune.toolchain import known_flags
@@ -170,4 +170,77 @@ def test_a_design_of_the_candidates_runs_no_compiler(canary: Path) -> None:
     config(str(canary), "-wrapper", str(canary))
     done = CliRunner().invoke(app, ["learn", "design", "study.yaml", "-n", "3"])
     assert done.exit_code == 0, done.exception
+    assert not Path("ran").exists()
+
+
+def test_the_environment_of_a_config_reaches_no_compiler(canary: Path) -> None:
+    Path("bin").mkdir()
+    for name in ("gcc", "cc1", "as", "collect2", "ld"):
+        Path("bin", name).symlink_to(canary)
+    names = ("PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "CPATH", "LIBRARY_PATH", "LD_LIBRARY_PATH")
+    folder = Path("bin").resolve()
+    values = [f"{name}: {folder}/" for name in (*names, "HOME", "TMPDIR")]
+    values += [f"{name}: {canary}" for name in ("LD_PRELOAD", "CC", "OMPI_CC")]
+    config("gcc", "-O2")
+    text = Path("study.yaml").read_text(encoding="utf-8")
+    more = f"environment: {{{', '.join(values)}}}\n"
+    Path("study.yaml").write_text(text + more, encoding="utf-8")
+    done = CliRunner().invoke(app, ["rank", "study.yaml"])
+    assert done.exit_code == 0, done.exception
+    assert not Path("ran").exists()
+
+
+PROGRAM = """\
+schema: autotune.program/1
+title: everything that a program may name
+sources: [cc.sh]
+build: ["{canary}", "{{block}}", "{{output}}"]
+run: ["{canary}", "{{output}}"]
+environment: {{PATH: "{folder}", LD_PRELOAD: "{canary}"}}
+parameters: {{block: [1, 2, 4, 8]}}
+time: {{pattern: 'time ([0-9.]+)', unit: s}}
+check: {{command: ["{canary}"]}}
+"""
+PROGRAM_STUDY = """\
+schema: autotune.config/1
+title: a program
+machine: generic-x86-64
+program: program.yaml
+problems: [{{}}]
+threads: [1]
+launcher: "{canary} {{command}}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("variants", "study.yaml"), 0),
+        (("variants", "study.yaml", "--emit", "block1", "-o", "out"), None),
+        (("rank", "study.yaml"), None),
+        (("predict", "study.yaml"), None),
+        (("compare", "study.yaml"), None),
+        (("learn", "design", "study.yaml", "-n", "3"), 0),
+        (("learn", "show", "study.yaml"), None),
+        (("learn", "compare", "rows.csv", "--models", "ridge", "--repeats", "1"), 0),
+        (("learn", "fit", "rows.csv", "--models", "ridge"), 0),
+        (("import", "rows.csv", "study.yaml"), None),
+        (("init", "cc.sh", "-o", "new"), None),
+        (("machine", "check", "study.yaml"), None),
+        (("schema", "config"), None),
+        (("tune", "study.yaml", "--emit-job", "job"), None),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_a_program_names_is_not_run(
+    canary: Path, words: tuple[str, ...], code: int | None
+) -> None:
+    names = {"canary": canary, "folder": canary.parent}
+    Path("program.yaml").write_text(PROGRAM.format(**names), encoding="utf-8")
+    Path("study.yaml").write_text(PROGRAM_STUDY.format(**names), encoding="utf-8")
+    rows = "".join(f"{n},{n}\n" for n in (1, 2, 4, 8))
+    Path("rows.csv").write_text(f"block,time_s\n{rows}", encoding="utf-8")
+    done = CliRunner().invoke(app, words)
+    assert done.exception is None or isinstance(done.exception, (AutotuneError, SystemExit))
+    assert code is None or done.exit_code == code, done.exception
     assert not Path("ran").exists()

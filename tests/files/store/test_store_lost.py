@@ -1,12 +1,13 @@
 """A store whose file is deleted, moved or replaced while it is open takes no more rows."""
 
+import resource
 import shutil
 from pathlib import Path
 
 import fabricated as fake
 import pytest
 
-from autotune.errors import LostStore
+from autotune.errors import LostStore, StoreError
 from autotune.files.store import Store
 
 
@@ -61,3 +62,16 @@ def test_a_file_that_comes_back_takes_rows_again(tmp_path: Path):
         store.add_sample(run, fake.candidate().identity, 0, fake.sample())
         (measurement,) = store.load_study("study").runs[0].measurements
         assert len(measurement.samples) == 1
+
+
+@pytest.mark.parametrize("room", [0, 4096, 40_000])
+def test_a_store_that_has_no_room_to_be_created(tmp_path: Path, room: int):
+    path = tmp_path / "results.sqlite"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        with pytest.raises(StoreError, match=r"results.sqlite: .*(disk|full|write)"):
+            Store.open(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []

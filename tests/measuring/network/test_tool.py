@@ -184,3 +184,10 @@ def test_a_text_cut_anywhere_never_gives_a_wrong_number(tmp_path_factory, imb, o
         for r in found.recorded:
             for s in r.samples:
                 assert whole[s.operation, r.run.ranks, s.bytes] == s.seconds
+
+
+def test_an_error_repeats_only_the_first_remarks(tmp_path):
+    title = "# OSU MPI Bcast Latency Test v7.4\n# Size       Avg Latency(us)\n8   2.81\n"
+    with pytest.raises(InputError, match="and 2995 more; expected osu_latency") as error:
+        load(tmp_path, 3000 * title, ranks=8)
+    assert len(str(error.value)) < 1000

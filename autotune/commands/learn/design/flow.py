@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune import paths
 from autotune.commands.learn import study_tables
 from autotune.commands.rank import ranked_space
 from autotune.commands.rank.host_machine import uncalibrated_machine
@@ -144,7 +145,7 @@ def _of_config(path: Path, plan: DesignPlan, progress: Progress | None) -> Desig
         first_of_row.setdefault(row, candidate)
     names = tuple(parameter.name for parameter in parameters)
     space = DesignSpace(
-        name=path.stem,
+        name=paths.stem(path),
         source=f"{path} ({len(legal)} legal candidates)",
         parameters=parameters,
         rules=(Members(names, tuple(first_of_row)),),

@@ -24,7 +24,7 @@ def read_program(session: Session, path: Path) -> Program | None:
     document = session.open(path, SCHEMA)
     if document is None:
         return None
-    stated = draft(session, document, Program, name=path.stem, source_folder=".")
+    stated = draft(session, document, Program, name=paths.stem(path), source_folder=".")
     if stated is None:
         return None
     if stated.folder and not paths.is_folder(path.parent / stated.folder):

@@ -8,6 +8,7 @@ import pytest
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
 from autotune.domain.program import Program
+from autotune.domain.results import Sample
 from autotune.errors import InputError, WorkFailed
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.units import Seconds
@@ -141,3 +142,44 @@ def test_a_pattern_that_takes_for_ever_is_named(tmp_path: Path) -> None:
         tune_flow.tune(
             load(path), tune_flow.StudyOptions(), str(tmp_path / "store.sqlite"), own.quiet
         )
+
+
+CUT = """\
+import os, resource, sys, time
+ends = {"honest": "", "other": "kill", "third": "flood", "fourth": "file", "liar": "exit"}
+sys.stdout.write("time 0.00123\\ntime 0.001" if ends[sys.argv[1]] else "time 0.00123")
+sys.stdout.flush()
+if ends[sys.argv[1]] == "kill":
+    os.kill(os.getpid(), 9)
+elif ends[sys.argv[1]] == "flood":
+    sys.stderr.write("x" * 70_000)
+elif ends[sys.argv[1]] == "file":
+    import signal
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    open("large", "wb").write(bytes(3 << 20))
+elif ends[sys.argv[1]] == "exit":
+    sys.exit(1)
+"""
+
+
+def test_no_time_is_taken_from_a_line_that_was_cut(tmp_path: Path) -> None:
+    settings = CONFIG.replace("run: 20 s", "run: 20 s, output: 64 KiB, file: 1 MiB")
+    _, measurer, named = own.opened(own.put(tmp_path, PROGRAM, settings, {"tiny.py": CUT}))
+    words = {
+        "other": "SIGKILL",
+        "third": "printed more",
+        "fourth": "SIGXFSZ",
+        "liar": "exit code 1",
+    }
+    for mode, candidate in named.items():
+        prepared = measurer.prepare(candidate)
+        taken: list[Sample] = []
+        launch = measurer.launch(
+            prepared, round_number=0, launch=0, expected=None, on_sample=taken.append
+        )
+        if mode == "honest":
+            assert {sample.seconds for sample in taken} == {0.00123}
+        else:
+            assert words[mode] in launch.detail
+            assert not launch.samples
+            assert not taken

@@ -105,6 +105,38 @@ def test_recheck_compares_with_what_is_stored(machine, quick):
     assert "clock" in str(check)
 
 
+@needs_gcc
+def test_a_recheck_beside_other_work_takes_what_was_least_disturbed(machine, quick, monkeypatch):
+    """Two of three launches are slowed down by others, on top of what this host does."""
+    done, _ = quick
+    calibrate.save(done)
+    curve, launches = done.loads[-1], []
+
+    def disturbed(_program, threads, items, *, sample, until):
+        launches.append(items[0].kind)
+        slow = 1.0 if launches.count(items[0].kind) == 2 else 3.0
+        rate = done.clock
+        if items[0].kind == "load":
+            rate *= curve.at(items[0].bytes) / host_probe.GROUP
+        samples = [
+            host_probe.ProbeSample(
+                item=item,
+                threads=threads,
+                seconds=slow * sample,
+                count=round(sample * rate),
+                busy=1,
+            )
+            for item in items
+        ]
+        return host_probe.ProbeRun(samples=tuple(samples), priority="none", detail="")
+
+    monkeypatch.setattr(host_probe, "run", disturbed)
+    check = calibrate.recheck(machine)
+    assert len(launches) > 2
+    assert check.clock_ratio == pytest.approx(1.0, rel=1e-3)
+    assert check.bandwidth_ratio == pytest.approx(1.0, rel=1e-3)
+
+
 def test_recheck_without_a_calibration_says_what_to_do(machine):
     other = dataclasses.replace(machine, title="another processor")
     with pytest.raises(InputError, match="autotune machine calibrate"):

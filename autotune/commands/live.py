@@ -17,6 +17,7 @@ from rich.text import Text
 
 from autotune.commands.output import TerminalProgress
 from autotune.commands.terminal import escaped, raw_stderr
+from autotune.domain.metric import Metric
 from autotune.results.report import number_words, words
 from autotune.tuning import Event, Standing
 
@@ -210,7 +211,8 @@ def remaining_budget(standing: Standing) -> str:
     if standing.finished:
         return ""
     if standing.evaluations_left is not None:
-        parts.append(f"{standing.evaluations_left} to try")
+        untried = standing.candidates - standing.measured - standing.failed
+        parts.append(f"{min(standing.evaluations_left, untried)} to try")
     if standing.seconds_left is not None:
         parts.append(f"{max(0.0, standing.seconds_left):.0f} s")
     return ", ".join(parts)
@@ -279,10 +281,22 @@ def _timed(event: Event) -> str:
     if event.notice.predicted:
         parts.append(f"predicted {number_words.seconds(event.notice.predicted)}")
     if event.ratio and event.verdict != "best":
-        parts.append(f"{event.ratio[0]:.2f} of the best")
-    if _VERDICTS[event.verdict]:
-        parts.append(_VERDICTS[event.verdict])
+        parts.append(_beside_the_best(event.ratio[0], event.standing.goal))
+    verdict = _VERDICTS[event.verdict]
+    if verdict:
+        parts.append(verdict if event.standing.goal.timed else verdict.replace("slower", "worse"))
     return ", ".join(parts)
+
+
+def _beside_the_best(ratio: float, goal: Metric) -> str:
+    """A cost over that of the best so far in words: ``1.50 times the best``; of a rate the share.
+
+    >>> _beside_the_best(4.0, Metric("rate", "MB/s", "more"))
+    '0.25 of the best'
+    """
+    return (
+        f"{ratio:.2f} times the best" if goal.better == "less" else f"{1 / ratio:.2f} of the best"
+    )
 
 
 def _failure(event: Event) -> str:

@@ -58,7 +58,7 @@ def test_a_row_says_best_predicted_measured_budget_and_disturbed() -> None:
         (event(verdict="best"), "ijl-pad5: 1.500 ms, predicted 1.400 ms, the best so far"),
         (
             event(verdict="slower", ratio=(1.5, 1.4, 1.6)),
-            "ijl-pad5: 1.500 ms, predicted 1.400 ms, 1.50 of the best, clearly slower, dropped",
+            "ijl-pad5: 1.500 ms, predicted 1.400 ms, 1.50 times the best, clearly slower, dropped",
         ),
         (event("built", status="ok"), ""),
         (

@@ -20,7 +20,7 @@ from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Searching, Setup
 from autotune.errors import Fault, InputError, WorkFailed
-from autotune.files.store import Store, kept_dissections
+from autotune.files.store import Store, StudyRecord, kept_dissections
 from autotune.progress import Progress
 from autotune.results.report import page
 from autotune.tuning import Chosen, EarlierResult, Watcher, unwatched
@@ -153,13 +153,24 @@ def _started_study(
     return begun
 
 
+def _of_other_problems(setup: Setup, study: StudyRecord) -> str:
+    """A remark where a study that is resumed has none of the problems of the config, such as that
+    of another config of the same name; else empty.
+    """
+    before = {c.problem.key: c.problem.label for c in study.candidates}
+    if not before or {problem.key for problem in setup.problems} & before.keys():
+        return ""
+    named = ", ".join(before.values())
+    return f", which was about {named} so far (a key name in the config keeps studies apart)"
+
+
 def _opening_line(setup: Setup, name: str, options: StudyOptions, results: Store) -> str:
     """A line that says which study begins or continues.
 
     It also mentions an unfinished study that is not continued.
     """
     if options.resume:
-        return f"continue study {name}"
+        return f"continue study {name}{_of_other_problems(setup, results.load_study(name))}"
     before = results.latest_study(setup.name)
     states = [run.state for run in results.load_study(before).tunings] if before else []
     unfinished = states and states[-1] != "done"

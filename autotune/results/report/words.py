@@ -215,7 +215,7 @@ def floor(result: ProblemEvaluation) -> str:
     mean, maximum = result.noise_floor.mean, result.noise_floor.maximum
     text = f"noise floor {percent(mean)} mean, {percent(maximum)} max"
     if maximum == 0:
-        text = "noise floor: both halves of the rounds choose the same candidate"
+        text = "no noise floor, as both halves of the rounds choose the same candidate"
     width = undecided_width(result)
     return f"{text}, but {percent(width)} are undecided" if width > maximum else text
 

@@ -2,14 +2,18 @@
 
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 
+import own_programs as own
 import pytest
 from refusals import usage_error
 from typer.testing import CliRunner
 
 from autotune.commands.app import app
+from autotune.commands.tune import flow
 from autotune.commands.tune.command import EXAMPLE, TuneOptions
 from autotune.commands.tune.tune_options import StudyOptions
+from autotune.files import config
 
 
 def test_nothing_is_given_where_nothing_is_said() -> None:
@@ -163,3 +167,16 @@ def test_a_page_is_never_written_over_a_config(tmp_path: Path) -> None:
 
 def test_the_help_has_the_example() -> None:
     assert EXAMPLE in " ".join(CliRunner().invoke(app, ["tune", "--help"]).output.split())
+
+
+@pytest.mark.parametrize(
+    ("size", "remark"), [(500, ""), (600, ", which was about tiny-n600 so far (a key name in")]
+)
+def test_a_study_of_other_problems_is_not_resumed_silently(
+    tmp_path: Path, size: int, remark: str
+) -> None:
+    setup = config.load(own.put(tmp_path))
+    facts = setup.problems[0].resized(size).facts()  # type: ignore[union-attr]
+    study = SimpleNamespace(candidates=(SimpleNamespace(problem=facts),))
+    words = flow._of_other_problems(setup, study)  # type: ignore[arg-type]
+    assert words.startswith(remark) if remark else words == ""

@@ -106,7 +106,7 @@ def test_a_floor_of_zero_is_no_figure_beside_what_is_undecided(store):
     assert found.noise_floor.maximum == 0.0
     width = found.contenders[1].measured / found.contenders[0].measured - 1
     assert words.floor(found) == (
-        "noise floor: both halves of the rounds choose the same candidate, but"
+        "no noise floor, as both halves of the rounds choose the same candidate, but"
         f" {100 * width:.1f} % are undecided"
     )
     assert f"(within {100 * width:.1f} %)" in words.undecided(found)

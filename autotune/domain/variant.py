@@ -158,6 +158,11 @@ class Build:
     flags: tuple[Text, ...] = ("-O3", "-march=native")
     """One option each; the baseline is built with those of the first build."""
 
+    @property
+    def words(self) -> str:
+        """The compiler with its flags: ``gcc -O3 -march=native``."""
+        return " ".join((self.compiler, *self.flags))
+
 
 NO_COMPILER = Build(compiler="none", flags=())
 """Of programs that are built, if at all, by other means."""
@@ -197,6 +202,15 @@ class ExecutionLayout:
             raise ValueError(f"{self.ranks} ranks and communication {self.communication}")
         if self.ranks > 1 and self.placement != "compact":
             raise ValueError("ranks are placed side by side: scatter is for programs of one rank")
+
+    @property
+    def words(self) -> str:
+        """Threads, ranks and nodes as text: ``2 ranks x 1 thread, neighbour``."""
+        threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
+        if self.ranks == 1:
+            return threads + (f", {self.placement}" if self.placement != "compact" else "")
+        where = f" on {self.nodes} nodes" if self.nodes > 1 else ""
+        return f"{self.ranks} ranks x {threads}{where}, {self.communication}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autotune.commands.compare import flow as compare_flow
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_name_stands_for_a_config_with_a_table_unless_a_study_has_it(tmp_path)
     assert compare_flow.config_of("icpe19-heat2d-sizes-8", store) is None
     assert compare_flow.config_of("", store) is None
     with Store.open(store) as results:
-        results.begin_study("icpe19-wave1d", config="icpe19-wave1d", setup_text="")
+        results.begin_study("icpe19-wave1d", StudyOrigin(config="icpe19-wave1d", setup_text=""))
     assert compare_flow.config_of("icpe19-wave1d", store) is None
     assert compare_flow.config_of("configs/icpe19-wave1d.yaml", store) is not None
 

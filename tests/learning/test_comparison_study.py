@@ -23,7 +23,7 @@ from autotune.commands.evaluate.measure_random import draw, measure_lacking, tim
 from autotune.commands.learn.compare import document as documents
 from autotune.domain.ranking import Ranking, rank
 from autotune.errors import AutotuneError, InputError
-from autotune.files.store import Store, StoredChoice
+from autotune.files.store import Store, StoredChoice, StudyOrigin
 from autotune.tuning import Chosen
 
 SIZES = (64, 128, 256, 512, 1024)
@@ -182,7 +182,7 @@ def untouched(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path / "s.sqlite") as results:
         rankings = (one_ranking(256), one_ranking(512))
         candidates = [e.candidate for r in rankings for e in r.entries]
-        results.begin_study("quick", config="quick", setup_text="", versions={})
+        results.begin_study("quick", StudyOrigin(config="quick", setup_text="", versions={}))
         results.add_candidates("quick", candidates, baselines=())
         yield results
 

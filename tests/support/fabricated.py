@@ -8,7 +8,7 @@ from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.results import Part, Prediction, Prepared, Sample
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Interchange, Pad, Variant
-from autotune.files.store import RunFacts, StoredChoice
+from autotune.files.store import RunFacts, StoredChoice, StudyOrigin
 from autotune.language.expression import parse
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
@@ -171,7 +171,9 @@ def fates(seed: int = 1, scale: float = 1e-3) -> dict[str, Fate]:
 
 def fill(store, name: str = "quick", sizes: tuple[int, ...] = (256, 2048), rounds: int = 5) -> str:
     """A whole study in a store: two problems, twelve candidates each; the id of its run."""
-    store.begin_study(name, config="quickstart", setup_text="schema: autotune.config/1\n")
+    store.begin_study(
+        name, StudyOrigin(config="quickstart", setup_text="schema: autotune.config/1\n")
+    )
     run = store.begin_run(name, facts())
     generator = random.Random(7)
     for size in sizes:

@@ -14,7 +14,7 @@ from autotune.commands.tune.study_prior import StudyPrior, prior_study, proved
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
 from autotune.errors import ConfigError, InputError, StoreError
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 from autotune.files.tables.cleaning import Heading, Record, assemble
 from autotune.learning.models import catalogue
 from autotune.learning.models.pool import Pool
@@ -45,7 +45,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 def expected(store: str, candidates: list[Candidate], seconds: float = 1e-3) -> StudyPrior:
     """What the study ``elsewhere`` expects of candidates, each predicted to take as long."""
     with Store.open(store) as results:
-        results.begin_study("here", config="here", setup_text="schema: autotune.config/1\n")
+        results.begin_study(
+            "here", StudyOrigin(config="here", setup_text="schema: autotune.config/1\n")
+        )
         results.add_candidates("here", candidates, baselines=[])
         records = {c.identity: c for c in results.load_study("here").candidates}
         predictions = [fake.prediction(seconds) for _ in candidates]
@@ -91,7 +93,9 @@ def test_a_value_that_was_not_tried_there_is_not_spoken_of() -> None:
 
 def test_a_study_with_nothing_measured_cannot_teach(store: str) -> None:
     with Store.open(store) as results:
-        results.begin_study("empty", config="e", setup_text="schema: autotune.config/1\n")
+        results.begin_study(
+            "empty", StudyOrigin(config="e", setup_text="schema: autotune.config/1\n")
+        )
         with pytest.raises(InputError, match="two, to learn from"):
             prior_study("empty", results, None)
 

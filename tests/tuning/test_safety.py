@@ -20,7 +20,7 @@ from autotune.domain.results import Prepared, Sample
 from autotune.domain.setup import Measuring, Searching
 from autotune.domain.variant import Candidate
 from autotune.errors import StoreError
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 from autotune.tuning import EarlierResult, EndedSearch, Task, TuningPlan, tune_problems
 from autotune.tuning.building import check_space
 from autotune.tuning.study_search import study_search
@@ -61,7 +61,7 @@ class Watched(StoreJournal):
 
 
 def begun(store: Store, ranked: Ranking = RANKED, name: str = "study") -> Watched:
-    store.begin_study(name, config="c", setup_text="")
+    store.begin_study(name, StudyOrigin(config="c", setup_text=""))
     store.add_candidates(name, [entry.candidate for entry in ranked.entries])
     return Watched(store, store.begin_run(name, fake.facts()))
 
@@ -247,7 +247,7 @@ def test_of_tuners_that_begin_at_once_each_has_a_study_of_its_own(tmp_path: Path
 
     def begin() -> None:
         with Store.open(path) as store:
-            names.append(store.new_study("study", config="c", setup_text="text"))
+            names.append(store.new_study("study", StudyOrigin(config="c", setup_text="text")))
 
     threads = [threading.Thread(target=begin) for _ in range(6)]
     for thread in threads:

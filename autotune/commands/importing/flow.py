@@ -23,7 +23,7 @@ from autotune.files.parsing.separated_values import cell
 from autotune.files.recorded.matching import Matched, match
 from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import RecordedSpace, Setting
-from autotune.files.store import RunFacts, Store, StoredChoice
+from autotune.files.store import RunFacts, Store, StoredChoice, StudyOrigin
 from autotune.progress import Progress
 from autotune.statistics.estimators import location
 from autotune.units import Seconds
@@ -137,12 +137,12 @@ def _enter(
     if before and any(run.state == "done" for run in results.load_study(before).runs):
         return before, True
     versions = {"autotune": VERSION}
-    study = before or results.new_study(
-        PREFIX + space.name,
+    begun_with = StudyOrigin(
         config=origin.identity,  # so that `tune --resume` does not take it for one of its own
         setup_text=origin.setup_text,
         versions=versions,
     )
+    study = before or results.new_study(PREFIX + space.name, begun_with)
     candidates = [candidate for _, candidate in matched.pairs]
     results.add_candidates(study, candidates)
     results.add_predictions(study, _predictions(matched, space))

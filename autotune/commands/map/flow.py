@@ -19,7 +19,12 @@ from autotune.commands.map.map_request import MapRequest
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
 from autotune.commands.tune.preflight import check_launchers, conditions_of
-from autotune.commands.tune.provenance import content, identity_of, launching, versions
+from autotune.commands.tune.provenance import (
+    identity_of,
+    launching,
+    study_origin,
+    versions,
+)
 from autotune.domain.decision_map import DecisionMap
 from autotune.domain.results import Measurement, Prediction
 from autotune.domain.setup import Setup
@@ -138,16 +143,16 @@ def _study(workload: Workload, options: MapRequest, results: Store) -> str:
                 hint="run without --resume, or name its --store",
             )
         )
-    text, current_versions = content(setup), versions(workload)
+    origin = study_origin(workload)
     if name is not None:
         try:
-            results.begin_study(name, config=setup.name, setup_text=text, versions=current_versions)
+            results.begin_study(name, origin)
             return name
         except StoreError:
             if options.resume:
                 raise
     name = results.unused_name(setup.name)
-    results.begin_study(name, config=setup.name, setup_text=text, versions=current_versions)
+    results.begin_study(name, origin)
     return name
 
 

@@ -229,15 +229,9 @@ def candidate_row(workload: Workload, candidate: Candidate) -> CandidateRow:
 
 def predicted_row(workload: Workload, entry: Ranked) -> PredictedRow:
     """The row of a candidate with its prediction and rank."""
-    candidate, prediction = entry.candidate, entry.prediction
+    row, prediction = candidate_row(workload, entry.candidate), entry.prediction
     return PredictedRow(
-        candidate=candidate.id,
-        problem=candidate.problem.label,
-        variant=candidate.variant.label,
-        parameters=candidate.variant.parameters,
-        features=workload.features(candidate),
-        layout=candidate.layout,
-        build=candidate.build,
+        **{field.name: getattr(row, field.name) for field in dataclasses.fields(row)},
         predicted_s=prediction.seconds,
         interval_s=prediction.interval,
         parts=prediction.parts,

@@ -13,7 +13,7 @@ from autotune.commands.tune.initial_candidates import (
     unfinished_choices,
 )
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
-from autotune.commands.tune.provenance import content, identity_of, versions
+from autotune.commands.tune.provenance import content, identity_of, study_origin
 from autotune.commands.tune.study_prior import prior_study
 from autotune.commands.tune.study_run import StudyRun, TunedStudy, result_of
 from autotune.commands.tune.tune_options import StudyOptions
@@ -145,9 +145,7 @@ def _started_study(
     if options.resume:
         return name
     setup = workload.setup
-    begun = results.new_study(
-        setup.name, config=setup.name, setup_text=content(setup), versions=versions(workload)
-    )
+    begun = results.new_study(setup.name, study_origin(workload))
     if begun != name:
         progress(f"begin study {begun}: another tuner began {name} meanwhile", 0, 1)
     return begun

@@ -10,6 +10,7 @@ from autotune.commands.rank.host_machine import HOST
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.errors import MissingTool
+from autotune.files.store.records import StudyOrigin
 from autotune.files.store.store_place import masked_urls
 from autotune.measuring.host import stored_calibrations
 from autotune.toolchain import compiler as compilers
@@ -53,6 +54,12 @@ def content(setup: Setup) -> str:
     space = hashlib.sha256(setup.subject.varied.encode()).hexdigest()[:12]
     text = masked_urls(Path(setup.source).read_text(encoding="utf-8"))
     return f"{text}\n# definitions: {' '.join(names)} {space}\n"
+
+
+def study_origin(workload: Workload) -> StudyOrigin:
+    """The configuration and the versions that a study of a workload is begun with."""
+    setup = workload.setup
+    return StudyOrigin(config=setup.name, setup_text=content(setup), versions=versions(workload))
 
 
 def launching(setup: Setup) -> str:

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import baseline, evaluations, tasks
-from autotune.commands.tune.provenance import content, identity_of, launching, versions
+from autotune.commands.tune.provenance import (
+    identity_of,
+    launching,
+    study_origin,
+    versions,
+)
 from autotune.commands.tune.study_prior import PriorStudy, StudyPrior, proved
 from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.ranking import Ranking
@@ -216,12 +221,7 @@ class StudyRun:
     def _enter(self) -> None:
         """Enter the study, its candidates and their predictions into the store."""
         ranked, results = self.ranked, self.results
-        results.begin_study(
-            self.study,
-            config=ranked.setup.name,
-            setup_text=content(ranked.setup),
-            versions=versions(ranked.workload),
-        )
+        results.begin_study(self.study, study_origin(ranked.workload))
         safe = [baseline(ranked, ranking).identity for ranking in ranked.rankings]
         results.add_candidates(self.study, ranked.enumerated.legal, baselines=safe)
         pairs = [(e.candidate, e.prediction) for r in ranked.rankings for e in r.entries]

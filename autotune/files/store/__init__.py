@@ -10,6 +10,7 @@ from autotune.files.store.records import (
     StoredBuild,
     StoredChoice,
     StoredPrediction,
+    StudyOrigin,
     StudyRecord,
     StudySummary,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "StoredBuild",
     "StoredChoice",
     "StoredPrediction",
+    "StudyOrigin",
     "StudyRecord",
     "StudySummary",
     "now",

@@ -1,7 +1,7 @@
 """The results store: every sample becomes a durable row as soon as it is taken.
 
     store = Store.open("studies/autotune.sqlite")
-    store.begin_study("quickstart", config="quickstart", setup_text=text)
+    store.begin_study("quickstart", StudyOrigin(config="quickstart", setup_text=text))
     run = store.begin_run("quickstart", facts)
     store.add_prepared(run, prepared)
     store.add_sample(run, candidate, number, sample)
@@ -34,7 +34,7 @@ from autotune.files.store.records import (
     StoredBuild,
     StoredChoice,
     StoredOutcome,
-    StudyEntry,
+    StudyOrigin,
     StudyRecord,
     StudySummary,
 )
@@ -98,23 +98,21 @@ class Store:
 
     # --- writing ------------------------------------------------------------------------
 
-    def begin_study(
-        self, name: str, *, config: str, setup_text: str, versions: Mapping[str, str] | None = None
-    ) -> None:
+    def begin_study(self, name: str, origin: StudyOrigin) -> None:
         """Create a study, or continue the one of the same name and configuration.
 
         Raises StoreError with the keys that differ where the study of that name has another
         configuration: its candidates would be mixed with those of this study. Titles and comments
         may differ.
         """
-        self._add_study(name, config, setup_text, versions)
+        self._add_study(name, origin)
         with self._reading() as connection:
             text = connection.execute(
                 sa.select(store_tables.studies.c.setup_text).where(
                     store_tables.studies.c.name == name
                 )
             ).scalar_one()
-        keys = [] if text == setup_text else changed_keys(text, setup_text)
+        keys = [] if text == origin.setup_text else changed_keys(text, origin.setup_text)
         if keys:
             raise StoreError(
                 Fault(
@@ -125,17 +123,9 @@ class Store:
                 )
             )
 
-    def _add_study(
-        self, name: str, config: str, setup_text: str, versions: Mapping[str, str] | None
-    ) -> bool:
-        entry = StudyEntry(
-            name=name,
-            config=config,
-            setup_text=setup_text,
-            created=now(),
-            versions=dict(versions or {}),
-        )
-        return self._write(store_tables.studies, [row_of(entry)], replace=False) > 0
+    def _add_study(self, name: str, origin: StudyOrigin) -> bool:
+        row = row_of(origin, name=name, created=now())
+        return self._write(store_tables.studies, [row], replace=False) > 0
 
     def unused_name(self, base: str) -> str:
         """The first of ``base``, ``base-2``, ``base-3``, ... that is not the name of a study."""
@@ -143,9 +133,7 @@ class Store:
         names = (base if k == 1 else f"{base}-{k}" for k in range(1, len(taken) + 2))
         return next(name for name in names if name not in taken)
 
-    def new_study(
-        self, base: str, *, config: str, setup_text: str, versions: Mapping[str, str] | None = None
-    ) -> str:
+    def new_study(self, base: str, origin: StudyOrigin) -> str:
         """Create a study under a new name, the first free one of ``base``, ``base-2``, ...; returns
         the name.
 
@@ -153,7 +141,7 @@ class Store:
         """
         while True:
             name = self.unused_name(base)
-            if self._add_study(name, config, setup_text, versions):
+            if self._add_study(name, origin):
                 return name
 
     def begin_run(self, study: str, facts: RunFacts) -> str:

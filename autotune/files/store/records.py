@@ -4,7 +4,6 @@ Samples are grouped by run and never pooled: a statistic over two runs would mix
 machine.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -12,7 +11,7 @@ from autotune.domain.decision_map import DecisionMap
 from autotune.domain.machine import Machine
 from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.results import BuildOutcome, Measurement, Prediction, Status
-from autotune.domain.variant import Communication, Placement, Value
+from autotune.domain.variant import Build, ExecutionLayout, Value
 
 Conditions = Mapping[str, float | int | str]
 MAP = "map"
@@ -43,11 +42,8 @@ class CandidateRecord:
     """Label of the variant: its parameter values, readable."""
     parameters: Mapping[str, Value]
     problem: ProblemFacts
-    compiler: str
-    flags: tuple[str, ...]
-    threads: int
-    ranks: int
-    communication: Communication
+    build: Build
+    layout: ExecutionLayout
     canonical: str
     """JSON, sorted keys, as it is hashed."""
     baseline: bool = False
@@ -56,26 +52,6 @@ class CandidateRecord:
     def id(self) -> str:
         """``label:identity``, as users name a candidate."""
         return f"{self.label}:{self.identity}"
-
-    @property
-    def nodes(self) -> int:
-        """The number of nodes that the ranks run on."""
-        return int(json.loads(self.canonical).get("nodes", 1))
-
-    @property
-    def placement(self) -> Placement:
-        """The placement of the threads on the cores."""
-        scattered = json.loads(self.canonical).get("placement") == "scatter"
-        return "scatter" if scattered else "compact"
-
-    @property
-    def layout(self) -> str:
-        """Threads, ranks and nodes as text: ``2 ranks x 1 thread, neighbour``."""
-        threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
-        if self.ranks == 1:
-            return threads + (f", {self.placement}" if self.placement != "compact" else "")
-        where = f" on {self.nodes} nodes" if self.nodes > 1 else ""
-        return f"{self.ranks} ranks x {threads}{where}, {self.communication}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,16 +154,22 @@ class StudySummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyEntry:
-    """A study: its name, its configuration, and the versions it was begun with."""
+class StudyOrigin:
+    """The configuration and the versions that a study is begun with."""
 
-    name: str
     config: str
-    """Name of the configuration it came from."""
+    """Name of the configuration."""
     setup_text: str
     """The configuration, word for word."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyEntry(StudyOrigin):
+    """A study as it was begun: its name, its origin, and when it was created."""
+
+    name: str
     created: str
-    versions: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,13 +83,9 @@ def _candidates(connection: sa.Connection, study_name: str) -> tuple[CandidateRe
         .order_by(members.place, members.candidate)
     )
     return tuple(
-        dataclasses.replace(_candidate(text), baseline=bool(baseline))
+        dataclasses.replace(codec.load(CandidateRecord, text), baseline=bool(baseline))
         for text, baseline in connection.execute(query)
     )
-
-
-def _candidate(text: str) -> CandidateRecord:
-    return codec.load(CandidateRecord, text)
 
 
 def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
@@ -100,7 +96,8 @@ def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[Ca
     for start in range(0, len(identities), _AT_ONCE):
         part = identities[start : start + _AT_ONCE]
         query = sa.select(table.record).where(table.identity.in_(part))
-        loaded += [_candidate(text) for text in connection.execute(query).scalars()]
+        texts = connection.execute(query).scalars()
+        loaded += [codec.load(CandidateRecord, text) for text in texts]
     return tuple(loaded)
 
 

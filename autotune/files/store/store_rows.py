@@ -61,11 +61,8 @@ def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRe
         variant=value.variant.label,
         parameters=dict(value.variant.parameters),
         problem=value.problem.facts(),
-        compiler=value.build.compiler,
-        flags=value.build.flags,
-        threads=value.threads,
-        ranks=value.ranks,
-        communication=value.communication,
+        build=value.build,
+        layout=value.layout,
         canonical=json.dumps(value.canonical(), sort_keys=True, separators=(",", ":")),
         baseline=baseline,
     )

@@ -37,7 +37,7 @@ from autotune.files.store.records import (
     StudyEntry,
 )
 
-SCHEMA = 2
+SCHEMA = 3
 APPLICATION = "autotune"
 APPLICATION_ID = 0x41755431
 """Of the SQLite file header: ``AuT1``."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from autotune.domain.setup import WinnerRule
+from autotune.domain.variant import Build, ExecutionLayout
 from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.statistics.drift import share_of_each
@@ -15,7 +16,7 @@ RULE, WEIGHTS = "winner", "weights"
 _NORMAL = 1.645
 """Standard deviations on either side of the middle of a 90 % interval."""
 
-Choice = tuple[str, str, tuple[str, ...], str]
+Choice = tuple[str, Build, ExecutionLayout]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,7 @@ def _rule(conditions: Mapping[str, object]) -> WinnerRule:
 
 
 def _choice(candidate: CandidateRecord) -> Choice:
-    return candidate.variant, candidate.compiler, candidate.flags, candidate.layout
+    return candidate.variant, candidate.build, candidate.layout
 
 
 def _scored(
@@ -120,9 +121,9 @@ def _scored(
     candidate = rows[0].candidate
     return CommonCandidate(
         variant=candidate.variant,
-        layout=candidate.layout,
-        compiler=candidate.compiler,
-        flags=candidate.flags,
+        layout=candidate.layout.words,
+        compiler=candidate.build.compiler,
+        flags=candidate.build.flags,
         ratios=tuple(ratios),
         score=score,
         error=error,

@@ -5,6 +5,7 @@ lose in every later run that measured it; a run without it replaces it only if t
 more candidates.
 """
 
+import dataclasses
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -277,7 +278,7 @@ def _problem(
         rank_correlation=rank_correlation.kendall(predicted, measured),
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
         layouts=len({candidate.layout for candidate in candidates}),
-        builds=len({(candidate.compiler, candidate.flags) for candidate in candidates}),
+        builds=len({candidate.build for candidate in candidates}),
         searched=_searched_objectives(study, comparable),
     )
 
@@ -423,13 +424,9 @@ def varied(candidate: CandidateRecord) -> dict[str, Value]:
     """Every setting in which candidates of a problem may differ, by name."""
     return {
         **candidate.parameters,
-        "compiler": candidate.compiler,
-        "flags": " ".join(candidate.flags),
-        "threads": candidate.threads,
-        "ranks": candidate.ranks,
-        "nodes": candidate.nodes,
-        "communication": candidate.communication,
-        "placement": candidate.placement,
+        "compiler": candidate.build.compiler,
+        "flags": " ".join(candidate.build.flags),
+        **dataclasses.asdict(candidate.layout),
     }
 
 

@@ -147,7 +147,7 @@ def _of_problem(
 
 
 def _layout(candidate: CandidateRecord) -> Layout:
-    return candidate.ranks, candidate.threads
+    return candidate.layout.ranks, candidate.layout.threads
 
 
 def _reason(rows: Sequence[EvaluatedCandidate]) -> str:
@@ -192,7 +192,8 @@ def _domains(
     """The values of the parameters over all candidates of each section, measured or not."""
     rows: dict[tuple[str, int], list[Domains]] = {}
     for record in study.candidates:
-        rows.setdefault((subject(record).id, record.ranks), []).append(_single(record.parameters))
+        key_of_rows = subject(record).id, record.layout.ranks
+        rows.setdefault(key_of_rows, []).append(_single(record.parameters))
     mapped = [_single(c.parameters) for stored_map in study.maps for c in stored_map.contenders]
     keys = {key.identity: key for key, _ in pairs}
     charted = {key.identity for key, entry in pairs if entry.source == "map"}

@@ -40,8 +40,9 @@ without an interval, and the last columns are those of the objective:
     metric:NAME [UNIT]                the value
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import Measurement
@@ -129,13 +130,9 @@ def _what(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, Cell
         "size": candidate.problem.components,
         "candidate": candidate.id,
         "variant": candidate.variant,
-        "threads": candidate.threads,
-        "ranks": candidate.ranks,
-        "nodes": candidate.nodes,
-        "communication": candidate.communication,
-        "placement": candidate.placement,
-        "compiler": candidate.compiler,
-        "flags": " ".join(candidate.flags),
+        **dataclasses.asdict(candidate.layout),
+        "compiler": candidate.build.compiler,
+        "flags": " ".join(candidate.build.flags),
         "baseline": candidate.baseline,
     }
 
@@ -194,7 +191,9 @@ def _metrics(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, C
 def _titles(goal: Metric) -> tuple[str, ...]:
     """The titles of the columns of an objective that is not the time, its value last."""
     better = f"{METRIC}{goal.name}:better"
-    parts = (replace(goal, name=f"{goal.name}:{part}") for part in ("low", "high", SAMPLES))
+    parts = (
+        dataclasses.replace(goal, name=f"{goal.name}:{part}") for part in ("low", "high", SAMPLES)
+    )
     return (better, *(f"{METRIC}{metric.title}" for metric in (*parts, goal)))
 
 

@@ -1,6 +1,5 @@
 """The computation, machine and build of a stored candidate, as exports state them."""
 
-from autotune.domain.variant import Build, ExecutionLayout
 from autotune.files.store.records import CandidateRecord, RunRecord, StudyRecord
 from autotune.results.export.entries import (
     EntryMachine,
@@ -61,14 +60,8 @@ def entry(
         candidate=record.id,
         variant=record.variant,
         parameters=dict(record.parameters),
-        build=Build(compiler=record.compiler, flags=record.flags),
-        layout=ExecutionLayout(
-            threads=record.threads,
-            ranks=record.ranks,
-            nodes=record.nodes,
-            communication=record.communication,
-            placement=record.placement,
-        ),
+        build=record.build,
+        layout=record.layout,
         seconds=cost if goal.timed else None,
         value=None if goal.timed or cost is None else goal.value(cost),
         interval=None,
@@ -77,4 +70,5 @@ def entry(
         error=measurement.error if measurement else None,
         origin=origin(study, run, record.identity),
     )
-    return SectionKey(place=place(run), subject=subject(record), ranks=record.ranks), export_entry
+    key = SectionKey(place=place(run), subject=subject(record), ranks=record.layout.ranks)
+    return key, export_entry

@@ -130,13 +130,9 @@ def _configuration(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[
     candidate = row.candidate
     ours: dict[str, Value] = {
         "problem": problem.label,
-        "threads": candidate.threads,
-        "ranks": candidate.ranks,
-        "nodes": candidate.nodes,
-        "communication": candidate.communication,
-        "placement": candidate.placement,
-        "compiler": candidate.compiler,
-        "flags": " ".join(candidate.flags),
+        **dataclasses.asdict(candidate.layout),
+        "compiler": candidate.build.compiler,
+        "flags": " ".join(candidate.build.flags),
     }
     columns = {
         f"autotune_{k}" if k in candidate.parameters else k: value for k, value in ours.items()

@@ -219,7 +219,7 @@ def _section(
         tried=_some(result.evaluated, result, share),
         ranked=_some(result.rows, result, share),
         failures=tuple((row, _text(row)) for row in result.failures[:_FAILURES]),
-        builds=len({(c.compiler, c.flags, c.layout) for c in (r.candidate for r in result.rows)}),
+        builds=len({(row.candidate.build, row.candidate.layout) for row in result.rows}),
         unfolded=len(result.rows) <= _OPEN,
         predicted=any(row.predicted is not None for row in result.rows),
         times=result.problem.times,
@@ -314,6 +314,7 @@ def _bandwidths(machine: Machine | None, draw: "ModuleType") -> str:
 def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
     """How to use a candidate: the command that writes its source, build line, environment."""
     candidate = row.candidate
+    build, layout = candidate.build, candidate.layout
     parameters = {
         name: "yes"
         if value is True
@@ -325,23 +326,20 @@ def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
         for name, value in candidate.parameters.items()
     }
     if not candidate.problem.stepped:
-        built = " ".join((candidate.compiler, *candidate.flags))
-        threads = f"OMP_NUM_THREADS={candidate.threads}" if candidate.threads > 1 else ""
-        return WinnerUsage(command="", build=built, environment=threads, layout=parameters)
-    alone = candidate.ranks == 1
+        threads = f"OMP_NUM_THREADS={layout.threads}" if layout.threads > 1 else ""
+        return WinnerUsage(command="", build=build.words, environment=threads, layout=parameters)
+    alone = layout.ranks == 1
     compiler = (
-        candidate.compiler
-        if alone
-        else f"OMPI_CC={candidate.compiler} MPICH_CC={candidate.compiler} mpicc"
+        build.compiler if alone else f"OMPI_CC={build.compiler} MPICH_CC={build.compiler} mpicc"
     )
-    bind = "spread" if candidate.placement == "scatter" else "close"
+    bind = "spread" if layout.placement == "scatter" else "close"
     places = f" OMP_PLACES=cores OMP_PROC_BIND={bind}" if alone else ""
-    start = f" mpiexec -n {candidate.ranks}" if not alone else ""
+    start = f" mpiexec -n {layout.ranks}" if not alone else ""
     return WinnerUsage(
         command=f"autotune variants {config}.yaml --emit {candidate.id} -o {candidate.variant}",
-        build=" ".join([compiler, *candidate.flags, "-fopenmp", f"{candidate.variant}/*.c", "-lm"]),
-        environment=f"OMP_NUM_THREADS={candidate.threads}{places}{start}",
-        layout=parameters if alone else parameters | {"layout": candidate.layout},
+        build=" ".join([compiler, *build.flags, "-fopenmp", f"{candidate.variant}/*.c", "-lm"]),
+        environment=f"OMP_NUM_THREADS={layout.threads}{places}{start}",
+        layout=parameters if alone else parameters | {"layout": layout.words},
     )
 
 

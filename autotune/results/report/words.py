@@ -40,14 +40,14 @@ OBJECTIVE_WORDS = {
 
 def name(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
     """The variant of a candidate; also its layout if layouts differ within the problem."""
-    return candidate.variant + (f", {candidate.layout}" if result.layouts > 1 else "")
+    return candidate.variant + (f", {candidate.layout.words}" if result.layouts > 1 else "")
 
 
 def built(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
     """The id of a candidate; also its build if builds differ within the problem."""
     if result.builds == 1:
         return candidate.id
-    return f"{candidate.id} [{' '.join([candidate.compiler, *candidate.flags])}]"
+    return f"{candidate.id} [{candidate.build.words}]"
 
 
 def status(row: EvaluatedCandidate) -> str:

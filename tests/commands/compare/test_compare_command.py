@@ -15,7 +15,7 @@ from autotune.commands.mirror.command import EPILOG
 from autotune.commands.mirror.document import MirrorDocument
 from autotune.commands.tune import flow as tune_flow
 from autotune.errors import WorkFailed
-from autotune.files.store import Store, StoredChoice
+from autotune.files.store import Store, StoredChoice, StudyOrigin
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def failed(tmp_path: Path) -> str:
     path = tmp_path / "failed.sqlite"
     candidate = made.candidate()
     with Store.open(path) as results:
-        results.begin_study("dead", config="dead", setup_text="")
+        results.begin_study("dead", StudyOrigin(config="dead", setup_text=""))
         results.add_candidates("dead", [candidate])
         results.add_predictions("dead", [(candidate, made.prediction(1e-3))])
         run = results.begin_run("dead", made.facts())

@@ -16,7 +16,7 @@ from autotune.commands.map.map_times import (
     recorded_times,
 )
 from autotune.domain.results import Measurement, Sample, Status
-from autotune.files.store import RunRecord, Store
+from autotune.files.store import RunRecord, Store, StudyOrigin
 from autotune.tuning import Chosen
 
 FIRST, SECOND = made.candidate("jli"), made.candidate("ijl")
@@ -105,7 +105,7 @@ def visited(folder: Path, *visits: dict[str, tuple[Status, list[Sample]]]) -> li
     """The runs of a store after visits that measured candidates by their order."""
     candidates = {"jli": FIRST, "ijl": SECOND}
     with Store.open(folder / "store.sqlite") as store:
-        store.begin_study("quick", config="quick", setup_text="")
+        store.begin_study("quick", StudyOrigin(config="quick", setup_text=""))
         store.add_candidates("quick", list(candidates.values()))
         run = store.begin_run("quick", made.facts())
         journal = VisitJournal(store, run, ROUNDS)

@@ -7,13 +7,13 @@ from fabricated import facts, fill
 
 from autotune.commands.tune.flow import require_success, study
 from autotune.errors import WorkFailed
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 
 
 def test_a_study_without_a_single_time_fails(tmp_path: Path) -> None:
     store = str(tmp_path / "results.sqlite")
     with Store.open(store) as results:
-        results.begin_study("empty", config="empty", setup_text="", versions={})
+        results.begin_study("empty", StudyOrigin(config="empty", setup_text="", versions={}))
         results.end_run(results.begin_run("empty", facts()), state="budget", timings={})
     with pytest.raises(WorkFailed, match="nothing was measured: no time was left for it"):
         require_success(study("empty", store))

@@ -12,7 +12,7 @@ from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.domain.setup import Setup
 from autotune.errors import InputError
 from autotune.files import config
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.export import export_table
 from autotune.results.export.choices import choices
@@ -101,7 +101,7 @@ def test_imported_times_are_hints_and_no_results(setup: Setup, cache: Path, tmp_
         rankings=(),
     )
     with Store.open(store) as results:
-        results.begin_study("mine", config=setup.name, setup_text="-")
+        results.begin_study("mine", StudyOrigin(config=setup.name, setup_text="-"))
         mine = [c for c in found.enumerated.legal if c.variant.parameters["bk"] == 8]
         results.add_candidates("mine", mine)
         past = EarlierResults(results=results, study="mine", ranked=found)

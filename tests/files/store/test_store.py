@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autotune.domain.results import Prepared
 from autotune.errors import StoreError
 from autotune.files import codec
-from autotune.files.store import Store, StoredChoice, store_place
+from autotune.files.store import Store, StoredChoice, StudyOrigin, store_place
 from autotune.files.store.store_tables import SCHEMA
 from autotune.version import VERSION
 
@@ -30,7 +30,9 @@ def store(path: Path):
 
 def begin(store: Store, name: str = "study") -> tuple[str, fake.Candidate]:
     one = fake.candidate()
-    store.begin_study(name, config="quickstart", setup_text="text", versions={"autotune": "0.1"})
+    store.begin_study(
+        name, StudyOrigin(config="quickstart", setup_text="text", versions={"autotune": "0.1"})
+    )
     store.add_candidates(name, [one], baselines=[one.identity])
     return store.begin_run(name, fake.facts()), one
 
@@ -91,8 +93,10 @@ def test_verified_is_what_was_compared_and_is_right(store, error, status, verifi
 
 def test_a_title_or_a_comment_is_no_other_configuration(store):
     text = "title: a\nthreads: [1]\n\n# definitions: 1 2\n"
-    store.begin_study("study", config="c", setup_text=text)
-    store.begin_study("study", config="c", setup_text="# new\n" + text.replace("a", "b", 1))
+    store.begin_study("study", StudyOrigin(config="c", setup_text=text))
+    store.begin_study(
+        "study", StudyOrigin(config="c", setup_text="# new\n" + text.replace("a", "b", 1))
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,14 +109,14 @@ def test_a_title_or_a_comment_is_no_other_configuration(store):
 )
 def test_keys_that_differ_from_the_configuration_are_named(store, old, new, said):
     text = "title: a\nthreads: [1]\n\n# definitions: 1 2\n"
-    store.begin_study("study", config="c", setup_text=text)
+    store.begin_study("study", StudyOrigin(config="c", setup_text=text))
     with pytest.raises(StoreError) as caught:
-        store.begin_study("study", config="c", setup_text=text.replace(old, new, 1))
+        store.begin_study("study", StudyOrigin(config="c", setup_text=text.replace(old, new, 1)))
     assert f"another content {said}" in message(caught)
 
 
 def test_uncalibrated_machine_comes_back(store):
-    store.begin_study("study", config="c", setup_text="")
+    store.begin_study("study", StudyOrigin(config="c", setup_text=""))
     store.begin_run("study", fake.facts(calibrated=False))
     assert store.load_study("study").runs[0].machine == fake.machine(calibrated=False)
 
@@ -163,7 +167,7 @@ def test_runs_stay_apart_and_in_order(store):
 def test_nothing_is_doubled(store):
     run, one = begin(store)
     for _ in range(2):
-        store.begin_study("study", config="quickstart", setup_text="text")
+        store.begin_study("study", StudyOrigin(config="quickstart", setup_text="text"))
         store.add_candidates("study", [one], baselines=[one.identity])
         store.add_predictions("study", [(one, fake.prediction())])
         store.add_sample(run, one.identity, 0, fake.sample())
@@ -193,7 +197,7 @@ def test_a_later_prediction_replaces(store):
 def test_another_configuration_under_the_same_name_is_refused(store):
     begin(store)
     with pytest.raises(StoreError) as caught:
-        store.begin_study("study", config="quickstart", setup_text="other")
+        store.begin_study("study", StudyOrigin(config="quickstart", setup_text="other"))
     assert "another content" in message(caught)
     assert store.unused_name("study") == "study-2"
     assert store.unused_name("other") == "other"
@@ -202,7 +206,7 @@ def test_another_configuration_under_the_same_name_is_refused(store):
 def test_latest_study(store):
     assert store.latest_study() is None
     begin(store, "a")
-    store.begin_study("b", config="other", setup_text="")
+    store.begin_study("b", StudyOrigin(config="other", setup_text=""))
     assert store.latest_study() == "b"
     assert store.latest_study("quickstart") == "a"
     assert store.latest_study("nothing") is None

@@ -25,7 +25,7 @@ AT_ONCE = textwrap.dedent(
     import multiprocessing, os, sys
     sys.path.insert(0, sys.argv[1])
     import fabricated as fake
-    from autotune.files.store import Store
+    from autotune.files.store import Store, StudyOrigin
 
     candidate, facts = fake.candidate(), fake.facts()
     start = multiprocessing.get_context("fork").Barrier(int(sys.argv[3]))
@@ -37,9 +37,9 @@ AT_ONCE = textwrap.dedent(
             continue
         start.wait()
         with Store.open(sys.argv[2]) as store:
-            store.begin_study("study", config="c", setup_text="")
+            store.begin_study("study", StudyOrigin(config="c", setup_text=""))
             store.add_candidates("study", [candidate])
-            print(store.new_study("name", config="c", setup_text=str(place)), flush=True)
+            print(store.new_study("name", StudyOrigin(config="c", setup_text=str(place))), flush=True)
             run = store.begin_run("study", facts)
             for number in range(int(sys.argv[4])):
                 sample = fake.sample(1e-3 * (place + 1) + 1e-6 * number)

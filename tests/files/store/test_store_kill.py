@@ -18,11 +18,11 @@ WRITER = textwrap.dedent(
     import sys
     sys.path.insert(0, sys.argv[4])
     import fabricated as fake
-    from autotune.files.store import Store
+    from autotune.files.store import Store, StudyOrigin
 
     store = Store.open(sys.argv[1])
     one = fake.candidate()
-    store.begin_study("study", config="c", setup_text="")
+    store.begin_study("study", StudyOrigin(config="c", setup_text=""))
     store.add_candidates("study", [one])
     run = store.begin_run("study", fake.facts())
     print("run", run, flush=True)

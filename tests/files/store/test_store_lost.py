@@ -8,11 +8,11 @@ import fabricated as fake
 import pytest
 
 from autotune.errors import LostStore, StoreError
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 
 
 def begun(store: Store) -> str:
-    store.begin_study("study", config="c", setup_text="")
+    store.begin_study("study", StudyOrigin(config="c", setup_text=""))
     store.add_candidates("study", [fake.candidate()])
     return store.begin_run("study", fake.facts())
 

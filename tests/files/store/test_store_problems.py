@@ -10,7 +10,7 @@ from autotune.domain.problem import StencilProblem
 from autotune.domain.variant import Candidate, Variant
 from autotune.errors import StoreError
 from autotune.files import config
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 from autotune.files.store.store_tables import SCHEMA
 from autotune.results.evaluate.study_evaluation import evaluate
 
@@ -24,7 +24,7 @@ def stencil_candidate(extents=(4, 5, 6), name="star3d-7pt") -> Candidate:
 
 def begin(path, *candidates: Candidate) -> None:
     with Store.open(path) as store:
-        store.begin_study("study", config="c", setup_text="")
+        store.begin_study("study", StudyOrigin(config="c", setup_text=""))
         store.add_candidates("study", candidates, baselines=[candidates[0].identity])
         store.begin_run("study", fake.facts())
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from autotune.domain.results import Measurement, Prepared
 from autotune.errors import StoreError
-from autotune.files.store import Store, StoredChoice, store_engine, store_tables
+from autotune.files.store import Store, StoredChoice, StudyOrigin, store_engine, store_tables
 from autotune.files.store.database import now
 from autotune.files.store.store_reading import candidates as read_candidates
 from autotune.files.store.store_rows import candidate_record, candidate_row, row_of, upsert
@@ -37,7 +37,7 @@ def engine(store, tmp_path: Path):
 
 def begin(store, name="study", config="quickstart", members=(A, B)):
     """A study that chooses from some candidates, and a run of it."""
-    store.begin_study(name, config=config, setup_text="text")
+    store.begin_study(name, StudyOrigin(config=config, setup_text="text"))
     store.add_candidates(name, members)
     return store.begin_run(name, fake.facts())
 
@@ -200,7 +200,7 @@ def test_candidates_are_read_by_identity_whatever_their_study(store):
 
 
 def test_members_keep_their_order_and_their_baselines(store):
-    store.begin_study("study", config="c", setup_text="")
+    store.begin_study("study", StudyOrigin(config="c", setup_text=""))
     store.add_candidates("study", [C, A, B], baselines=[A.identity])
     read = store.load_study("study").candidates
     assert [c.identity for c in read] == [c.identity for c in (C, A, B)]
@@ -226,7 +226,7 @@ def test_an_interval_s_parts_are_no_part_of_a_stored_prediction(store):
 
 
 def test_names_are_given_to_one_study_each(store):
-    names = [store.new_study("study", config="c", setup_text=str(i)) for i in range(3)]
+    names = [store.new_study("study", StudyOrigin(config="c", setup_text=str(i))) for i in range(3)]
     assert names == ["study", "study-2", "study-3"]
     assert store.unused_name("study") == "study-4"
     assert store.unused_name("study-2") == "study-2-2"
@@ -378,7 +378,7 @@ def test_a_store_that_is_not_to_be_made_is_absent(tmp_path):
     text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20),
 )
 def test_any_sample_and_any_detail_come_back_as_they_were(store, seconds, steps, warm, text):
-    name = store.new_study("study", config="c", setup_text=text)
+    name = store.new_study("study", StudyOrigin(config="c", setup_text=text))
     store.add_candidates(name, [A])
     run = store.begin_run(name, fake.facts())
     sample = fake.sample(seconds, steps=steps, warm_up=warm, conditions={"note": text})

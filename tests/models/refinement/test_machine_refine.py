@@ -20,7 +20,7 @@ from autotune.commands.machine.refine.text import refinement
 from autotune.domain.machine import Machine
 from autotune.errors import InputError
 from autotune.files import codec, config
-from autotune.files.store import RunFacts, Store
+from autotune.files.store import RunFacts, Store, StudyOrigin
 from autotune.measuring.host import detect, stored_calibrations
 from autotune.models.refinement import (
     MeasuredCandidate,
@@ -83,7 +83,7 @@ def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
             ("small", stored_calibrations.identity(host)),
             ("elsewhere", "0123456789abcdef"),
         ):
-            store.begin_study(name, config="small", setup_text=CONFIG)
+            store.begin_study(name, StudyOrigin(config="small", setup_text=CONFIG))
             store.add_candidates(name, candidates)
             store.add_predictions(
                 name,
@@ -97,7 +97,7 @@ def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
                 fate = fabricated.Fate(float(seconds), None)
                 fabricated.measure(store, run, one, fate, 3, generator)
             store.end_run(run, timings={})
-        store.begin_study("empty", config="small", setup_text=CONFIG)
+        store.begin_study("empty", StudyOrigin(config="small", setup_text=CONFIG))
     return path
 
 

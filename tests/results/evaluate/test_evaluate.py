@@ -6,7 +6,7 @@ import fabricated as fake
 import pytest
 
 from autotune.domain.problem_facts import ProblemFacts, labels
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 from autotune.results.evaluate import study_evaluation
 from autotune.results.evaluate.study_evaluation import Speedup
 from autotune.results.report import words
@@ -27,7 +27,7 @@ def one(name: str) -> fake.Candidate:
 
 
 def begin(store, **predicted: float | None) -> None:
-    store.begin_study("study", config="c", setup_text="")
+    store.begin_study("study", StudyOrigin(config="c", setup_text=""))
     everyone = [one(name) for name in predicted]
     store.add_candidates("study", everyone, baselines=[one("a").identity])
     pairs = [

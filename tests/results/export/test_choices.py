@@ -16,7 +16,7 @@ from autotune.domain.program import Program, Template
 from autotune.domain.readings import TimeReading
 from autotune.domain.variant import Build, Candidate, Variant
 from autotune.errors import InputError
-from autotune.files.store import Store, StoredChoice
+from autotune.files.store import Store, StoredChoice, StudyOrigin
 from autotune.files.store import store_rows as rows
 from autotune.results.evaluate.study_evaluation import StudyEvaluation, evaluate
 from autotune.results.export.choices import choices, selected
@@ -26,7 +26,7 @@ from autotune.results.export.origins import subject
 def teams(path: Path, times: dict[tuple[str, int], Fate]) -> StudyEvaluation:
     """A study of one problem: (order, threads) to what becomes of it; None seconds: not chosen."""
     with Store.open(path) as store:
-        store.begin_study("teams", config="teams", setup_text="-")
+        store.begin_study("teams", StudyOrigin(config="teams", setup_text="-"))
         run = store.begin_run("teams", fabricated.facts())
         members = {k: fabricated.candidate(k[0], threads=k[1]) for k in times}
         store.add_candidates("teams", list(members.values()), baselines=[])
@@ -85,7 +85,7 @@ def test_each_number_of_threads_has_its_own_winner(tmp_path: Path) -> None:
     made = choices(result)
     found = {e.threads: e.parameters["order"] for e in made.sections[0].entries}
     assert found == {1: "jli", 2: "ijl"}
-    assert result.problems[0].best.candidate.threads == 2
+    assert result.problems[0].best.candidate.layout.threads == 2
     told = {one.threads: one.reason for one in made.skipped}
     assert told == {
         4: "no candidate has a time that compares (1 crashed)",

@@ -8,8 +8,9 @@ import fabricated as fake
 import pytest
 
 from autotune.domain.results import Prepared
+from autotune.domain.variant import ExecutionLayout
 from autotune.errors import InputError
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.report import number_words, page, study_table, words
 
@@ -149,7 +150,7 @@ def test_everything_is_escaped(study):
 
 def empty(tmp_path, *, failed: bool, candidates: bool = True, run: bool = True):
     with Store.open(tmp_path / "x.sqlite") as store:
-        store.begin_study("empty", config="quickstart", setup_text="")
+        store.begin_study("empty", StudyOrigin(config="quickstart", setup_text=""))
         one = fake.candidate()
         if candidates:
             store.add_candidates("empty", [one], baselines=[one.identity])
@@ -231,17 +232,15 @@ def test_spans():
 def test_candidates_of_several_layouts_are_told_apart(study):
     """Two ranks beside two threads: names, compile line and command line say so."""
     first, *rest = study.candidates
-    canonical = '{"nodes": 2}'
-    ranks = dataclasses.replace(
-        first, threads=1, ranks=4, communication="neighbour", canonical=canonical
-    )
-    assert ranks.layout == "4 ranks x 1 thread on 2 nodes, neighbour"
+    layout = ExecutionLayout(ranks=4, nodes=2, communication="neighbour")
+    ranks = dataclasses.replace(first, layout=layout)
+    assert layout.words == "4 ranks x 1 thread on 2 nodes, neighbour"
     mixed = evaluate(dataclasses.replace(study, candidates=(ranks, *rest)))
     text = Page(page.render(mixed)).text
     assert f"{ranks.variant}, 4 ranks x 1 thread on 2 nodes, neighbour" in text
-    row = next(r for r in mixed.problems[0].rows if r.candidate.ranks == 4)
+    row = next(r for r in mixed.problems[0].rows if r.candidate.layout.ranks == 4)
     use = page.use(row, "study")
-    assert use.build.startswith(f"OMPI_CC={ranks.compiler}")
+    assert use.build.startswith(f"OMPI_CC={ranks.build.compiler}")
     assert use.environment == "OMP_NUM_THREADS=1 mpiexec -n 4"
     alike = evaluate(study).problems[0]
     assert words.name(alike.rows[0].candidate, alike) == alike.rows[0].candidate.variant

@@ -38,7 +38,7 @@ from autotune.files.config.file_fields import (
     required,
     split,
 )
-from autotune.files.config.notations import DIMENSIONS
+from autotune.files.config.notations import DIMENSIONS, object_schema
 
 Schema = dict[str, object]
 
@@ -145,7 +145,7 @@ class _FileSchema:
         for field in fields_of(kind):
             if not field.derived:
                 self._add(field, words.get(field.name, ""), keys, needed)
-        return _object(keys, list(dict.fromkeys(needed)), about(kind))
+        return object_schema(keys, list(dict.fromkeys(needed)), about(kind))
 
     def _add(self, field: FileField, words: str, keys: Schema, needed: list[str]) -> None:
         several, section = field.note(FileKeys), field.note(FileSection)
@@ -163,14 +163,16 @@ class _FileSchema:
             needed.append(half.key)
             return
         if column is not None:
-            rows = keys.setdefault(column.key, _list((), Bounds(least=1), [_object({}, [], "")]))
+            rows = keys.setdefault(
+                column.key, _list((), Bounds(least=1), [object_schema({}, [], "")])
+            )
             row = cast(Schema, cast(Schema, rows)["items"])
             cast(Schema, row["properties"])[column.part] = self.of(get_args(field.kind)[0])
             cast("list[str]", row.setdefault("required", [])).append(column.part)
             needed.append(column.key)
             return
         if section is not None:
-            inner = keys.setdefault(section.section, _object({}, [], ""))
+            inner = keys.setdefault(section.section, object_schema({}, [], ""))
             keys = cast(Schema, cast(Schema, inner)["properties"])
             if field.required:
                 needed.append(section.section)
@@ -201,7 +203,7 @@ class _FileSchema:
         if not (self.sourced and plain):
             return schema
         keys: Schema = {"value": {}, "source": _SOURCE, "unverified": _UNVERIFIED}
-        self.definitions["Sourced"] = _object(keys, ["value"], "A value with its source.")
+        self.definitions["Sourced"] = object_schema(keys, ["value"], "A value with its source.")
         return {"anyOf": [schema, {"$ref": "#/$defs/Sourced"}]}
 
 
@@ -265,15 +267,7 @@ class _DocumentSchema:
             keys[field.name] = schema | (
                 {"description": text} if text and "$ref" not in schema else {}
             )
-        return _object(keys, list(keys), about(kind))
-
-
-def _object(keys: Schema, needed: list[str], words: str) -> Schema:
-    schema: Schema = {"description": words} if words else {}
-    schema |= {"type": "object", "properties": keys}
-    if needed:
-        schema["required"] = needed
-    return schema | {"additionalProperties": False}
+        return object_schema(keys, list(keys), about(kind))
 
 
 def _list(

@@ -20,7 +20,7 @@ from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.domain.tables.parameter_space import DesignSpace
 from autotune.errors import describe, nearest, one_of, unknown_name
 from autotune.files.config.facts import FORMS, draft, notation_form
-from autotune.files.config.notations import Notation
+from autotune.files.config.notations import Notation, object_schema
 from autotune.files.config.session import Session
 from autotune.files.parsing.yaml_document import shown
 
@@ -133,12 +133,7 @@ def _short(value: float) -> int | float:
     return value if isinstance(value, int) else float(f"{value:.12g}")
 
 
-_RANGE = {
-    "type": "object",
-    "properties": {key: {"type": "number"} for key in _KEYS},
-    "required": ["from", "to"],
-    "additionalProperties": False,
-}
+_RANGE = object_schema({key: {"type": "number"} for key in _KEYS}, ["from", "to"])
 FORMS[_Values] = notation_form(
     Notation(
         read=_values,

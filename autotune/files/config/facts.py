@@ -458,17 +458,14 @@ class FactReader:
         accepted = (int, float) if kind is float else (kind,)
         if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
             return self.refuse(keys, value, _PLAIN[kind])
-        bound = note(notes, Bounds)
-        if bound is None or isinstance(value, bool):
-            return float(cast(float, value)) if kind is float else value
-        if isinstance(value, str):
-            good = bool(value)
-            return value if good else self.refuse(keys, value, "text that is not empty")
-        assert isinstance(value, int | float)
-        words = bound.words(value)
+        bound, words = note(notes, Bounds), ""
+        if bound and isinstance(value, str):
+            words = "" if value else "text that is not empty"
+        elif bound and isinstance(value, int | float) and not isinstance(value, bool):
+            words = bound.words(value)
         if words:
             return self.refuse(keys, value, words)
-        return float(value) if kind is float else value
+        return float(cast(float, value)) if kind is float else value
 
     def _choice(self, names: Sequence[object], value: object, keys: Keys) -> object:
         if any(type(value) is type(name) and value == name for name in names):

@@ -5,7 +5,7 @@ one that writes it.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -110,6 +110,20 @@ def expression(value: object) -> Expr:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{describe(value)} is not an expression")
     return Num(value) if not isinstance(value, str) else parse(value)
+
+
+def object_schema(
+    properties: Mapping[str, object], required: Sequence[str] = (), about: str = ""
+) -> dict[str, object]:
+    """The JSON Schema of a mapping that has no other keys than these."""
+    schema: dict[str, object] = {"description": about} if about else {}
+    schema |= {"type": "object", "properties": properties}
+    return schema | ({"required": required} if required else {}) | {"additionalProperties": False}
+
+
+def one_or_list(item: Mapping[str, object], **limits: int) -> dict[str, object]:
+    """The JSON Schema of a value or a list of such values; ``limits`` are those of the list."""
+    return {"anyOf": [item, {"type": "array", "items": item, **limits}]}
 
 
 def reference(value: object) -> Ref:
@@ -224,9 +238,7 @@ def _printed_schema(example: str) -> Mapping[str, object]:
     number = {"type": "string", "examples": [example]}
     keys = {"printed": number, "corrected": number, "suspect": {"type": "boolean"},
             "reason": {"type": "string"}}  # fmt: skip
-    marked = {"type": "object", "properties": keys, "required": ["printed"],
-              "additionalProperties": False}  # fmt: skip
-    return {"anyOf": [number, marked]}
+    return {"anyOf": [number, object_schema(keys, ["printed"])]}
 
 
 ATOMS = (Num, Sym, Ref, Neg, Bin, Call, Cond, Condition, Figure)
@@ -242,9 +254,7 @@ NOTATIONS: dict[object, Notation] = {
         read=range_, stand_in="[0, 0)", schema={"type": "string", "examples": ["[0, n)"]}
     ),
     "plain": Notation(read=plain, schema=_PLAIN),
-    "choices": Notation(
-        read=choices, schema={"anyOf": [_PLAIN, {"type": "array", "items": _PLAIN}]}
-    ),
+    "choices": Notation(read=choices, schema=one_or_list(_PLAIN)),
     "cycles": quantity(Cycles),
     "cycles or zero": quantity(Cycles, zero=True),
     "printed time": Notation(read=printed(_printed_time), schema=_printed_schema("2.48 s")),

@@ -17,6 +17,7 @@ from autotune.domain.skeleton import (
 )
 from autotune.files.config.facts import FORMS, LOST, FactReader, FileForm, read_file, unchecked
 from autotune.files.config.file_fields import split
+from autotune.files.config.notations import object_schema
 from autotune.files.config.session import Session
 from autotune.files.parsing.yaml_document import Keys
 
@@ -67,8 +68,7 @@ def _step(reader: FactReader, key: str, value: object, keys: Keys) -> object:
 
 def _step_schema(of: Callable[[object], dict[str, object]]) -> dict[str, object]:
     keys = {key: of(kind) for key, kind in _STEPS.items()}
-    single = {"type": "object", "properties": keys, "additionalProperties": False,
-              "minProperties": 1, "maxProperties": 1}  # fmt: skip
+    single = object_schema(keys) | {"minProperties": 1, "maxProperties": 1}
     return {"anyOf": [{"const": "sync"}, single]}
 
 

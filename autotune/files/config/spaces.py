@@ -21,6 +21,7 @@ from autotune.files.config.facts import (
     unchecked,
 )
 from autotune.files.config.file_fields import split
+from autotune.files.config.notations import object_schema
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
 from autotune.files.parsing.yaml_document import Keys
@@ -67,20 +68,11 @@ def _arguments(reader: FactReader, kind: TransformationKind, value: object, keys
 
 
 def _rule_schema(of: Callable[[object], dict[str, object]]) -> dict[str, object]:
-    kinds: dict[str, object] = {
-        kind: {
-            "type": "object",
-            "properties": {field.name: of(Choice) for field in fields(made)},
-            "required": [field.name for field in fields(made)],
-            "additionalProperties": False,
-        }
-        for kind, made in TRANSFORMATIONS.items()
-    }
-    return {
-        "type": "object",
-        "properties": {**kinds, "when": of(When)},
-        "additionalProperties": False,
-    }
+    kinds: dict[str, object] = {}
+    for kind, made in TRANSFORMATIONS.items():
+        keys = {field.name: of(Choice) for field in fields(made)}
+        kinds[kind] = object_schema(keys, list(keys))
+    return object_schema({**kinds, "when": of(When)})
 
 
 FORMS[Rule] = FileForm(_read_rule, _rule_schema)

@@ -6,7 +6,7 @@ import shlex
 from autotune.domain.program import NAME
 from autotune.domain.setup import OBJECTIVES
 from autotune.errors import describe, nearest
-from autotune.files.config.notations import NUMBER_OR_TEXT, Notation, as_share
+from autotune.files.config.notations import NUMBER_OR_TEXT, Notation, as_share, one_or_list
 
 PLACEHOLDERS = ("command",)
 """What a launcher template may name in braces."""
@@ -101,9 +101,6 @@ NOTATIONS: dict[object, Notation] = {
     "launcher": Notation(read=launcher, schema={"type": "string"}),
     "launcher of ranks": Notation(read=mpi_launcher, schema={"type": "string"}),
     "share": Notation(read=share, schema={**NUMBER_OR_TEXT, "examples": ["1 %"]}),
-    "objectives": Notation(
-        read=objectives,
-        schema={"anyOf": [_OBJECTIVE, {"type": "array", "items": _OBJECTIVE, "minItems": 1}]},
-    ),
+    "objectives": Notation(read=objectives, schema=one_or_list(_OBJECTIVE, minItems=1)),
 }
 """By the name that ``InNotation`` gives."""

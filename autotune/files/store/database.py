@@ -15,6 +15,7 @@ import contextlib
 import datetime
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import Self
@@ -22,7 +23,7 @@ from typing import Self
 import sqlalchemy as sa
 
 from autotune.domain.decision_map import DecisionMap
-from autotune.domain.results import Measurement, Prediction, Prepared, Sample, Status
+from autotune.domain.results import BuildOutcome, Measurement, Prediction, Prepared, Sample, Status
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, StoreError, unknown_name
 from autotune.files import codec
@@ -197,14 +198,8 @@ class Store:
 
     def add_prepared(self, run: str, prepared: Prepared) -> None:
         """Store how the build and the verification of a candidate ended."""
-        build = StoredBuild(
-            candidate=prepared.candidate.identity,
-            status=prepared.status,
-            detail=prepared.detail,
-            error=prepared.error,
-            build=prepared.build,
-            provenance=prepared.provenance,
-        )
+        outcome = {field.name: getattr(prepared, field.name) for field in fields(BuildOutcome)}
+        build = StoredBuild(candidate=prepared.candidate.identity, **outcome)
         self._write(store_tables.prepared, [row_of(build, run=run)], replace=True)
 
     def add_sample(self, run: str, candidate: str, number: int, sample: Sample) -> None:
@@ -236,10 +231,11 @@ class Store:
             for measurement in measurements
             for number, sample in enumerate(measurement.samples)
         ]
-        outcomes = [
-            _outcome(run, measurement.candidate, measurement.status, measurement.detail, None)
-            for measurement in measurements
+        ends = [
+            StoredOutcome(candidate=m.candidate, status=m.status, detail=m.detail)
+            for m in measurements
         ]
+        outcomes = [row_of(end, run=run) for end in ends]
         with self._writing() as connection:
             for table, new in ((store_tables.samples, samples), (store_tables.outcomes, outcomes)):
                 if new:
@@ -256,8 +252,8 @@ class Store:
         """Store how measuring a candidate ended; the candidate then counts as finished
         in this run.
         """
-        row = _outcome(run, candidate, status, detail, checksum)
-        self._write(store_tables.outcomes, [row], replace=True)
+        end = StoredOutcome(candidate=candidate, status=status, detail=detail, checksum=checksum)
+        self._write(store_tables.outcomes, [row_of(end, run=run)], replace=True)
 
     def end_run(
         self, run: str, *, state: str = "done", timings: Mapping[str, float] | None = None
@@ -342,13 +338,6 @@ class Store:
         """The stored candidates with these identities, of any study, in no particular order."""
         with self._reading("a candidate") as connection:
             return store_reading.candidates(connection, identities)
-
-
-def _outcome(
-    run: str, candidate: str, status: Status, detail: str, checksum: tuple[float, float] | None
-) -> Row:
-    outcome = StoredOutcome(candidate=candidate, status=status, detail=detail, checksum=checksum)
-    return row_of(outcome, run=run)
 
 
 def now() -> str:

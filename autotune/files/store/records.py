@@ -85,8 +85,8 @@ class StoredOutcome:
 
     candidate: str
     status: Status
-    detail: str
-    checksum: tuple[float, float] | None
+    detail: str = ""
+    checksum: tuple[float, float] | None = None
     """The weighted sum of its state and the sum of magnitudes."""
 
 

@@ -32,15 +32,14 @@ def summaries(connection: sa.Connection) -> list[StudySummary]:
     """All studies with their number of runs, oldest first."""
     studies, runs = store_tables.studies.c, store_tables.runs.c
     query = (
-        sa.select(studies.name, studies.config, studies.created, sa.func.count(runs.id))
+        sa.select(
+            studies.name, studies.config, studies.created, sa.func.count(runs.id).label("runs")
+        )
         .select_from(store_tables.studies.outerjoin(store_tables.runs))
         .group_by(studies.name, studies.config, studies.created)
         .order_by(studies.created, studies.name)
     )
-    return [
-        StudySummary(name=name, config=config, created=created, runs=count)
-        for name, config, created, count in connection.execute(query)
-    ]
+    return [StudySummary(**row) for row in connection.execute(query).mappings()]
 
 
 def study(connection: sa.Connection, name: str) -> StudyRecord | None:

@@ -21,23 +21,13 @@ def upsert(connection: sa.Connection, table: sa.Table, row: Row, *, replace: boo
     """Write a row; returns 1 where it was added or replaced, 0 where it existed and is kept."""
     keys = table.primary_key
     rest = {name: value for name, value in row.items() if name not in keys.columns}
-    statement: postgresql.Insert | sqlite.Insert
-    if connection.dialect.name == "postgresql":
-        server = postgresql.insert(table).values(**row)
-        statement = (
-            server.on_conflict_do_update(keys, set_=rest)
-            if replace
-            else server.on_conflict_do_nothing(keys)
-        )
-    else:
-        local = sqlite.insert(table).values(**row)
-        statement = (
-            local.on_conflict_do_update(keys, set_=rest)
-            if replace
-            else local.on_conflict_do_nothing(keys)
-        )
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    new: postgresql.Insert | sqlite.Insert = dialect.insert(table).values(**row)
+    same = (
+        new.on_conflict_do_update(keys, set_=rest) if replace else new.on_conflict_do_nothing(keys)
+    )
     counted = connection.execution_options(preserve_rowcount=True)
-    return counted.execute(statement).rowcount
+    return counted.execute(same).rowcount
 
 
 def row_of(value: "DataclassInstance", **keys: str | int | bool | None) -> Row:

@@ -7,7 +7,13 @@ import regex
 from autotune.domain.parameter_values import within
 from autotune.domain.program import Command, ProgramConstraint, Template
 from autotune.errors import describe
-from autotune.files.config.notations import NUMBER_OR_TEXT, Notation, as_share
+from autotune.files.config.notations import (
+    NUMBER_OR_TEXT,
+    Notation,
+    as_share,
+    object_schema,
+    one_or_list,
+)
 from autotune.language.constraint import Condition, Value
 from autotune.units import parse as parse_quantity
 
@@ -194,18 +200,10 @@ def _constraint(stated: object) -> ProgramConstraint:
 
 _VALUE = {"type": ["string", "number", "boolean", "null"]}
 _WORDS = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 1}
-_GROWING = {
-    "type": "object",
-    "properties": {name: {"type": "integer"} for name in ("from", "to", "step", "times")},
-    "required": ["from", "to"],
-    "additionalProperties": False,
-}
-_REQUIRED = {
-    "type": "object",
-    "properties": {"require": {"type": "string"}, "reason": {"type": "string"}},
-    "required": ["require"],
-    "additionalProperties": False,
-}
+_GROWING = object_schema(
+    {name: {"type": "integer"} for name in ("from", "to", "step", "times")}, ["from", "to"]
+)
+_REQUIRED = object_schema({name: {"type": "string"} for name in ("require", "reason")}, ["require"])
 
 NOTATIONS: dict[object, Notation] = {
     Condition: Notation(read=formula, stand_in="1", schema=NUMBER_OR_TEXT),
@@ -221,11 +219,7 @@ NOTATIONS: dict[object, Notation] = {
             "anyOf": [NUMBER_OR_TEXT, {"type": "object", "additionalProperties": NUMBER_OR_TEXT}]
         },
     ),
-    "sizes": Notation(
-        read=sizes,
-        stand_in="1",
-        schema={"anyOf": [NUMBER_OR_TEXT, {"type": "array", "items": NUMBER_OR_TEXT}]},
-    ),
+    "sizes": Notation(read=sizes, stand_in="1", schema=one_or_list(NUMBER_OR_TEXT)),
     "reuse": Notation(read=reuse, stand_in="1", schema=NUMBER_OR_TEXT),
     "accuracy": Notation(read=share, stand_in=0.3, schema=NUMBER_OR_TEXT),
     "element": Notation(read=element, stand_in=8, schema=NUMBER_OR_TEXT),
@@ -237,9 +231,7 @@ NOTATIONS: dict[object, Notation] = {
     ),
     "command": Notation(read=_command, stand_in=["true"], schema=_WORDS),
     "commands": Notation(
-        read=_commands,
-        stand_in=["{output}"],
-        schema={"anyOf": [_WORDS, {"type": "array", "items": _WORDS, "minItems": 1}]},
+        read=_commands, stand_in=["{output}"], schema=one_or_list(_WORDS, minItems=1)
     ),
     "pattern": Notation(read=_pattern, stand_in="(.)", schema={"type": "string"}),
     "keys": Notation(read=_keys, stand_in="x", schema={"type": "string"}),

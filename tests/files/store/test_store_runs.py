@@ -350,7 +350,8 @@ def test_a_store_without_its_table_of_facts_is_refused(engine):
     ("key", "value", "words"),
     [
         ("application", "other", "belongs to other; expected an autotune results store, schema"),
-        ("schema", "3", "has schema 3; expected schema"),
+        ("schema", "2", "has schema 2; expected schema 3"),
+        ("schema", "4", "has schema 4; expected schema 3"),
         ("schema", "0", "it was begun by autotune"),
         ("schema", "99", "a later autotune than this one"),
     ],

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from autotune.domain.metric import TIME, Metric
+from autotune.domain.variant import Build, ExecutionLayout
 from autotune.files.store import Store
 from autotune.learning.influence import Influence
 from autotune.learning.models.terms import indicator
@@ -28,13 +29,8 @@ def result(times, rows, options=None, goal=TIME):
         candidate = SimpleNamespace(
             id=f"c{number}",
             parameters={"order": order, "tile": tile, "au": au},
-            compiler="gcc",
-            flags=("-O3",),
-            threads=1,
-            ranks=1,
-            nodes=1,
-            communication="none",
-            placement="compact",
+            build=Build(compiler="gcc", flags=("-O3",)),
+            layout=ExecutionLayout(),
         )
         found.append(SimpleNamespace(candidate=candidate, compared=True, measured=seconds))
     problem = SimpleNamespace(goal=goal)

@@ -123,7 +123,7 @@ def test_everything_is_escaped(study):
             label=EVIL,
             variant=f"$x_1$ {EVIL}",
             parameters={EVIL: EVIL},
-            flags=(EVIL,),
+            build=dataclasses.replace(c.build, flags=(EVIL,)),
             problem=dataclasses.replace(c.problem, label=EVIL, title=EVIL),
         )
         for c in study.candidates

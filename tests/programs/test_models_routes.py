@@ -162,7 +162,7 @@ model:
 """
     machine = documented()
     found = predictions(tmp_path, model, machine)
-    space, skeleton = config.space("stencil-blocks"), config.skeleton("jacobi")
+    space, skeleton = config.generated("stencil-blocks").space, config.skeleton("jacobi")
     values = {**space.baseline, "bj": 64}
     same = Candidate(
         variant=Variant(

@@ -37,7 +37,7 @@ def setup(
         source="test.yaml",
         machine=None,
         problems=problems,
-        subject=Generated(skeleton=config.skeleton("pirk"), space=config.space(space)),
+        subject=Generated(skeleton=config.skeleton("pirk"), space=config.generated(space).space),
         builds=(Build(),),
         layouts=tuple(Layout(threads=count) for count in threads),
     )

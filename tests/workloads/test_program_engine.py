@@ -276,7 +276,7 @@ def test_a_stencil_takes_so_many_sweeps_over_its_grid(program):
     (made,) = stencil_route(engine).predict(candidates(program)[:1])
     (asked,) = engine.asked
     assert asked.problem.extents == (64, 64, 64)
-    assert dict(asked.variant.parameters) == dict(config.space("stencil-blocks").baseline)
+    assert dict(asked.variant.parameters) == dict(config.generated("stencil-blocks").space.baseline)
     assert made.seconds == pytest.approx(10 * 1e-6 * 64**3 + 0.5)
     assert made.parts[-1].sweep == "extra"
 
@@ -304,7 +304,7 @@ def test_a_kernel_without_steps_or_points_says_so(program, change, reason):
 
 
 def test_a_value_that_the_space_does_not_have_is_named(program):
-    name = next(iter(config.space("stencil-blocks").parameters))
+    name = next(iter(config.generated("stencil-blocks").space.parameters))
     engine = Recording()
     route = stencil_route(engine, parameters=formulas(**{name: "12345"}))
     (made,) = route.predict(candidates(program)[:1])

@@ -18,7 +18,6 @@ from autotune.domain.program import Program
 from autotune.domain.reference import Reference
 from autotune.domain.setup import Generated, Setup
 from autotune.domain.skeleton import Skeleton
-from autotune.domain.space import Space
 from autotune.domain.stencil import Stencil
 from autotune.domain.tables.parameter_space import DesignSpace
 from autotune.files.config import measured_files
@@ -31,7 +30,7 @@ from autotune.files.config.program.programs import read_program
 from autotune.files.config.references import read_reference
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
-from autotune.files.config.spaces import read_generated, read_space
+from autotune.files.config.spaces import read_generated
 from autotune.files.config.studies import read_study
 from autotune.files.parsing import yaml_document
 
@@ -51,7 +50,6 @@ __all__ = [
     "read_network",
     "reference",
     "skeleton",
-    "space",
     "stencil",
 ]
 
@@ -118,15 +116,10 @@ def skeleton(name: str | Path) -> Skeleton:
     return _named(name, "variants/skeleton", read_skeleton)
 
 
-def space(name: str | Path) -> Space:
-    """A space of variants by name or path, checked against its skeleton; ConfigError with every
-    fault.
-    """
-    return _named(name, "variants/space", read_space)
-
-
 def generated(name: str | Path) -> Generated:
-    """A space of variants by name or path, with its skeleton; ConfigError with every fault."""
+    """A space of variants by name or path, checked against its skeleton, which it comes with;
+    ConfigError with every fault.
+    """
     return _named(name, "variants/space", read_generated)
 
 

@@ -75,14 +75,15 @@ def draft(
 
 
 def read_file(
-    session: Session, path: Path, schema: str, kind: type[T], at: Keys = (), **given: object
+    session: Session, path: Path, *, schema: str, kind: type[T], at: Keys = ()
 ) -> T | None:
     """The value of a class in a file of this schema; None with faults noted where it is wrong.
 
-    ``at`` and ``given`` are those of ``settle`` and ``draft``.
+    A class with a derived field ``name`` has the name of the file. ``at`` is that of ``settle``.
     """
     faults_before = len(session.faults)
     document = session.open(path, schema)
+    given = {"name": paths.stem(path)} if is_keyed_by_name(kind) else {}
     stated = draft(session, document, kind, (), **given) if document else None
     if document is None or stated is None:
         return None

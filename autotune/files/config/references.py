@@ -1,8 +1,7 @@
 """Reads published tables from YAML (schema autotune.reference/1)."""
 
-from pathlib import Path
+from functools import partial
 
-from autotune import paths
 from autotune.domain.reference import Reference
 from autotune.domain.setup import Layout, Setup
 from autotune.errors import nearest, one_of
@@ -12,9 +11,7 @@ from autotune.files.config.session import Session
 SCHEMA = "autotune.reference/1"
 
 
-def read_reference(session: Session, path: Path) -> Reference | None:
-    """The published table in a file; None with faults noted where it cannot be read."""
-    return read_file(session, path, SCHEMA, Reference, at=("groups",), name=paths.stem(path))
+read_reference = partial(read_file, schema=SCHEMA, kind=Reference, at=("groups",))
 
 
 def check_reference(session: Session, setup: Setup) -> None:

@@ -53,7 +53,7 @@ class Session:
     faults: list[Fault] = field(default_factory=list)
     followed: int = 0
     """How many of the faults are those of named files, or of names without a file."""
-    _done: dict[tuple[str, Path], object] = field(default_factory=dict)
+    _done: dict[tuple[object, Path], object] = field(default_factory=dict)
 
     def add(self, where: str, found: str, expected: str = "", hint: str = "") -> None:
         """Note one fault."""
@@ -68,7 +68,7 @@ class Session:
         """The result of ``reader`` for a file; the file is read once, and later calls return the
         same value.
         """
-        key = (reader.__name__, paths.absolute(path))
+        key = (reader, paths.absolute(path))
         if key not in self._done:
             self._done[key] = reader(self, path)
         return cast("T | None", self._done[key])

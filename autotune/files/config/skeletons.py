@@ -1,10 +1,9 @@
 """Reads skeletons from YAML (schema autotune.skeleton/1)."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from functools import partial
 from typing import Literal, cast
 
-from autotune import paths
 from autotune.domain.annotations import Text
 from autotune.domain.skeleton import (
     CallStep,
@@ -18,7 +17,6 @@ from autotune.domain.skeleton import (
 from autotune.files.config.facts import FORMS, LOST, FactReader, FileForm, read_file, unchecked
 from autotune.files.config.file_fields import split
 from autotune.files.config.notations import object_schema
-from autotune.files.config.session import Session
 from autotune.files.parsing.yaml_document import Keys
 
 SCHEMA = "autotune.skeleton/1"
@@ -75,6 +73,4 @@ def _step_schema(of: Callable[[object], dict[str, object]]) -> dict[str, object]
 FORMS[Step] = FileForm(_read_step, _step_schema)
 
 
-def read_skeleton(session: Session, path: Path) -> Skeleton | None:
-    """The skeleton in a file; None with faults noted where it cannot be read."""
-    return read_file(session, path, SCHEMA, Skeleton, at=("kernels",), name=paths.stem(path))
+read_skeleton = partial(read_file, schema=SCHEMA, kind=Skeleton, at=("kernels",))

@@ -78,14 +78,6 @@ def _rule_schema(of: Callable[[object], dict[str, object]]) -> dict[str, object]
 FORMS[Rule] = FileForm(_read_rule, _rule_schema)
 
 
-def read_space(session: Session, path: Path) -> Space | None:
-    """The space in a file, checked against its skeleton; None with faults noted where
-    it is wrong.
-    """
-    generated = session.once(path, read_generated)
-    return generated.space if generated else None
-
-
 def read_generated(session: Session, path: Path) -> Generated | None:
     """The space in a file and the skeleton that it names; None with faults noted where one of them
     is wrong.

@@ -15,7 +15,7 @@ READERS = {
     "kernels/ivp": config.ivp,
     "kernels/stencil": config.stencil,
     "variants/skeleton": config.skeleton,
-    "variants/space": config.space,
+    "variants/space": config.generated,
     "configs": config.load,
 }
 JUNK = [

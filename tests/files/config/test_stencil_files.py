@@ -199,7 +199,7 @@ def test_a_stencil_needs_a_grid(tmp_path):
 
 
 def test_blocks_and_unrolling_are_rules_of_a_space(tmp_path):
-    space = config.space(write(tmp_path, SPACE))
+    space = config.generated(write(tmp_path, SPACE)).space
     (chosen,) = [v for v in space.combinations() if v == {"bj": 8, "u": 2, "pad": 0}]
     assert space.transformations(chosen) == (
         Block("sweep", "j", 8),
@@ -233,13 +233,13 @@ def test_faults_of_a_space_of_blocks_have_their_place(tmp_path, old, new, fault)
     if "[1, 0, 2]" in new:
         text = text.replace("when: {u: 2}", "when: {u: 0}")
         fault = "a loop is unrolled at least once, not 0 times"
-    found = faults(tmp_path, config.space, text)
+    found = faults(tmp_path, config.generated, text)
     assert any(fault in each for each in found), found
 
 
 def test_blocks_are_not_for_kernels_on_components(tmp_path):
     text = SPACE.replace("skeleton: jacobi", "skeleton: pirk").replace("sweep", "lc")
-    found = faults(tmp_path, config.space, text)
+    found = faults(tmp_path, config.generated, text)
     assert any("block: lc applies no stencil; expected one of interchange" in f for f in found)
 
 

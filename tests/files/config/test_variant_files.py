@@ -101,7 +101,7 @@ def test_a_wrong_skeleton(tmp_path, old, new, expected):
 
 
 def test_a_space_is_read(tmp_path):
-    space = config.space(write(tmp_path, SPACE))
+    space = config.generated(write(tmp_path, SPACE)).space
     assert space.name == "x"
     assert space.parameters["tile"] == ("none", 256)
     assert space.rules[2].when == {"tile": (256,)}
@@ -136,7 +136,7 @@ def test_a_space_is_read(tmp_path):
 )
 def test_a_wrong_space(tmp_path, old, new, expected):
     assert old in SPACE
-    found = faults(tmp_path, config.space, SPACE.replace(old, new, 1))
+    found = faults(tmp_path, config.generated, SPACE.replace(old, new, 1))
     assert re.search(expected, "\n".join(found)), found
 
 
@@ -145,7 +145,7 @@ def test_all_faults_of_a_space_at_once(tmp_path):
     text = text.replace("kernel: lc, size", "kernel: lx, size").replace("title:", "tilte:")
     text = text.replace("tile: [256]", "tile: [255]").replace("order: jli, au", "order: jlo, au")
     text = text.replace("tilte", "title: x\ntilte")
-    assert len(faults(tmp_path, config.space, text)) == 6
+    assert len(faults(tmp_path, config.generated, text)) == 6
 
 
 def allowed(space, *, limited=True):
@@ -153,7 +153,7 @@ def allowed(space, *, limited=True):
 
 
 def test_the_full_space():
-    space = config.space("pirk")
+    space = config.generated("pirk").space
     assert len(allowed(space)) == 144
     assert len(allowed(space, limited=False)) == 72
     for values in allowed(space):
@@ -163,13 +163,13 @@ def test_the_full_space():
 
 
 def test_the_small_space():
-    space = config.space("pirk-small")
+    space = config.generated("pirk-small").space
     assert len(allowed(space)) == 27
     assert len(allowed(space, limited=False)) == 24
 
 
 def variants(name):
-    space = config.space(name)
+    space = config.generated(name).space
     return [
         Variant(
             skeleton=space.skeleton,
@@ -188,7 +188,7 @@ def test_the_small_spaces_are_parts_of_the_full_one(name):
 
 @pytest.mark.parametrize("name", paths.names("variants/space"))
 def test_baselines_are_strong_and_labels_unique(name):
-    space = config.space(name)
+    space = config.generated(name).space
     assert space.forbidden(space.baseline, False) is None
     labels = [variant.label for variant in variants(name)]
     assert len(set(labels)) == len(labels)

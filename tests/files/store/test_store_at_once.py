@@ -39,7 +39,8 @@ AT_ONCE = textwrap.dedent(
         with Store.open(sys.argv[2]) as store:
             store.begin_study("study", StudyOrigin(config="c", setup_text=""))
             store.add_candidates("study", [candidate])
-            print(store.new_study("name", StudyOrigin(config="c", setup_text=str(place))), flush=True)
+            origin = StudyOrigin(config="c", setup_text=str(place))
+            print(store.new_study("name", origin), flush=True)
             run = store.begin_run("study", facts)
             for number in range(int(sys.argv[4])):
                 sample = fake.sample(1e-3 * (place + 1) + 1e-6 * number)

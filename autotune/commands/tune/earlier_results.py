@@ -8,7 +8,7 @@ from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.provenance import identity_of, launching, versions
 from autotune.domain.results import Measurement, Status
 from autotune.domain.variant import Candidate
-from autotune.files.store import RunElsewhere, RunRecord, Store
+from autotune.files.store import RunRecord, Store
 from autotune.statistics.launch_times import time_of
 from autotune.toolchain import compiler as compilers
 from autotune.tuning import EarlierResult
@@ -56,12 +56,7 @@ class EarlierResults:
         self._seen = counts
         warm = self.ranked.setup.search.warm_start
         runs = self.results.runs_elsewhere(self.study, changed) if changed else ()
-        results = [
-            e
-            for earlier_run in runs
-            if warm or earlier_run.study == self.study
-            for e in self._earlier(earlier_run)
-        ]
+        results = [e for run in runs if warm or run.study == self.study for e in self._earlier(run)]
         if warm and not self._with_relatives:
             self._relatives()
         self._with_relatives = True
@@ -71,9 +66,7 @@ class EarlierResults:
         """The results of all runs of the study itself."""
         runs = [run.id for run in self.results.load_study(self.study).runs]
         return [
-            e
-            for earlier_run in self.results.runs_elsewhere(self.study, runs)
-            for e in self._earlier(earlier_run)
+            e for run in self.results.runs_elsewhere(self.study, runs) for e in self._earlier(run)
         ]
 
     def counted(self, run: RunRecord) -> list[Candidate]:
@@ -81,23 +74,21 @@ class EarlierResults:
         finished = [c for i in sorted(run.finished) if (c := self._candidates.get(i)) is not None]
         return [candidate for candidate in finished if self._holds(run, candidate)]
 
-    def _earlier(self, elsewhere: RunElsewhere) -> list[EarlierResult]:
+    def _earlier(self, run: RunRecord) -> list[EarlierResult]:
         """The usable results of a run; its other times become hints."""
         results = []
-        ours = elsewhere.study == self.study
-        for m in elsewhere.run.measurements:
+        ours = run.study == self.study
+        for m in run.measurements:
             candidate = self._candidates[m.candidate]
-            if m.candidate not in elsewhere.run.finished:
+            if m.candidate not in run.finished:
                 continue
-            if not (
-                self._holds(elsewhere.run, candidate) and (ours or self._taken_alike(elsewhere.run))
-            ):
+            if not (self._holds(run, candidate) and (ours or self._taken_alike(run))):
                 self._hint(candidate, m)
             elif ours or m.status in _LASTING:
-                checksum = elsewhere.run.checksums.get(m.candidate)
+                checksum = run.checksums.get(m.candidate)
                 results.append(EarlierResult(candidate=candidate, measurement=m, checksum=checksum))
         if results and not ours:
-            self.sources[elsewhere.study] = self.sources.get(elsewhere.study, 0) + len(results)
+            self.sources[run.study] = self.sources.get(run.study, 0) + len(results)
         return results
 
     def _holds(self, run: RunRecord, candidate: Candidate) -> bool:

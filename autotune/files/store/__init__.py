@@ -4,7 +4,6 @@ from autotune.files.store.database import Store, now
 from autotune.files.store.records import (
     MAP,
     CandidateRecord,
-    RunElsewhere,
     RunFacts,
     RunRecord,
     StoredBuild,
@@ -18,7 +17,6 @@ from autotune.files.store.records import (
 __all__ = [
     "MAP",
     "CandidateRecord",
-    "RunElsewhere",
     "RunFacts",
     "RunRecord",
     "Store",

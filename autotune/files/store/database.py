@@ -30,8 +30,8 @@ from autotune.files import codec
 from autotune.files.store import store_reading, store_tables
 from autotune.files.store.records import (
     CandidateRecord,
-    RunElsewhere,
     RunFacts,
+    RunRecord,
     StoredBuild,
     StoredChoice,
     StoredOutcome,
@@ -320,7 +320,7 @@ class Store:
         with self._reading() as connection:
             return store_reading.finished(connection, study)
 
-    def runs_elsewhere(self, study: str, runs: Sequence[str]) -> tuple[RunElsewhere, ...]:
+    def runs_elsewhere(self, study: str, runs: Sequence[str]) -> tuple[RunRecord, ...]:
         """The given runs, of any study, restricted to the candidates of this study;
         oldest first.
         """

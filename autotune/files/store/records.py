@@ -95,6 +95,7 @@ class RunEntry(RunFacts):
     """One invocation of the tuner: its machine and tools, when it began, and how it ended."""
 
     id: str
+    study: str
     started: str
     """ISO 8601, UTC."""
     ended: str | None
@@ -131,16 +132,6 @@ class RunRecord(RunEntry):
     def build(self, candidate: str) -> StoredBuild | None:
         """The build of a candidate in this run; None where the run did not get to it."""
         return next((b for b in self.builds if b.candidate == candidate), None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunElsewhere:
-    """A run of some study, restricted to the candidates of another study."""
-
-    study: str
-    """The study that it belongs to."""
-    run: RunRecord
-    """With what was measured of those candidates only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from autotune.files import codec
 from autotune.files.store import store_tables
 from autotune.files.store.records import (
     CandidateRecord,
-    RunElsewhere,
     RunRecord,
     StoredBuild,
     StoredChoice,
@@ -143,7 +142,7 @@ def finished(connection: sa.Connection, study_name: str) -> dict[str, int]:
 
 def runs_elsewhere(
     connection: sa.Connection, study_name: str, runs: Sequence[str]
-) -> tuple[RunElsewhere, ...]:
+) -> tuple[RunRecord, ...]:
     """The given runs restricted to the candidates of a study, oldest first.
 
     Raises ValueError where a stored text does not follow the schema.
@@ -151,10 +150,8 @@ def runs_elsewhere(
     table = store_tables.runs
     query = sa.select(table).where(table.c.id.in_(runs)).order_by(table.c.started, table.c.id)
     members = _members(study_name)
-    return tuple(
-        RunElsewhere(study=row["study"], run=_run(connection, row, members))
-        for row in connection.execute(query).mappings().all()
-    )
+    rows = connection.execute(query).mappings().all()
+    return tuple(_run(connection, row, members) for row in rows)
 
 
 def other_candidates(

@@ -49,13 +49,15 @@ _SQL = {str: Text, int: Integer, float: Float, bool: Boolean}
 def _fields(kind: type, *keys: str) -> "Iterator[Column[typing.Any]]":
     """A column for each field of a dataclass; ``keys`` are part of the primary key.
 
-    The field ``candidate`` refers to the table of candidates.
+    The fields ``candidate`` and ``study`` refer to the tables of candidates and studies.
     """
     for name, hint in typing.get_type_hints(kind).items():
         sql = _SQL[codec.scalar(hint) or str]
         optional = type(None) in typing.get_args(hint)
         if name == "candidate":
             yield _candidate()
+        elif name == "study":
+            yield _study(key=False)
         else:
             yield Column(name, sql, primary_key=name in keys, nullable=optional)
 
@@ -79,7 +81,7 @@ meta = Table(
     Column("value", Text, nullable=False),
 )
 studies = Table("studies", metadata, *_fields(StudyEntry, "name"))
-runs = Table("runs", metadata, _study(key=False), *_fields(RunEntry, "id"))
+runs = Table("runs", metadata, *_fields(RunEntry, "id"))
 candidates = Table(
     "candidates",
     metadata,

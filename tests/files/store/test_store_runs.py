@@ -89,9 +89,9 @@ def test_a_run_elsewhere_holds_only_what_the_study_chooses_from(store):
     begin(store, "other", members=(B, C))
     (there,) = store.runs_elsewhere("other", [first])
     assert there.study == "study"
-    assert [m.candidate for m in there.run.measurements] == [B.identity]
-    assert [c.candidate for c in there.run.choices] == [B.identity]
-    assert there.run.finished == {B.identity}
+    assert [m.candidate for m in there.measurements] == [B.identity]
+    assert [c.candidate for c in there.choices] == [B.identity]
+    assert there.finished == {B.identity}
     assert store.runs_elsewhere("other", []) == ()
 
 

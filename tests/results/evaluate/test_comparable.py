@@ -36,9 +36,10 @@ def measured(name, times, *, stages=None, status="ok", busy=1.0):
 def run(*measurements, name="r"):
     facts = fake.facts()
     return RunRecord(
-        id=name, machine=facts.machine, machine_identity=facts.machine_identity, versions={},
-        conditions={}, started="2026-01-01", ended=None, state="done", timings={}, choices=(),
-        builds=(), checksums={}, finished=frozenset(), measurements=measurements,
+        id=name, study="s", machine=facts.machine, machine_identity=facts.machine_identity,
+        versions={}, conditions={}, started="2026-01-01", ended=None, state="done",
+        timings={}, choices=(), builds=(), checksums={}, finished=frozenset(),
+        measurements=measurements,
     )  # fmt: skip
 
 

@@ -196,7 +196,7 @@ def cell(candidate, seconds, bound, between=0.0):
 def run(name, *measured):
     facts = fake.facts()
     return RunRecord(
-        id=name, machine=facts.machine, machine_identity=facts.machine_identity,
+        id=name, study="s", machine=facts.machine, machine_identity=facts.machine_identity,
         versions={}, conditions={}, started=f"2026-01-0{name}", ended=None, state="done",
         timings={}, choices=(), builds=(), checksums={}, finished=frozenset(),
         measurements=tuple(

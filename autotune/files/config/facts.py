@@ -422,7 +422,8 @@ class FactReader:
             names = literals(arguments)
             if names:
                 return self._choice(names, value, keys)
-            return self._optional(arguments, notes, value, keys)
+            single, inner = required(kind)
+            return None if value is None else self.value(single, (*inner, *notes), value, keys)
         if origin is tuple:
             return self._list(arguments, notes, value, keys)
         return self._mapping(arguments, notes, value, keys)
@@ -476,14 +477,6 @@ class FactReader:
         expected = f"{', '.join(others)} or {last}" if others else last
         hint = nearest(value, [str(n) for n in names]) if isinstance(value, str) else ""
         return self.refuse(keys, value, expected, hint)
-
-    def _optional(
-        self, arguments: Sequence[object], notes: Sequence[object], value: object, keys: Keys
-    ) -> object:
-        if value is None:
-            return None
-        kind, inner = required(Union[tuple(arguments)])  # noqa: UP007
-        return self.value(kind, (*inner, *notes), value, keys)
 
     def _list(
         self, arguments: Sequence[object], notes: Sequence[object], value: object, keys: Keys

@@ -40,7 +40,7 @@ from autotune.files.store.records import (
     StudySummary,
 )
 from autotune.files.store.setup_text import changed_keys
-from autotune.files.store.store_engine import connect, errors_in_words, writing
+from autotune.files.store.store_engine import WRITES, connect, errors_in_words
 from autotune.files.store.store_rows import Row, candidate_row, row_of, upsert
 
 DEFAULT_WAIT = 30.0
@@ -93,8 +93,9 @@ class Store:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
-        """A transaction that writes; it is durable when the block ends."""
-        with errors_in_words(self.shown, self._wait), writing(self._engine) as connection:
+        """A transaction that writes: durable when the block ends, undone when the block raises."""
+        engine = self._engine.execution_options(**{WRITES: True})
+        with errors_in_words(self.shown, self._wait), engine.begin() as connection:
             yield connection
 
     # --- writing ------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from autotune.errors import Fault, MissingTool, StoreError
 from autotune.files.store import store_place, store_tables
 from autotune.version import VERSION
 
-_WRITE = "autotune_write"
+WRITES = "autotune_write"
+"""Option of connections whose transactions write."""
 _PAUSE = 0.02
 """Seconds between two tries to switch a file to a write-ahead log."""
 
@@ -113,17 +114,8 @@ def _on_begin(connection: sa.Connection) -> None:
     """Let a writer take the lock at once: a reader that becomes a writer later could not wait for
     it.
     """
-    writes = connection.get_execution_options().get(_WRITE)
+    writes = connection.get_execution_options().get(WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-@contextlib.contextmanager
-def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A transaction that writes: it is durable when the block ends, and undone when the block
-    raises.
-    """
-    with engine.execution_options(**{_WRITE: True}).begin() as connection:
-        yield connection
 
 
 @contextlib.contextmanager

@@ -35,6 +35,11 @@ def engine(store, tmp_path: Path):
     opened.dispose()
 
 
+def writing(engine):
+    """A transaction that writes, as the store begins it."""
+    return engine.execution_options(**{store_engine.WRITES: True}).begin()
+
+
 def begin(store, name="study", config="quickstart", members=(A, B)):
     """A study that chooses from some candidates, and a run of it."""
     store.begin_study(name, StudyOrigin(config=config, setup_text="text"))
@@ -275,13 +280,13 @@ def test_the_identity_of_a_run_begins_with_its_time(store):
 
 def test_a_stored_text_that_is_no_value_is_a_fault_of_the_study(store, engine):
     run = begin(store)
-    with store_engine.writing(engine) as connection:
+    with writing(engine) as connection:
         connection.execute(sa.update(store_tables.runs).values(machine="[1]"))
     with pytest.raises(StoreError, match="study study cannot be read: the stored text is no"):
         store.load_study("study")
     with pytest.raises(StoreError, match="a run cannot be read"):
         store.runs_elsewhere("study", [run])
-    with store_engine.writing(engine) as connection:
+    with writing(engine) as connection:
         connection.execute(sa.update(store_tables.candidates).values(record="{}"))
     with pytest.raises(StoreError, match="a candidate cannot be read"):
         store.candidates([A.identity])
@@ -317,7 +322,7 @@ def test_an_error_of_the_database_says_what_to_do(error, found, hint):
 
 def test_a_transaction_that_raises_leaves_nothing(engine):
     def enter_and_fail() -> None:
-        with store_engine.writing(engine) as connection:
+        with writing(engine) as connection:
             upsert(connection, store_tables.candidates, candidate_row(C), replace=False)
             raise RuntimeError("halfway")
 
@@ -330,7 +335,7 @@ def test_a_transaction_that_raises_leaves_nothing(engine):
 def test_a_row_that_is_there_is_kept_or_replaced(engine):
     row = {"identity": "x", "record": "1"}
     table = store_tables.candidates
-    with store_engine.writing(engine) as connection:
+    with writing(engine) as connection:
         assert upsert(connection, table, row, replace=False) == 1
         assert upsert(connection, table, {**row, "record": "2"}, replace=False) == 0
         read = sa.select(table.c.record).where(table.c.identity == "x")

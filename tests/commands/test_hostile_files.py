@@ -15,7 +15,7 @@ from autotune import commands, paths
 from autotune.commands.app import app
 from autotune.errors import InputError
 from autotune.files.config import load as load_config
-from autotune.files.store import Store
+from autotune.files.store import Store, StudyOrigin
 from autotune.results.report import page_file
 
 CONFIG = """\
@@ -358,5 +358,5 @@ def test_the_name_of_a_file_becomes_a_name_of_one_short_line(name: str, shown: s
     setup = load_config(path)
     assert setup.name == shown
     with Store.open("x.sqlite") as store:
-        store.begin_study(setup.name, config="c", setup_text="")
+        store.begin_study(setup.name, StudyOrigin(config="c", setup_text=""))
         assert store.latest_study() == shown

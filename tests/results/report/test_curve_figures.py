@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
 
+from autotune.domain.metric import Metric
 from autotune.domain.network import CostCurve, CurvePoint, Network, Segment
 from autotune.results.report.cost_curves import BEYOND, panels
 from autotune.results.report.draw import draw_curves, draw_search
-from autotune.results.report.draw.svg import figure_svg, round_values
+from autotune.results.report.draw.svg import figure_svg, round_values, svg, time_ticks
 from autotune.results.report.figure_records import ShownCandidate
 from autotune.results.report.search_records import Convergence, Move, Moves, SearchStep
 
@@ -212,3 +214,16 @@ def test_a_figure_names_what_it_shows_and_scales_with_the_page():
     assert "width" not in root.attrib
     assert "<metadata" not in figure
     assert "<style" not in figure
+
+
+def test_ticks_of_a_rate_are_where_its_values_are_round() -> None:
+    rate = Metric("rate", "MB/s", "more")
+
+    def paint(axes: Axes) -> None:
+        axes.set_xlim(0.0, 0.01)
+        time_ticks(axes, "x", goal=rate)
+
+    drawn = svg(paint, (6, 2), "rates", "rates")
+    for label in ("100 MB/s", "200 MB/s", "500 MB/s", "1000 MB/s"):
+        assert label in drawn
+    assert "333.3" not in drawn

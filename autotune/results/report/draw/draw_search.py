@@ -13,7 +13,7 @@ from autotune.results.report.draw.svg import (
     dots,
     figure_svg,
     legend_above,
-    round_values,
+    round_costs,
     svg,
 )
 from autotune.results.report.figure_records import Role
@@ -69,7 +69,7 @@ def convergence(record: Convergence, caption: str) -> str:
         values += [record.baseline] if record.baseline else []
         low, high = min(values) / 1.06, max(values) * 1.06
         left.set_ylim(low, high)
-        left.yaxis.set_major_locator(FixedLocator(round_values(low, high)))
+        left.yaxis.set_major_locator(FixedLocator(round_costs(low, high, record.goal)))
         left.yaxis.set_minor_locator(NullLocator())
         left.yaxis.set_major_formatter(FuncFormatter(lambda cost, _: record.goal.show(cost)))
         left.set_ylabel(f"measured {record.goal.name}")

@@ -252,9 +252,9 @@ def time_ticks(
     axis = axes.xaxis if side == "x" else axes.yaxis
     axis.set_major_formatter(FuncFormatter(lambda cost, _: _tick(cost, goal)))
     if log is None:
-        axis.set_major_locator(MaxNLocator(7))
+        axis.set_major_locator(MaxNLocator(7) if goal.better == "less" else _RoundCosts(goal))
         return
-    axis.set_major_locator(FixedLocator(round_values(*log)))
+    axis.set_major_locator(FixedLocator(round_costs(*log, goal)))
     axis.set_minor_locator(NullLocator())
 
 
@@ -262,6 +262,29 @@ def _tick(cost: float, goal: Metric) -> str:
     if cost == 0:
         return "0" if goal.timed else ""
     return goal.show(cost) if cost > 0 or goal.timed else ""
+
+
+def round_costs(low: float, high: float, goal: Metric = TIME) -> list[float]:
+    """The costs between two limits whose values are round, smallest first.
+
+    >>> [round(1 / cost) for cost in round_costs(0.0009, 0.011, Metric("rate", "MB/s", "more"))]
+    [1000, 500, 200, 100]
+    """
+    if goal.better == "less":
+        return round_values(low, high)
+    return sorted(map(goal.cost, round_values(goal.value(high), goal.value(low))))
+
+
+class _RoundCosts(MaxNLocator):
+    """Places the ticks of an axis of costs where the values are round."""
+
+    def __init__(self, goal: Metric) -> None:
+        super().__init__(7)
+        self._goal = goal
+
+    def tick_values(self, vmin: float, vmax: float) -> list[float]:
+        """The costs of round values between two costs; near 0 a rate has no end."""
+        return round_costs(max(vmin, vmax / 20), vmax, self._goal)
 
 
 def round_values(low: float, high: float) -> list[float]:

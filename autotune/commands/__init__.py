@@ -5,6 +5,7 @@ numpy and the database.
 """
 
 import contextlib
+import errno
 import os
 import resource
 import signal
@@ -23,6 +24,14 @@ _AGAIN = 0.05
 """Seconds after which an interruption is repeated."""
 _SHOWN = 50
 """Mistakes that are shown, of more."""
+_FOLDERS = "AUTOTUNE_CACHE and AUTOTUNE_DATA name the folders that autotune writes to"
+_HINTS = {
+    errno.EAGAIN: "no further process may be started: see ulimit -u",
+    errno.EMFILE: "see ulimit -n",
+    errno.ENFILE: "all processes of this host together have too many files open",
+    errno.EFBIG: "see ulimit -f",
+}
+"""What to look at where the system refuses something, by the number of its error."""
 _LEAST_MEMORY = 400_000_000
 """Bytes of address space with which numpy starts; with much less OpenBLAS waits for ever."""
 
@@ -105,7 +114,7 @@ def _answered() -> int:
         if isinstance(error, BrokenPipeError):
             return 1
         where = f"{error.filename}: " if error.filename else ""
-        hint = "AUTOTUNE_CACHE and AUTOTUNE_DATA name the folders that autotune writes to"
+        hint = _HINTS.get(error.errno or 0, _FOLDERS)
         print(f"error: {where}{error.strerror or error} ({hint})", file=sys.stderr)
         return 2
     except MemoryError:

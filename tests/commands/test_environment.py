@@ -1,5 +1,6 @@
 """A wrong environment: exit code 2 with what to set, never a traceback."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from autotune import paths
+from autotune import commands, paths
 from autotune.errors import InputError
 
 
@@ -48,3 +49,24 @@ def test_too_little_address_space() -> None:
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "(ulimit -v) is 205 MB; expected at least 400 MB" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (errno.EAGAIN, "ulimit -u"),
+        (errno.EMFILE, "ulimit -n"),
+        (errno.EFBIG, "ulimit -f"),
+        (errno.EACCES, "AUTOTUNE_CACHE"),
+    ],
+)
+def test_a_refusal_of_the_system_says_what_to_look_at(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: int, hint: str
+) -> None:
+    def refused(**_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(commands, "app", refused)
+    monkeypatch.setattr(commands, "_let_go_of_output", lambda: None)
+    assert commands._answered() == 2
+    assert hint in capsys.readouterr().err

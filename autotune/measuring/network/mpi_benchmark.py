@@ -53,6 +53,8 @@ _OVERHEAD = 1.6
 _START = 30.0
 """Seconds that starting and ending the ranks may take besides the samples."""
 _FULL_SLOTS = ("not enough slots", "more processes than", "too many tasks", "not enough processors")
+_MOST_RANKS = 64
+"""Ranks that a CPU may take turns at; far more only exhaust the memory and the processes."""
 _SHARE = 0.25
 """Share of the free memory that the messages of all ranks of a node may take."""
 
@@ -76,6 +78,16 @@ class BenchmarkPlan:
         if self.ranks < 2:
             faults.append(
                 _fault("--ranks", counted(self.ranks, "rank"), "at least 2: one has no peer")
+            )
+        most = _MOST_RANKS * len(os.sched_getaffinity(0))
+        if not self.launcher and self.ranks > most * self.nodes:
+            faults.append(
+                _fault(
+                    "--ranks",
+                    f"{self.ranks // self.nodes} ranks on each node",
+                    f"at most {most}, {_MOST_RANKS} of each CPU",
+                    "name larger nodes with --launcher",
+                )
             )
         if not 1 <= self.nodes <= self.ranks or self.ranks % self.nodes:
             faults.append(

@@ -189,6 +189,7 @@ def test_too_few_slots(tmp_path):
         ({"launcher": "mpiexec -n 2"}, "does not contain {command}"),
         ({"nodes": 2, "launcher": "HERE"}, "ran on 1 node.*expected 2 nodes"),
         ({"ranks": 1}, "at least 2"),
+        ({"ranks": 1_000_000}, "1000000 ranks on each node.*at most [0-9]+, 64 of each CPU"),
         ({"ranks": 3, "nodes": 2}, "equal shares"),
         ({"sizes": (8,)}, "at least two"),
         ({"operations": ()}, "no operation"),

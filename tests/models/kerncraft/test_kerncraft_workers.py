@@ -129,7 +129,7 @@ def test_nothing_is_left_of_workers(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
     others = set(children())
     with fake(limit=1.0) as analyser:
-        analyser.analyse(["good", "hang"])
+        analyser.analyse(["hang", "good"])
         assert set(children()) > others
         assert len(list(scratch.iterdir())) == 1
     assert list(scratch.iterdir()) == []

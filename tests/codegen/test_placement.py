@@ -23,7 +23,7 @@ def test_compact_is_as_it_was_and_scatter_is_another_candidate():
     assert "placement" not in usual.canonical()
     assert usual.identity != apart.identity
     assert apart.label == f"{usual.label}-scatter"
-    assert candidate_record(apart).placement == "scatter"
+    assert candidate_record(apart).layout.placement == "scatter"
     assert candidate_record(apart).layout == "2 threads, scatter"
     assert candidate_record(usual).layout == "2 threads"
 

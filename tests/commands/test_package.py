@@ -27,10 +27,12 @@ def test_the_wheel_works_from_another_directory(tmp_path: Path) -> None:
         capture_output=True,
     )
     wheel = next(tmp_path.glob("autotune_ecm-*.whl"))
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    new = [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")]
+    subprocess.run(new, check=True)
     python = tmp_path / "venv" / "bin" / "python"
+    install = ["install", "-q", "--no-deps", "--no-index", "--no-compile", str(wheel)]
     subprocess.run(
-        [python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", str(wheel)],
+        [sys.executable, "-m", "pip", "--python", str(python), *install],
         check=True,
         capture_output=True,
     )

@@ -21,6 +21,7 @@ from autotune.domain.variant import Build, Candidate, Transformation, Variant
 from autotune.files import config
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
+SKELETON = config.skeleton("pirk")
 IVPS = ("heat2d", "inverterchain", "medakzo", "string-mix", "string-row", "wave1d")
 
 
@@ -37,7 +38,7 @@ def setup(
         source="test.yaml",
         machine=None,
         problems=problems,
-        subject=Generated(skeleton=config.skeleton("pirk"), space=config.generated(space).space),
+        subject=Generated(skeleton=SKELETON, space=config.generated(space).space),
         builds=(Build(),),
         layouts=tuple(Layout(threads=count) for count in threads),
     )
@@ -49,7 +50,7 @@ def variant(*transformations: Transformation) -> Variant:
 
 def sources(chosen: Variant | Candidate, at: Problem) -> dict[str, str]:
     made = chosen.variant if isinstance(chosen, Candidate) else chosen
-    return harness.units(variant_program.program(made, config.skeleton("pirk"), at), at)
+    return harness.units(variant_program.program(made, SKELETON, at), at)
 
 
 @dataclass

@@ -5,6 +5,7 @@ paths ``out`` and ``err``, and ``limits``, the names and values of setrlimit(2).
 process number, then with the exit code, a line each.
 """
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -13,8 +14,11 @@ import os
 import pkgutil
 import resource
 import sys
+import threading
 from pathlib import Path
-from typing import TypedDict
+from typing import NoReturn, TypedDict
+
+from typer.testing import CliRunner
 
 import autotune
 
@@ -46,6 +50,8 @@ def preload() -> None:
         if not any(part in module.name for part in PROGRAMS):
             with contextlib.suppress(ImportError):  # of an optional package
                 importlib.import_module(module.name)
+    # what is imported only when the options of a command are read
+    CliRunner().invoke(importlib.import_module("autotune.commands.app").app, ["schema"])
     gc.collect()
     gc.freeze()
 
@@ -75,6 +81,23 @@ def answer(number: int) -> None:
     sys.stdout.flush()
 
 
+def run() -> NoReturn:
+    """Run the command and end as Python does, but for the modules, which stay as they are.
+
+    To take them apart would copy all that is shared with the parent, which takes longer than most
+    commands.
+    """
+    try:
+        importlib.import_module("autotune.commands").main()
+    except SystemExit as end:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        gc.collect()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
+
+
 def main() -> None:
     preload()
     for line in sys.stdin:
@@ -87,7 +110,7 @@ def main() -> None:
         answer(os.waitstatus_to_exitcode(status))
     else:
         return
-    importlib.import_module("autotune.commands").main()
+    run()
 
 
 main()

@@ -7,13 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import kerncraft_reference
 import numpy as np
 from kerncraft_kernels import SIZES
 
 from autotune.models.kerncraft import EcmModel, KerncraftAnalyser
 
-_REFERENCE = str(Path(kerncraft_reference.__file__))
+_REFERENCE = str(Path(__file__).with_name("kerncraft_reference.py"))
 
 
 def points(kernel: str, seed: str, cores: list[int], count: int) -> list[dict]:

@@ -1,9 +1,11 @@
 """Machine files of kerncraft: read, refused with a reason, and written for real kerncraft."""
 
 import json
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from kerncraft_machines import folder
@@ -238,11 +240,14 @@ def test_all_faults_come_at_once(tmp_path):
 
 ASK = """\
 import json, sys
+import kerncraft_reference
 from kerncraft import models
 from kerncraft.kerncraft import create_parser
 from kerncraft.kernel import KernelCode
 from kerncraft.machinemodel import MachineModel
 machine, kernel, size = sys.argv[1:]
+kerncraft_reference.refuse_intel()
+kerncraft_reference.keep_tables()
 parser = create_parser()
 args = parser.parse_args(
     ["-p", "ECM", "-m", machine, kernel, "--cache-predictor", "LC", "-i", "OSACA"]
@@ -289,6 +294,7 @@ def ask(tmp_path, program, text, size):
     done = subprocess.run(
         command,
         cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "support")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -24,8 +24,8 @@ def test_compact_is_as_it_was_and_scatter_is_another_candidate():
     assert usual.identity != apart.identity
     assert apart.label == f"{usual.label}-scatter"
     assert candidate_record(apart).layout.placement == "scatter"
-    assert candidate_record(apart).layout == "2 threads, scatter"
-    assert candidate_record(usual).layout == "2 threads"
+    assert candidate_record(apart).layout.words == "2 threads, scatter"
+    assert candidate_record(usual).layout.words == "2 threads"
 
 
 def test_ranks_are_not_scattered():

@@ -130,8 +130,8 @@ def _timed(records: Sequence[Record], notes: list[str]) -> list[Record]:
 
 
 def _usable_time(time: float) -> bool:
-    """Whether a time is a positive, finite number."""
-    return math.isfinite(time) and time > 0
+    """Whether a time is a positive, finite number, and so is its square."""
+    return time > 0 and 0 < time * time < math.inf
 
 
 def _complete(records: Sequence[Record], names: Sequence[str], notes: list[str]) -> list[Record]:

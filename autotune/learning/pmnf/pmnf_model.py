@@ -7,7 +7,6 @@ interval that spans all models that fit the points about as well, and a note for
 points seen in training.
 """
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,9 +20,6 @@ from autotune.learning.pmnf.goodness_of_fit import GoodnessOfFit
 from autotune.learning.pmnf.one_parameter import EXPONENTS, Exponents, Single, search
 from autotune.learning.pmnf.rival_models import Rivals, rivals
 from autotune.learning.pmnf.several_parameters import Combined, combine, design, line
-
-_LEAST = 1e-150
-"""The smallest number, and the reciprocal of the largest, whose square is a double."""
 
 LEAST = 5
 """Points along a parameter, as Extra-P asks for."""
@@ -219,12 +215,8 @@ def _means(table: MeasurementTable, names: tuple[str, ...]) -> tuple[Floats, Flo
     """The distinct points, the mean of all repetitions at each point, and the relative variance of
     such a mean.
 
-    The variance is 0 where no point was repeated. Raises InputError for numbers whose squares are
-    no doubles.
+    The variance is 0 where no point was repeated.
     """
-    for number in itertools.chain.from_iterable(table.repetitions):
-        if number and not _LEAST <= abs(number) <= 1 / _LEAST:
-            raise _fault(table, f"{number:g} among the values", f"{_LEAST:g} to {1 / _LEAST:g}")
     columns = np.column_stack([table.inputs.numbers(name) for name in names])
     gathered: dict[tuple[float, ...], list[float]] = {}
     for point, repetitions in zip(columns.tolist(), table.repetitions, strict=True):

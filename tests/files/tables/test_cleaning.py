@@ -53,7 +53,8 @@ def test_a_column_of_text_where_a_time_should_be_is_quoted() -> None:
 
 
 def test_bad_repetitions_of_a_good_row_are_left_out() -> None:
-    bad = Record(place="line 5", settings={"n": 4, "c": "a"}, times=(1.0, 0.0, 3.0, math.nan))
+    times = (1.0, 0.0, 3.0, math.nan, 1e308, 1e-200)  # the squares of the last two are none
+    bad = Record(place="line 5", settings={"n": 4, "c": "a"}, times=times)
     table = assemble([*records(), bad], Heading(name="t", where="f", source="f"))
     assert table.repetitions[-1] == (1.0, 3.0)
     assert table.response[-1] == 2.0

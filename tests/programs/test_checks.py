@@ -158,3 +158,14 @@ def test_mistakes_are_named(tmp_path: Path, check: str, more: str, words: str) -
     program = PROGRAM.replace("CHECK", check) + more
     path = own.put(tmp_path, program, CONFIG, {"tiny.py": SCRIPT})
     assert words in "\n".join(own.faults(path))
+
+
+def test_a_source_that_is_named_without_its_folder_is_shown_with_it(tmp_path: Path) -> None:
+    program = PROGRAM.replace("{source folder}/tiny.py", "tiny.py").replace("check: CHECK\n", "")
+    path = own.put(tmp_path, program, CONFIG, {"tiny.py": SCRIPT})
+    _, measurer, named = own.opened(path)
+    prepared = measurer.prepare(named["right"])
+    assert prepared.status == "crashed"
+    assert prepared.detail.startswith("exit code 2")
+    hint = "runs begin in a fresh folder: write {source folder}/tiny.py"
+    assert prepared.detail.endswith(f"tiny.py is a source, and {hint}")

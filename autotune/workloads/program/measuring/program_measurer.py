@@ -315,7 +315,8 @@ class ProgramMeasurer:
                 status: Status = "timed-out" if outcome.timed_out else "crashed"
                 if outcome.starved:
                     status = "contended"
-                return ProgramRun(status, outcome.describe(), outcome=outcome)
+                detail = "\n".join((outcome.describe(), *_misplaced(program)))
+                return ProgramRun(status, detail, outcome=outcome)
             if outcome.strays:
                 text = f"it left {outcome.strays} processes behind, which were ended"
                 return ProgramRun("crashed", text, outcome=outcome)
@@ -369,6 +370,18 @@ class ProgramMeasurer:
             )
             for number, values in enumerate(run.values)
         ]
+
+
+def _misplaced(program: Program) -> list[str]:
+    """What to write for each source that the command line names without its folder."""
+    if program.folder:
+        return []
+    return [
+        f"{word.text} is a source, and runs begin in a fresh folder:"
+        f" write {{source folder}}/{word.text}"
+        for word in program.run
+        if word.text in program.sources
+    ]
 
 
 def _read(

@@ -62,7 +62,8 @@ def odd_shares(candidates: Mapping[str, Sequence[Sample]]) -> dict[str, str]:
 
     The share of a run is the sum of its times over the life of its process. A candidate whose share
     is far below the median of all is odd, if its process took longer besides its times than theirs:
-    a fast candidate has the same set-up as they.
+    a fast candidate has the same set-up as they. How long a process took besides is its least of all
+    runs, for other work on the machine only adds to it.
     """
     shares: dict[str, float] = {}
     besides: dict[str, float] = {}
@@ -70,7 +71,7 @@ def odd_shares(candidates: Mapping[str, Sequence[Sample]]) -> dict[str, str]:
     for name, samples in candidates.items():
         if runs := _runs(samples):
             shares[name] = statistics.median(share for share, _ in runs)
-            besides[name] = statistics.median(wall * (1 - share) for share, wall in runs)
+            besides[name] = min(wall * (1 - share) for share, wall in runs)
             within[name] = statistics.median(wall * share for share, wall in runs)
     if len(shares) <= _PEERS:
         return {}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from codegen_build import IVPS, Workshop, problem, setup, sources, state, variant
+from codegen_build import FURTHER, IVPS, Workshop, problem, setup, sources, state, variant
 
 from autotune.domain.problem import Problem
-from autotune.domain.variant import Candidate, Fuse, FuseTiles, Interchange, Pad
+from autotune.domain.variant import Candidate, Fuse, FuseTiles, Interchange, Pad, Tile
 from autotune.measuring.verification import ivp_reference, verify
 from autotune.workloads.shipped import workload_of
 
@@ -61,6 +61,22 @@ def test_every_variant_agrees_with_the_reference_on_1_2_and_3_threads(
         for candidate, verdicts in zip(candidates, workers.map(check, texts), strict=True):
             for verdict in verdicts:
                 assert verdict.status == "ok", f"{candidate.label}: {verdict.detail}"
+
+
+@pytest.mark.parametrize("ivp", FURTHER)
+def test_further_problems_agree_on_1_and_3_threads(ivp: str, workshop: Workshop) -> None:
+    at = problem(ivp, {"brusselator2d": 23}.get(ivp, 501))
+    expected = ivp_reference.integrate(at, STEPS)
+    fields = verify.fields(at.ivp, at.size)
+    chosen = [
+        variant(Interchange("lc", ("j", "i", "l")), FuseTiles("rhs", "lc", 64, "Y"), Pad(5)),
+        variant(Interchange("lc", ("l", "i", "j")), Tile("lc", 32), Fuse("approx", "update")),
+    ]
+    for made in chosen:
+        program = workshop.build(sources(made, at))
+        for threads in (1, 3):
+            verdict = verify.judge(state(program, at, threads, STEPS), expected, fields)
+            assert verdict.status == "ok", verdict.detail
 
 
 @pytest.mark.parametrize("method", ["radau-iia-5", "lobatto-iiic-6"])

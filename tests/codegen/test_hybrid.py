@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from codegen_build import COMPILER, IVPS, Workshop, common, problem, variant
+from codegen_build import COMPILER, FURTHER, IVPS, Workshop, common, problem, variant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -146,6 +146,18 @@ def test_every_communication_agrees_with_the_reference(ivp: str, mpi_workshop: W
             assert verdict.status == "ok", f"{way} on {ranks} x {threads}: {verdict.detail}"
 
 
+@pytest.mark.parametrize("ivp", FURTHER)
+def test_further_problems_agree_on_3_ranks(ivp: str, mpi_workshop: Workshop) -> None:
+    at = problem(ivp, {"brusselator2d": 15}.get(ivp, 301))
+    expected = ivp_reference.integrate(at, STEPS)
+    path = build(mpi_workshop, VARIANTS[0], at)
+    for way in ways(at, 3):
+        verdict = verify.judge(
+            state(path, at, 3, 1, way), expected, verify.fields(at.ivp, at.size)
+        )
+        assert verdict.status == "ok", f"{way}: {verdict.detail}"
+
+
 @pytest.mark.parametrize("ivp", IVPS)
 def test_messages_and_bytes_are_those_that_are_derived(ivp: str, mpi_workshop: Workshop) -> None:
     at = problem(ivp, SIZES[ivp])
@@ -233,7 +245,7 @@ def test_programs_of_one_rank_know_nothing_of_it() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(ivp=st.sampled_from(IVPS), extra=st.integers(0, 40), ranks=st.integers(1, 9))
+@given(ivp=st.sampled_from(IVPS + FURTHER), extra=st.integers(0, 40), ranks=st.integers(1, 9))
 def test_sparse_fetches_what_is_read_and_nothing_else(ivp: str, extra: int, ranks: int) -> None:
     """Component by component, straight from the regions."""
     at = problem(ivp, problem(ivp, 50).ivp.minimum + extra)

@@ -12,7 +12,9 @@ from autotune.language.expression import number, parse
 from autotune.measuring.verification import ivp_reference
 
 NAMES = paths.names("kernels/ivp")
-LIMITED = {"heat2d", "inverterchain", "wave1d", "string-mix"}
+LIMITED = {"fitzhugh-nagumo", "heat2d", "inverterchain", "wave1d", "string-mix"}
+GRIDS = {"brusselator2d", "heat2d"}
+"""N points in each of two dimensions."""
 NORMAL = np.finfo(float).tiny
 
 
@@ -23,7 +25,7 @@ def problem(name, size):
 
 
 def small(name):
-    return {"heat2d": 7}.get(name, 26)
+    return 7 if name in GRIDS else 26
 
 
 def jacobian(f, t, y):
@@ -38,8 +40,8 @@ def jacobian(f, t, y):
     return np.column_stack(columns)
 
 
-def test_the_six_problems_are_there():
-    assert {*LIMITED, "medakzo", "string-row"} <= set(NAMES)
+def test_the_shipped_problems_are_there():
+    assert {*LIMITED, *GRIDS, "medakzo", "string-row"} <= set(NAMES)
     assert {name for name in NAMES if config.ivp(name).limited} == LIMITED
 
 
@@ -53,7 +55,7 @@ def test_regions_cover_every_component_once(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_interior_is_the_big_part_and_free_of_conditions(name):
     ivp = config.ivp(name)
-    size = 40 if name == "heat2d" else 1000
+    size = 40 if name in GRIDS else 1000
     parts = [(sum(map(len, ivp.members(region, size))), region) for region in ivp.regions]
     n = sum(count for count, _ in parts)
     big = [region for count, region in parts if count >= 0.1 * n]
@@ -87,7 +89,7 @@ def test_stability_bounds_the_spectral_radius_closely(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_states_stay_finite_and_free_of_denormals(name):
-    trial = problem(name, 12 if name == "heat2d" else 150)
+    trial = problem(name, 9 if name in GRIDS else 150)
     start = ivp_reference.initial(trial.ivp, trial.size)
     for y in (start, ivp_reference.integrate(trial, 200)):
         assert np.isfinite(y).all()
@@ -98,7 +100,7 @@ def test_states_stay_finite_and_free_of_denormals(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_missing_corrector_step_would_be_noticed(name):
-    trial = problem(name, 16 if name == "heat2d" else 200)
+    trial = problem(name, 20 if name in GRIDS else 200)
     full = ivp_reference.integrate(trial, 3)
     short = ivp_reference.integrate(replace(trial, correctors=trial.correctors - 1), 3)
     assert np.abs(full - short).max() > 2e-12 * np.abs(full).max()

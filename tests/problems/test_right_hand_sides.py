@@ -96,7 +96,32 @@ def string_mix(N, t, y):
     return f
 
 
+def fitzhugh_nagumo(N, t, y):
+    u, w = y[0::2], y[1::2]
+    mirrored = np.concatenate([u[1:2], u, u[-2:-1]])
+    diffusion = 0.01 * (mirrored[:-2] - 2 * u + mirrored[2:]) * (N - 1) ** 2
+    f = np.empty(2 * N)
+    f[0::2] = diffusion + u - u**3 / 3 - w + 0.5
+    f[1::2] = 0.08 * (u + 0.7 - 0.8 * w)
+    return f
+
+
+def brusselator2d(N, t, y):
+    u, v = y.reshape(2, N, N)
+
+    def diffusion(field):
+        around = np.pad(field, 1, mode="reflect")
+        total = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
+        return 0.1 * (total - 4 * field) * (N - 1) ** 2
+
+    du = 1 + u * u * v - 4.4 * u + diffusion(u)
+    dv = 3.4 * u - u * u * v + diffusion(v)
+    return np.concatenate([du.ravel(), dv.ravel()])
+
+
 BY_HAND = {
+    "brusselator2d": brusselator2d,
+    "fitzhugh-nagumo": fitzhugh_nagumo,
     "heat2d": heat2d,
     "inverterchain": inverterchain,
     "medakzo": medakzo,
@@ -142,3 +167,8 @@ def test_a_chain_of_inverters_at_rest_stays_there():
     low = (9 - math.sqrt(61)) / 2
     y = np.array([5.0, low] * 10)
     assert np.abs(ivp_reference.rhs(config.ivp("inverterchain"), 20)(0.0, y)).max() * 1e-9 < 1e-14
+
+
+def test_the_brusselator_without_diffusion_rests_at_u_1_and_v_3_4():
+    y = np.concatenate([np.ones(49), np.full(49, 3.4)])
+    assert np.abs(ivp_reference.rhs(config.ivp("brusselator2d"), 7)(0.0, y)).max() < 1e-13

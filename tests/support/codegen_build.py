@@ -23,6 +23,8 @@ from autotune.files import config
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 SKELETON = config.skeleton("pirk")
 IVPS = ("heat2d", "inverterchain", "medakzo", "string-mix", "string-row", "wave1d")
+FURTHER = ("brusselator2d", "fitzhugh-nagumo")
+"""IVPs that are run with some variants, not with all."""
 
 
 def problem(ivp: str = "heat2d", size: int = 13, method: str = "radau-iia-7") -> Problem:

@@ -152,9 +152,7 @@ def test_further_problems_agree_on_3_ranks(ivp: str, mpi_workshop: Workshop) -> 
     expected = ivp_reference.integrate(at, STEPS)
     path = build(mpi_workshop, VARIANTS[0], at)
     for way in ways(at, 3):
-        verdict = verify.judge(
-            state(path, at, 3, 1, way), expected, verify.fields(at.ivp, at.size)
-        )
+        verdict = verify.judge(state(path, at, 3, 1, way), expected, verify.fields(at.ivp, at.size))
         assert verdict.status == "ok", f"{way}: {verdict.detail}"
 
 

@@ -62,8 +62,8 @@ def odd_shares(candidates: Mapping[str, Sequence[Sample]]) -> dict[str, str]:
 
     The share of a run is the sum of its times over the life of its process. A candidate whose share
     is far below the median of all is odd, if its process took longer besides its times than theirs:
-    a fast candidate has the same set-up as they. How long a process took besides is its least of all
-    runs, for other work on the machine only adds to it.
+    a fast candidate has the same set-up as they. How long a process took besides is its least of
+    all runs, for other work on the machine only adds to it.
     """
     shares: dict[str, float] = {}
     besides: dict[str, float] = {}

@@ -5,7 +5,8 @@ fetch the remote parts of its argument, one row after another (an operation each
 
     allgather   every component, MPI_Allgatherv in place
     neighbour   the access distance on both sides of the block, from both neighbours
-    sparse      exactly the components that the regions read, from whoever owns them
+    sparse      exactly the components that the regions read, from whoever owns them (where regions
+                name rows of planes: as if all rows between the first and the last were theirs)
 
 The measuring program finds the same ranges by itself, for any N and number of ranks.
 """
@@ -22,7 +23,7 @@ from autotune.codegen.tree.races import races
 from autotune.domain.network import Operation
 from autotune.domain.problem import Ivp, Problem
 from autotune.domain.variant import Candidate, Communication
-from autotune.language.expression import Expr, Num, number, references, substitute
+from autotune.language.expression import Bin, Expr, Num, number, references, substitute
 from autotune.units import Bytes
 
 Range = tuple[int, int]
@@ -207,15 +208,23 @@ def readings(ivp: Ivp) -> list[ShiftedRead]:
     for sweep in regions.evaluation(ivp, "rhs", loop_tree.StoredRow("F"), _ROW, Num(0)):
         for stretch in sweep.stretches:
             begin, end = stretch.columns or (Num(0), Num(0))
+            lower, upper = _extent(stretch)
             for statement in stretch.statements:
                 for ref in references(statement.value):
                     shift = substitute(ref.indices[-1], {"j": Num(0)})
                     if ref.array == "y" and shift != Num(0):
                         row = stretch.row or Num(0)
-                        reads[ShiftedRead(stretch.lower, stretch.upper, shift, row, begin, end)] = (
-                            None
-                        )
+                        reads[ShiftedRead(lower, upper, shift, row, begin, end)] = None
     return list(reads)
+
+
+def _extent(stretch: loop_tree.SweepStretch) -> tuple[Expr, Expr]:
+    """The begin of the first row of a stretch and the end of its last row."""
+    if stretch.planes is None or stretch.row is None:
+        return stretch.lower, stretch.upper
+    above = Bin("*", stretch.planes.first, stretch.row)
+    below = Bin("-", stretch.planes.size, Bin("*", stretch.planes.end, stretch.row))
+    return Bin("+", stretch.lower, above), Bin("-", stretch.upper, below)
 
 
 def wanted(ivp: Ivp, size: int, block: Range, communication: Communication) -> list[Range]:

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal, Protocol, Self
@@ -192,13 +192,16 @@ class Region:
 
     These are the components j with ``lower <= j < upper``. With ``columns``, only those whose
     position in their row (j % row length of the problem) lies in ``columns[0] <= position <
-    columns[1]``.
+    columns[1]``. With ``rows``, only those whose row within their plane (j % plane size // row
+    length) lies in ``rows[0] <= row < rows[1]``.
     """
 
     lower: Annotated[Expr, FileHalf("range", 0)]
     upper: Annotated[Expr, FileHalf("range", 1)]
     columns: Annotated[tuple[Expr, Expr], InNotation("range")] | None = None
     """Positions in a row; without this key all of them."""
+    rows: Annotated[tuple[Expr, Expr], InNotation("range")] | None = field(default=None, repr=False)
+    """Rows of a plane; without this key all of them."""
     body: Expr
     """An expression of the component."""
 
@@ -206,9 +209,12 @@ class Region:
         """The bounds of the region, each with the key of a file that states it."""
         yield from (("range", self.lower), ("range", self.upper))
         yield from (("columns", bound) for bound in self.columns or ())
+        yield from (("rows", bound) for bound in self.rows or ())
 
     def __str__(self) -> str:
         text = f"[{show(self.lower)}, {show(self.upper)})"
+        if self.rows:
+            text += f" rows [{show(self.rows[0])}, {show(self.rows[1])})"
         if self.columns:
             text += f" columns [{show(self.columns[0])}, {show(self.columns[1])})"
         return text
@@ -234,6 +240,8 @@ class Ivp:
     locals: Mapping[str, Expr] = field(default_factory=dict)
     row: Expr | None = None
     """Components per row, where regions name columns."""
+    plane: Expr | None = None
+    """Components per plane, where regions name rows: a multiple of ``row``."""
     access_distance: Expr
     """d(f): f_j reads only y[j-d] .. y[j+d]."""
     limited: bool
@@ -259,18 +267,22 @@ class Ivp:
         yield from scalar(("dimension",), self.dimension, {"N"})
         yield from definitions("constants", self.constants, {"N", "n"}, {"y", "j", "t"})
         scalars = {"N", "n", *self.constants}
-        for key in ("row", "access_distance", "stability"):
+        for key in ("row", "plane", "access_distance", "stability"):
             if getattr(self, key) is not None:
                 yield from scalar((key,), getattr(self, key), scalars)
         yield from definitions("locals", self.locals, scalars | {"j", "t"}, {"y"})
         names = scalars | {"j", "t", *self.locals}
         for name, expression in self.locals.items():
             yield from no_numbers(("locals", name), expression, self.constants)
+        if self.plane is not None and self.row is None:
+            yield Misfit(("plane",), "planes without a row length", "the key row")
         for keys, region in self._regions():
             for part, bound in region.bounds():
                 yield from scalar((*keys, part), bound, scalars)
             if region.columns is not None and self.row is None:
                 yield Misfit((*keys, "columns"), "columns without a row length", "the key row")
+            if region.rows is not None and self.plane is None:
+                yield Misfit((*keys, "rows"), "rows without the size of a plane", "the key plane")
             yield from no_numbers((*keys, "body"), region.body, self.constants)
             if keys[0] == "initial":
                 yield from scalar((*keys, "body"), region.body, names)
@@ -280,6 +292,12 @@ class Ivp:
                 if ref.array != "y" or len(ref.indices) != 1:
                     found = f"{show(ref)} is not known"
                     yield Misfit((*keys, "body"), found, "elements of y: y[j - 1]")
+
+    def planes(self) -> tuple[object, ...]:
+        """The plane and the rows of every region, in order; empty without planes."""
+        if self.plane is None:
+            return ()
+        return self.plane, tuple(region.rows for _, region in self._regions())
 
     def _regions(self) -> Iterator[tuple[Keys, Region]]:
         for key, regions in (("regions", self.regions), ("initial", self.initial)):
@@ -302,19 +320,34 @@ class Ivp:
             for name, expression in self.constants.items():
                 keys = ("constants", name)
                 values[name] = number(expression, values)
-            for key, bound in (("row", self.row), ("access_distance", self.access_distance)):
-                keys = (key,)
-                if bound is not None and _whole(bound, values) < (key == "row"):
+            for key in ("row", "plane", "access_distance"):
+                keys, bound = (key,), getattr(self, key)
+                if bound is not None and _whole(bound, values) < (key != "access_distance"):
                     raise ValueError(f"{show(bound)} = {_whole(bound, values)} is too small")
+            keys = ("plane",)
+            plane = self._whole_planes(values)
             keys = ("stability",)
             if not number(self.stability, values) > 0:
                 raise ValueError(f"{show(self.stability)} is not positive")
             for place, region in self._regions():
                 for part, bound in region.bounds():
                     keys = (*place, part)
-                    _whole(bound, values)
+                    limit = _whole(bound, values)
+                    if part == "range" and region.rows is not None and limit % plane:
+                        raise ValueError(
+                            f"{show(bound)} = {limit} is not a multiple of the plane, {plane}"
+                        )
         except ValueError as error:
             yield Misfit(keys, f"at N = {size}: {error}")
+
+    def _whole_planes(self, values: Mapping[str, float | int]) -> int:
+        """The components of a plane, 1 without planes; ValueError unless planes are whole rows."""
+        if self.plane is None or self.row is None:
+            return 1
+        plane, row = _whole(self.plane, values), _whole(self.row, values)
+        if plane % row:
+            raise ValueError(f"{show(self.plane)} = {plane} is not a multiple of the row, {row}")
+        return plane
 
     def _misreads(self) -> Iterator[Misfit]:
         """Every element that a body reads beyond the access distance or outside y."""
@@ -351,6 +384,10 @@ class Ivp:
         """The number of components per row at a size."""
         return None if self.row is None else int(number(self.row, self.values(size)))
 
+    def plane_length(self, size: int) -> int | None:
+        """The number of components per plane at a size."""
+        return None if self.plane is None else int(number(self.plane, self.values(size)))
+
     def distance(self, size: int) -> int:
         """The access distance d(f) at a size."""
         return int(number(self.access_distance, self.values(size)))
@@ -358,23 +395,37 @@ class Ivp:
     def bounds(self, region: Region, size: int) -> tuple[int, int, int, int]:
         """Lower and upper bound, first and end column of a region at a size.
 
-        A region that states no columns has the columns 0 and 1 here.
+        A region that states no columns has the columns 0 and 1 here; whole rows where it states
+        rows.
         """
         values = self.values(size)
-        columns = region.columns or (Num(0), Num(1))
+        whole = region.rows is not None and self.row is not None
+        columns = region.columns or (Num(0), self.row if whole and self.row else Num(1))
         lower, upper, first, end = (
             int(number(e, values)) for e in (region.lower, region.upper, *columns)
         )
         return lower, upper, first, end
 
+    def row_bounds(self, region: Region, size: int) -> tuple[int, int] | None:
+        """The first and end row of each plane of a region at a size; None where it states none."""
+        if region.rows is None:
+            return None
+        values = self.values(size)
+        first, end = region.rows
+        return int(number(first, values)), int(number(end, values))
+
     def members(self, region: Region, size: int) -> list[range]:
         """The components of a region at a size, as ranges."""
         lower, upper, first, end = self.bounds(region, size)
-        row = self.row_length(size)
-        if region.columns is None or row is None:
+        row, plane = self.row_length(size), self.plane_length(size)
+        within = self.row_bounds(region, size)
+        if row is None or (region.columns is None and within is None):
             return [range(lower, upper)]
-        rows = range(lower // row, -(-upper // row))
-        return [range(max(lower, r * row + first), min(upper, r * row + end)) for r in rows]
+        starts: Sequence[int] = range(lower // row * row, upper, row)
+        if within is not None and plane is not None:
+            corners = range(lower // plane * plane, upper, plane)
+            starts = [corner + r * row for corner in corners for r in range(*within)]
+        return [range(max(lower, start + first), min(upper, start + end)) for start in starts]
 
     def check_regions(self, size: int) -> None:
         """Raise MisfitError, with the component, unless the regions cover 0..n-1 exactly once."""
@@ -552,6 +603,7 @@ class Problem:
                 *(method.A, method.b, method.c),
                 *(ivp.dimension, ivp.constants, ivp.locals, ivp.row, ivp.regions, ivp.initial),
                 *(ivp.start, ivp.stability),
+                *ivp.planes(),
             )
         )
         object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])

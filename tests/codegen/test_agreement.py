@@ -65,7 +65,7 @@ def test_every_variant_agrees_with_the_reference_on_1_2_and_3_threads(
 
 @pytest.mark.parametrize("ivp", FURTHER)
 def test_further_problems_agree_on_1_and_3_threads(ivp: str, workshop: Workshop) -> None:
-    at = problem(ivp, {"brusselator2d": 23}.get(ivp, 501))
+    at = problem(ivp, {"brusselator2d": 23, "brusselator2d-mix": 23, "heat3d": 11}.get(ivp, 501))
     expected = ivp_reference.integrate(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     chosen = [

@@ -148,7 +148,7 @@ def test_every_communication_agrees_with_the_reference(ivp: str, mpi_workshop: W
 
 @pytest.mark.parametrize("ivp", FURTHER)
 def test_further_problems_agree_on_3_ranks(ivp: str, mpi_workshop: Workshop) -> None:
-    at = problem(ivp, {"brusselator2d": 15}.get(ivp, 301))
+    at = problem(ivp, {"brusselator2d": 15, "brusselator2d-mix": 15, "heat3d": 9}.get(ivp, 301))
     expected = ivp_reference.integrate(at, STEPS)
     path = build(mpi_workshop, VARIANTS[0], at)
     for way in ways(at, 3):
@@ -245,7 +245,7 @@ def test_programs_of_one_rank_know_nothing_of_it() -> None:
 @settings(max_examples=60, deadline=None)
 @given(ivp=st.sampled_from(IVPS + FURTHER), extra=st.integers(0, 40), ranks=st.integers(1, 9))
 def test_sparse_fetches_what_is_read_and_nothing_else(ivp: str, extra: int, ranks: int) -> None:
-    """Component by component, straight from the regions."""
+    """Component by component, straight from the regions; with planes, hardly anything else."""
     at = problem(ivp, problem(ivp, 50).ivp.minimum + extra)
     values = at.ivp.values(at.size)
     read: dict[int, set[int]] = {}
@@ -257,9 +257,13 @@ def test_sparse_fetches_what_is_read_and_nothing_else(ivp: str, extra: int, rank
     for first, last in communication.blocks(at.n, regions.granule(at.ivp), ranks):
         wanted = set().union(*(read[j] for j in range(first, last))) - set(range(first, last))
         found = communication.wanted(at.ivp, at.size, (first, last), "sparse")
-        assert sorted(wanted) == [j for a, b in found for j in range(a, b)]
+        fetched = [j for a, b in found for j in range(a, b)]
         near = communication.wanted(at.ivp, at.size, (first, last), "neighbour")
         assert wanted <= {j for a, b in near for j in range(a, b)}
+        if at.ivp.plane is None:
+            assert sorted(wanted) == fetched
+        else:  # rows that regions leave out may be among them
+            assert wanted <= set(fetched) <= {j for a, b in near for j in range(a, b)}
 
 
 @settings(max_examples=200, deadline=None)

@@ -154,6 +154,12 @@ def test_everything_that_the_problems_need_can_be_written(
                 assert made.text.count("[N];") == len(found.rows)
 
 
+def test_rows_of_planes_have_no_expression() -> None:
+    found = sweeps("heat3d")["f_heat3d_1"]
+    reason = kernel_text(found, found.stretches[2], config.ivp("heat3d"))
+    assert reason == ("kerncraft cannot express f_heat3d_1: its loops run over rows within planes")
+
+
 def _loop(text_: str) -> str:
     """The body of the innermost loop, brackets of arithmetic left out."""
     return re.sub(r"(?<!\w)\(", "", text_[text_.index("{") :])

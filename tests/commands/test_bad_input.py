@@ -52,11 +52,11 @@ def test_a_source_file_in_place_of_a_config(autotune: Cli, tmp_path: Path) -> No
 
 def test_all_mistakes_of_a_file_at_once(autotune: Cli, config: Path) -> None:
     text = config.read_text(encoding="utf-8")
-    text = text.replace("title:", "titel:").replace("heat2d", "heat3d").replace("1 ms", "1 parsec")
+    text = text.replace("title:", "titel:").replace("heat2d", "heat4d").replace("1 ms", "1 parsec")
     config.write_text(text, encoding="utf-8")
     err = autotune("rank", "small.yaml", check=2).err
     assert "3 mistakes" in err
-    for part in ("titel", "heat3d", "parsec"):
+    for part in ("titel", "heat4d", "parsec"):
         assert part in err
 
 

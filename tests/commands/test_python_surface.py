@@ -57,7 +57,7 @@ def test_a_setup_is_what_a_config_says(config: Path) -> None:
 
 
 def test_every_mistake_of_a_config_is_told_at_once(config: Path) -> None:
-    config.write_text(CONFIG.replace("heat2d", "heat3d").replace("[1]", "[0]"), encoding="utf-8")
+    config.write_text(CONFIG.replace("heat2d", "heat4d").replace("[1]", "[0]"), encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         autotune.load(config)
     assert len(caught.value.faults) == 2

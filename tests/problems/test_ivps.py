@@ -12,9 +12,12 @@ from autotune.language.expression import number, parse
 from autotune.measuring.verification import ivp_reference
 
 NAMES = paths.names("kernels/ivp")
-LIMITED = {"fitzhugh-nagumo", "heat2d", "inverterchain", "wave1d", "string-mix"}
-GRIDS = {"brusselator2d", "heat2d"}
-"""N points in each of two dimensions."""
+LIMITED = {
+    "brusselator2d-mix", "fitzhugh-nagumo", "heat2d", "heat3d", "inverterchain", "wave1d",
+    "string-mix",
+}  # fmt: skip
+GRIDS = {"brusselator2d": 2, "brusselator2d-mix": 2, "heat2d": 2, "heat3d": 3}
+"""The number of dimensions; N points in each."""
 NORMAL = np.finfo(float).tiny
 
 
@@ -25,7 +28,12 @@ def problem(name, size):
 
 
 def small(name):
-    return 7 if name in GRIDS else 26
+    return chosen(name, 26, 7, 5)
+
+
+def chosen(name, chain, square, cube):
+    """A size for the number of dimensions of a problem."""
+    return (chain, square, cube)[GRIDS.get(name, 1) - 1]
 
 
 def jacobian(f, t, y):
@@ -55,7 +63,7 @@ def test_regions_cover_every_component_once(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_interior_is_the_big_part_and_free_of_conditions(name):
     ivp = config.ivp(name)
-    size = 40 if name in GRIDS else 1000
+    size = chosen(name, 1000, 40, 50)
     parts = [(sum(map(len, ivp.members(region, size))), region) for region in ivp.regions]
     n = sum(count for count, _ in parts)
     big = [region for count, region in parts if count >= 0.1 * n]
@@ -89,7 +97,7 @@ def test_stability_bounds_the_spectral_radius_closely(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_states_stay_finite_and_free_of_denormals(name):
-    trial = problem(name, 9 if name in GRIDS else 150)
+    trial = problem(name, chosen(name, 150, 9, 5))
     start = ivp_reference.initial(trial.ivp, trial.size)
     for y in (start, ivp_reference.integrate(trial, 200)):
         assert np.isfinite(y).all()
@@ -100,7 +108,7 @@ def test_states_stay_finite_and_free_of_denormals(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_missing_corrector_step_would_be_noticed(name):
-    trial = problem(name, 20 if name in GRIDS else 200)
+    trial = problem(name, chosen(name, 200, 20, 7))
     full = ivp_reference.integrate(trial, 3)
     short = ivp_reference.integrate(replace(trial, correctors=trial.correctors - 1), 3)
     assert np.abs(full - short).max() > 2e-12 * np.abs(full).max()
@@ -164,3 +172,49 @@ def test_constants_are_numbers_at_a_size():
     assert values["n"] == 18
     assert values["dx"] == pytest.approx(0.1)
     assert number(parse("K2/dx2"), values) == pytest.approx(225)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"plane": None}, r"regions\.1\.rows: rows without the size of a plane; .*the key plane"),
+        (
+            {"plane": "N*N + 1"},
+            r"plane: at N = 3: N \* N \+ 1 = 10 is not a multiple of the row, 3",
+        ),
+        ({"row": None}, "planes without a row length"),
+        ({"plane": "0"}, "plane: at N = 3: 0 = 0 is too small"),
+    ],
+)
+def test_planes_are_whole_rows(changes, message):
+    stated = {key: text and parse(text) for key, text in changes.items()}
+    with pytest.raises(ValueError, match=message):
+        replace(config.ivp("heat3d"), **stated)
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "message"),
+    [
+        (1, {"lower": "P + N"}, "is not a multiple of the plane, 9"),
+        (1, {"rows": ("0", "2")}, "regions overlap"),
+        (5, {"rows": ("N - 1", "N + 1")}, "regions overlap"),
+        (1, {"rows": ("1", "1")}, "no region covers component 9 "),
+        (3, {"rows": ("1", "N - q")}, "unknown name 'q'"),
+        (3, {"body": "y[j + P + N]"}, r"reaches 12, farther than the access distance 9"),
+    ],
+)
+def test_regions_of_planes_are_checked(number, change, message):
+    ivp = config.ivp("heat3d")
+    stated = {
+        key: parse(text) if isinstance(text, str) else tuple(map(parse, text))
+        for key, text in change.items()
+    }
+    regions = list(ivp.regions)
+    regions[number] = replace(regions[number], **stated)
+    with pytest.raises(ValueError, match=message):
+        replace(ivp, regions=tuple(regions))
+
+
+def test_regions_name_their_rows():
+    region = config.ivp("heat3d").regions[3]
+    assert str(region) == "[P, n - P) rows [1, N - 1) columns [1, N - 1)"

@@ -119,7 +119,24 @@ def brusselator2d(N, t, y):
     return np.concatenate([du.ravel(), dv.ravel()])
 
 
+def brusselator2d_mix(N, t, y):
+    apart = brusselator2d(N, t, np.concatenate([y[0::2], y[1::2]]))
+    return apart.reshape(2, -1).T.ravel()
+
+
+def heat3d(N, t, y):
+    u, f = y.reshape(N, N, N), np.zeros((N, N, N))
+    spacing = 1 / (N - 1)
+    inside = (slice(1, -1),) * 3
+    for axis in range(3):
+        second = np.diff(u, 2, axis=axis)
+        f[inside] += second[tuple(slice(None) if a == axis else slice(1, -1) for a in range(3))]
+    return (f / spacing**2).ravel()
+
+
 BY_HAND = {
+    "brusselator2d-mix": brusselator2d_mix,
+    "heat3d": heat3d,
     "brusselator2d": brusselator2d,
     "fitzhugh-nagumo": fitzhugh_nagumo,
     "heat2d": heat2d,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from autotune.codegen.c import c_expressions
 from autotune.codegen.c.c_expressions import SIZES, Kinds, name, real, whole
@@ -88,7 +89,10 @@ def _bounds(stretch: loop_tree.SweepStretch) -> tuple[Expr, ...]:
     if (stretch.lower, stretch.upper) == (Num(0), Sym("n")):
         return ()
     row = () if stretch.row is None else (stretch.row,)
-    return (stretch.lower, stretch.upper, *(stretch.columns or ()), *row)
+    planes: tuple[Expr, ...] = ()
+    if stretch.planes is not None:
+        planes = (stretch.planes.first, stretch.planes.end, stretch.planes.size)
+    return (stretch.lower, stretch.upper, *(stretch.columns or ()), *row, *planes)
 
 
 def _expressions(sweep: loop_tree.Sweep) -> Iterator[Expr]:
@@ -134,8 +138,11 @@ def _body(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
         yield "    last = upper;"
     if stretch.columns is None:
         yield from _loop("first", "last", _statements(stretch, kinds))
+    elif stretch.planes is not None:
+        yield from _planes(sweep, kinds)
     elif isinstance(stretch.row, Num):
-        yield from _short_rows(sweep, kinds, int(stretch.row.value))
+        row = int(stretch.row.value)
+        yield from _short_rows(sweep.stretches, kinds, row, ("first", "last"))
     else:
         yield from _long_rows(sweep, kinds)
 
@@ -186,12 +193,14 @@ def _shifted(expr: Expr, shift: int) -> Expr:
     return rebuild(expr, change)
 
 
-def _short_rows(sweep: loop_tree.Sweep, kinds: Kinds, row: int) -> Iterator[str]:
+def _short_rows(
+    stretches: Iterable[loop_tree.SweepStretch], kinds: Kinds, row: int, bounds: tuple[str, str]
+) -> Iterator[str]:
     """C lines for rows of fixed length: every component of a row is written out, in a loop over
-    rows.
+    rows from the first to the second of the ``bounds``.
     """
     lines: list[str] = []
-    for stretch in sweep.stretches:
+    for stretch in stretches:
         assert stretch.columns is not None
         begin, end = (int(number(e, {})) for e in stretch.columns)
         for column in range(begin, end):
@@ -199,7 +208,7 @@ def _short_rows(sweep: loop_tree.Sweep, kinds: Kinds, row: int) -> Iterator[str]
             scoped = any(isinstance(s, loop_tree.Local) for s in stretch.statements)
             lines += ["{", *(f"    {s}" for s in statements), "}"] if scoped else statements
     yield "INDEPENDENT"
-    yield f"for (long j = first; j < last; j += {row}) {{"
+    yield f"for (long j = {bounds[0]}; j < {bounds[1]}; j += {row}) {{"
     yield from (f"    {line}" for line in lines)
     yield "}"
 
@@ -214,6 +223,36 @@ def _long_rows(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
     yield "for (long start = first / row*row; start < last; start += row) {"
     for stretch in sweep.stretches:
         yield from (f"    {line}" for line in _columns(stretch, kinds))
+    yield "}"
+
+
+def _planes(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
+    """C lines for rows within planes: for each plane, a loop over each group of rows that have the
+    same stretches, limited to the band.
+    """
+    row, planes = sweep.stretches[0].row, sweep.stretches[0].planes
+    assert row is not None
+    assert planes is not None
+    yield f"const long row = {whole(row, kinds)};"
+    yield f"const long plane = {whole(planes.size, kinds)};"
+    yield "for (long corner = first / plane*plane; corner < last; corner += plane) {"
+    for rows, group in groupby(sweep.stretches, key=lambda stretch: stretch.planes):
+        assert rows is not None
+        yield "    {"
+        for line, place in (("above", rows.first), ("below", rows.end)):
+            offset = "" if place == Num(0) else f" + {whole(place, kinds, 2)}*row"
+            yield f"        const long {line} = corner{offset};"
+        yield "        const long top = above < first ? first / row*row : above;"
+        yield "        const long bottom = below < last ? below : last;"
+        if isinstance(row, Num):
+            lines = _short_rows(tuple(group), kinds, int(row.value), ("top", "bottom"))
+            yield from (f"        {line}" for line in lines)
+        else:
+            yield "        for (long start = top; start < bottom; start += row) {"
+            for stretch in group:
+                yield from (f"            {line}" for line in _columns(stretch, kinds))
+            yield "        }"
+        yield "    }"
     yield "}"
 
 

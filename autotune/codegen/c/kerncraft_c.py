@@ -85,6 +85,8 @@ def kernel_text(
     components.
     """
     try:
+        if stretch.planes is not None:
+            raise _Unfit("its loops run over rows within planes")
         if stretch.columns is not None and isinstance(stretch.row, Num):
             text = _pairs(sweep, ivp, int(stretch.row.value))
         else:

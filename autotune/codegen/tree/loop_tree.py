@@ -58,10 +58,20 @@ Statement = Assign | Local
 
 
 @dataclass(frozen=True, slots=True)
+class PlaneRows:
+    """The rows [first, end) of every plane of ``size`` components."""
+
+    first: Expr
+    end: Expr
+    size: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class SweepStretch:
     """The statements of a sweep for one range of the long dimension, in terms of N and n.
 
-    ``columns`` and ``row`` restrict the range to some positions within rows of ``row`` components.
+    ``columns`` and ``row`` restrict the range to some positions within rows of ``row`` components,
+    ``planes`` to some rows within planes.
     """
 
     lower: Expr
@@ -69,11 +79,13 @@ class SweepStretch:
     statements: tuple[Statement, ...]
     columns: tuple[Expr, Expr] | None = None
     row: Expr | None = None
+    planes: PlaneRows | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """One pass over the block: ``stretches`` that share bounds and row length, in column order.
+    """One pass over the block: ``stretches`` that share bounds, plane and row length, ordered by
+    rows, then columns.
 
     ``rows`` and ``scalars`` map the names of the parameters to the arguments of the call. Without
     boundaries there is one stretch, [0, n).

@@ -1,16 +1,24 @@
 """Turns right-hand sides into sweeps: one for each band of regions that share their bounds.
 
 The regions of a problem separate its boundaries from the long loop. Regions with the same bounds
-and with columns form one band: a sweep that runs over the rows of the band. The body of each
-remaining loop is free of branches.
+and with columns form one band: a sweep that runs over the rows of the band, plane by plane where
+a region of it names rows. The body of each remaining loop is free of branches.
 """
 
 from math import lcm
 
-from autotune.codegen.tree.loop_tree import Assign, Local, Statement, StoredRow, Sweep, SweepStretch
+from autotune.codegen.tree.loop_tree import (
+    Assign,
+    Local,
+    PlaneRows,
+    Statement,
+    StoredRow,
+    Sweep,
+    SweepStretch,
+)
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import Ivp, Region
-from autotune.language.expression import Expr, Num, number, references, symbols
+from autotune.language.expression import Bin, Expr, Num, number, references, symbols
 
 _LINE = 8
 """Doubles in a cache line."""
@@ -58,7 +66,8 @@ def _sweeps(
         written += "_"
     sweeps = []
     for index, band in enumerate(_bands(ivp, regions)):
-        stretches = tuple(_stretch(ivp, region, written) for region in band)
+        planes = any(region.rows is not None for region in band)
+        stretches = tuple(_stretch(ivp, region, written, planes) for region in band)
         used = _names(stretches)
         rows = [(written, target)]
         if argument is not None and any(references(r.body) for r in band):
@@ -77,17 +86,22 @@ def _sweeps(
 
 
 def _bands(ivp: Ivp, regions: tuple[Region, ...]) -> list[list[Region]]:
-    """The regions grouped into bands of equal bounds, sorted by column; bands are ordered by lower
-    bound.
+    """The regions grouped into bands of equal bounds, sorted by row and column; bands are ordered
+    by lower bound.
     """
     values = ivp.values(max(ivp.minimum, 5))
     bands: dict[tuple[Expr, Expr, bool], list[Region]] = {}
     for region in regions:
-        key = (region.lower, region.upper, region.columns is not None)
-        bands.setdefault(key, []).append(region)
-    for band in bands.values():
-        band.sort(key=lambda region: number(region.columns[0], values) if region.columns else 0)
-        if band[0].columns and isinstance(ivp.row, Num):
+        inside = region.columns is not None or region.rows is not None
+        bands.setdefault((region.lower, region.upper, inside), []).append(region)
+
+    def place(region: Region) -> tuple[float, float]:
+        row = number(region.rows[0], values) if region.rows else 0
+        return row, number(region.columns[0], values) if region.columns else 0
+
+    for (_, _, inside), band in bands.items():
+        band.sort(key=place)
+        if inside and isinstance(ivp.row, Num):
             _check_short_rows(ivp, band, int(ivp.row.value))
     return sorted(bands.values(), key=lambda band: number(band[0].lower, values))
 
@@ -99,31 +113,42 @@ def _check_short_rows(ivp: Ivp, band: list[Region], row: int) -> None:
     first = max(ivp.minimum, 5)
     for size in range(first, first + _SAMPLES):
         values = ivp.values(size)
-        covered: list[int] = []
+        covered: dict[tuple[Expr, Expr] | None, list[int]] = {}
         for region in band:
-            assert region.columns is not None
-            covered += range(*(int(number(e, values)) for e in region.columns))
+            columns = region.columns or (Num(0), Num(row))
+            covered.setdefault(region.rows, []).extend(
+                range(*(int(number(e, values)) for e in columns))
+            )
         bounds = [int(number(e, values)) for e in (band[0].lower, band[0].upper)]
-        if any(bound % row for bound in bounds) or sorted(covered) != list(range(row)):
+        whole = all(sorted(columns) == list(range(row)) for columns in covered.values())
+        if any(bound % row for bound in bounds) or not whole:
             raise IllegalTransformation(
                 f"regions {', '.join(map(str, band))}: bounds must be multiples of the row length"
                 f" {row}, and columns must cover the row"
             )
 
 
-def _stretch(ivp: Ivp, region: Region, written: str) -> SweepStretch:
+def _stretch(ivp: Ivp, region: Region, written: str, planes: bool) -> SweepStretch:
     statements: list[Statement] = []
     used = symbols(region.body)
     for local, value in reversed(tuple(ivp.locals.items())):
         if local in used:
             statements.insert(0, Local(local, value))
             used |= symbols(value)
+    columns, rows = region.columns, None
+    if planes:
+        assert ivp.row is not None
+        assert ivp.plane is not None
+        columns = columns or (Num(0), ivp.row)
+        first, end = region.rows or (Num(0), Bin("//", ivp.plane, ivp.row))
+        rows = PlaneRows(first, end, ivp.plane)
     return SweepStretch(
         lower=region.lower,
         upper=region.upper,
         statements=(*statements, Assign(written, region.body)),
-        columns=region.columns,
-        row=ivp.row if region.columns else None,
+        columns=columns,
+        row=ivp.row if columns else None,
+        planes=rows,
     )
 
 
@@ -132,6 +157,8 @@ def _names(stretches: tuple[SweepStretch, ...]) -> frozenset[str]:
     for stretch in stretches:
         exprs = [stretch.lower, stretch.upper, *(stretch.columns or ())]
         exprs += [stretch.row] if stretch.row is not None else []
+        if stretch.planes is not None:
+            exprs += [stretch.planes.first, stretch.planes.end, stretch.planes.size]
         exprs += [statement.value for statement in stretch.statements]
         names = names.union(*(symbols(e) for e in exprs))
     return names

@@ -125,9 +125,18 @@ class _Block:
 
 
 def _blocks(ivp: Ivp, region: Region, size: int) -> Iterator[_Block]:
-    """A region as blocks: one block, or three where its range begins or ends within a row."""
+    """A region as blocks: one block, or three where its range begins or ends within a row.
+
+    A region that names rows has one block for each plane.
+    """
     lower, upper, first, end = ivp.bounds(region, size)
-    row = ivp.row_length(size)
+    row, plane, within = ivp.row_length(size), ivp.plane_length(size), ivp.row_bounds(region, size)
+    if row is not None and plane is not None and within is not None:
+        if within[1] > within[0] and end > first:
+            for start in range(lower, upper, plane):
+                origin = start + within[0] * row + first
+                yield _Block(origin, within[1] - within[0], row, end - first)
+        return
     if region.columns is None or row is None:
         if upper > lower:
             yield _Block(lower, 1, 0, upper - lower)

@@ -214,8 +214,12 @@ def _components(ivp: Ivp, size: int) -> int:
 
 def _complete(ivp: Ivp, size: int) -> bool:
     """Whether every region has components at this size."""
-    bounds = (ivp.bounds(region, size) for region in ivp.regions)
-    return all(lower < upper and first < end for lower, upper, first, end in bounds)
+    for region in ivp.regions:
+        lower, upper, first, end = ivp.bounds(region, size)
+        within = ivp.row_bounds(region, size) or (0, 1)
+        if not (lower < upper and first < end and within[0] < within[1]):
+            return False
+    return True
 
 
 def fields_of(problem: AnyProblem) -> NDArray[np.int64]:
@@ -250,13 +254,17 @@ def fields(ivp: Ivp, size: int) -> NDArray[np.int64]:
 def _large(ivp: Ivp, regions: Sequence[Region], size: int) -> NDArray[np.int64]:
     """The number of the large region that contains each component; -1 for none."""
     places = np.arange(_components(ivp, size))
-    row = ivp.row_length(size)
+    row, plane = ivp.row_length(size), ivp.plane_length(size)
     owner = np.full(places.size, -1, dtype=np.int64)
     for number, region in enumerate(regions):
         lower, upper, first, end = ivp.bounds(region, size)
         members = (places >= lower) & (places < upper)
         if region.columns and row:
             members &= (places % row >= first) & (places % row < end)
+        within = ivp.row_bounds(region, size)
+        if within and row and plane:
+            rows = places % plane // row
+            members &= (rows >= within[0]) & (rows < within[1])
         if np.count_nonzero(members) >= _LARGE * places.size:
             owner[members] = number
     return owner

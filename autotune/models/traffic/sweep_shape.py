@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
-from autotune.codegen.tree.loop_tree import Assign, Sweep, SweepStretch
+from autotune.codegen.tree.loop_tree import Assign, PlaneRows, Sweep, SweepStretch
 from autotune.domain.problem import offset
 from autotune.language.expression import Num, number, references
 
@@ -98,18 +98,37 @@ def _loops(
     if stretch.columns is None or stretch.row is None:
         return (lower,), inf
     first, end = (int(number(e, values)) for e in stretch.columns)
+    row = int(number(stretch.row, values))
+    if stretch.planes is not None:
+        top, bottom = _plane_rows(stretch.planes, values)
+        lower += top * row
+        if isinstance(stretch.row, Num):  # written out: one loop goes through the rows of a plane
+            plane = int(number(stretch.planes.size, values))
+            starts = tuple(lower + k * plane for k in range(_ALIGNMENTS))
+            return starts, float(max(1, (bottom - top) * row))
+        starts = tuple(lower + k * row + first for k in range(_ALIGNMENTS))
+        return starts, float(max(1, end - first))
     if isinstance(stretch.row, Num):
         return (lower,), inf  # written out: one loop goes from row to row
-    row = int(number(stretch.row, values))
     return tuple(k * row + first for k in range(_ALIGNMENTS)), float(max(1, end - first))
 
 
 def _width(stretch: SweepStretch, values: Mapping[str, float | int]) -> float:
-    """The share of a row that the columns of a stretch cover."""
+    """The share of a plane or a row that the rows and columns of a stretch cover."""
     if stretch.columns is None or stretch.row is None:
         return 1.0
     first, end = (int(number(e, values)) for e in stretch.columns)
-    return max(0, end - first) / int(number(stretch.row, values))
+    row = int(number(stretch.row, values))
+    width = max(0, end - first) / row
+    if stretch.planes is not None:
+        top, bottom = _plane_rows(stretch.planes, values)
+        width *= max(0, bottom - top) * row / int(number(stretch.planes.size, values))
+    return width
+
+
+def _plane_rows(planes: PlaneRows, values: Mapping[str, float | int]) -> tuple[int, int]:
+    """The first and the end row within a plane."""
+    return int(number(planes.first, values)), int(number(planes.end, values))
 
 
 def _sequence(

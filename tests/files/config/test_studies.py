@@ -104,7 +104,7 @@ def test_what_may_be_left_out(tmp_path):
         ("pirk-orders", "other.yaml", "there is no file"),
         (
             "ivp: heat2d, method: radau-iia-7",
-            "ivp: heat, method: radau-iia-7",
+            "ivp: heat2, method: radau-iia-7",
             "did you mean heat2d",
         ),
         ("radau-iia-7", "radau", "7:27: unknown method 'radau'"),

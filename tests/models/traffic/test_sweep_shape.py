@@ -4,6 +4,7 @@ from math import inf
 
 import pytest
 
+from autotune.codegen.tree import regions
 from autotune.codegen.tree.loop_tree import (
     Assign,
     Local,
@@ -12,6 +13,7 @@ from autotune.codegen.tree.loop_tree import (
     Sweep,
     SweepStretch,
 )
+from autotune.files import config
 from autotune.language.expression import Num, Sym, parse
 from autotune.models.traffic.sweep_shape import RowAccess, shape
 
@@ -97,6 +99,30 @@ def test_rows_of_a_fixed_length_are_one_loop() -> None:
     made = shape(sweep(fixed), VALUES)
     assert (made.starts, made.run) == ((10,), inf)
     assert made.share == 0.5
+
+
+def test_rows_of_planes_are_a_share_of_them() -> None:
+    (_, interior, _) = regions.evaluation(
+        config.ivp("heat3d"), "rhs", StoredRow("F"), StoredRow("Y"), Sym("t")
+    )
+    found = shape(interior, config.ivp("heat3d").values(10))
+    assert (found.lower, found.upper) == (100, 900)
+    rows = [1 / 10, 8 / 100, 8 / 10 * 8 / 10, 8 / 100, 1 / 10]
+    assert found.share == pytest.approx(sum(rows)) == pytest.approx(1)
+    assert found.starts[:3] == (111, 121, 131)
+    assert found.run == 8
+    assert dict(found.streams).keys() == {"y", "F"}
+    assert sorted(o for name, o in found.streams if name == "y") == [-100, -10, -1, 0, 1, 10, 100]
+
+
+def test_pairs_in_planes_are_one_loop_a_plane() -> None:
+    (_, interior, _) = regions.evaluation(
+        config.ivp("brusselator2d-mix"), "rhs", StoredRow("F"), StoredRow("Y"), Sym("t")
+    )
+    found = shape(interior, config.ivp("brusselator2d-mix").values(10))
+    assert (found.lower, found.upper, found.share) == (20, 180, pytest.approx(1))
+    assert found.starts[:3] == (22, 42, 62)
+    assert found.run == 16
 
 
 def test_empty_columns_cover_nothing() -> None:

@@ -20,6 +20,7 @@ from autotune.domain.variant import (
     Transformation,
     Unroll,
     Value,
+    Wavefront,
 )
 from autotune.errors import describe, one_of
 
@@ -27,7 +28,9 @@ Choice = Annotated[Value, InNotation("plain")]
 """Text, a whole number, true, false or null."""
 When = Mapping[str, Annotated[tuple[Value, ...], InNotation("choices")]]
 """Parameters to the values that they may have."""
-TransformationKind = Literal["interchange", "fuse", "tile", "fuse_tiles", "pad", "block", "unroll"]
+TransformationKind = Literal[
+    "interchange", "fuse", "tile", "fuse_tiles", "pad", "block", "unroll", "wavefront"
+]
 """What a space calls the kinds of transformation."""
 TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "interchange": Interchange,
@@ -37,9 +40,10 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "pad": Pad,
     "block": Block,
     "unroll": Unroll,
+    "wavefront": Wavefront,
 }
 """The class of each kind of transformation."""
-OF_GRIDS = ("block", "unroll")
+OF_GRIDS = ("block", "unroll", "wavefront")
 """The kinds that apply to kernels that apply a stencil, and to no others."""
 
 
@@ -112,6 +116,8 @@ class Rule:
                 return Block(text("kernel"), text("dimension"), whole("size"))
             case "unroll":
                 return Unroll(text("kernel"), text("dimension"), whole("factor"))
+            case "wavefront":
+                return Wavefront(text("kernel"), whole("sweeps"))
             case "pad":
                 return Pad(whole("lines"))
             case _:

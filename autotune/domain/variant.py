@@ -113,7 +113,28 @@ class Unroll:
             raise ValueError(f"a loop is unrolled at least once, not {self.factor} times")
 
 
-Transformation = Interchange | Fuse | Tile | FuseTiles | Pad | Block | Unroll
+@dataclass(frozen=True, slots=True)
+class Wavefront:
+    """Transformation: run ``sweeps`` time steps of a grid kernel in one pass over the grid.
+
+    The sweeps follow one another plane by plane along the slowest dimension, each a radius behind
+    the one before. The planes in between stay in rings of a thread. Threads and blocks compute
+    the points around their part that later sweeps need, so one barrier per pass is enough. (3.5-D
+    blocking: Nguyen et al., SC 2010; overlapped tiles: Krishnamoorthy et al., PLDI 2007.)
+    """
+
+    kernel: str
+    sweeps: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.sweeps <= MOST_SWEEPS:
+            raise ValueError(f"a pass has 1 to {MOST_SWEEPS} sweeps, not {self.sweeps}")
+
+
+MOST_SWEEPS = 32
+"""The largest number of sweeps that one pass over a grid computes."""
+
+Transformation = Interchange | Fuse | Tile | FuseTiles | Pad | Block | Unroll | Wavefront
 
 
 def _check_tile(size: int) -> None:

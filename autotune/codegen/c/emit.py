@@ -7,7 +7,7 @@ from itertools import groupby
 from autotune.codegen.c import c_expressions
 from autotune.codegen.c.c_expressions import SIZES, Kinds, name, real, whole
 from autotune.codegen.c.c_lines import GLUE, INDEPENDENT, wrapped
-from autotune.codegen.grid import grid_text
+from autotune.codegen.grid import grid_text, wavefront_text
 from autotune.codegen.grid.grid_text import Bounds
 from autotune.codegen.tree import loop_tree
 from autotune.language.expression import Bin, Expr, Num, Sym, number, rebuild, references, symbols
@@ -364,6 +364,9 @@ def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Ite
     match node:
         case loop_tree.Sweep() | loop_tree.GridSweep():
             yield _call(node, bounds)
+        case loop_tree.PlaneFront(plane=plane):
+            further = wavefront_text.arguments(node) + _constants(plane)
+            yield from wavefront_text.lines(node, bounds, function(plane), further)
         case loop_tree.Repeat(variable=variable, first=begin, end=end, body=body):
             mark = name(variable)
             yield f"for (int {mark} = {begin}; {mark} < {end}; {mark}++) {{"
@@ -401,9 +404,16 @@ def _call(sweep: loop_tree.AnySweep, bounds: Bounds) -> str:
         arguments = _grid_arguments(sweep, bounds)
     else:
         arguments = _row_arguments(sweep, bounds)
-    arguments += [f"constants.{name(constant)}" for constant, _ in sweep.constants]
-    arguments += [_scalar(expr) for _, expr in sweep.scalars]
+    arguments += _constants(sweep)
     return f"{function(sweep)}({', '.join(arguments)});"
+
+
+def _constants(sweep: loop_tree.AnySweep) -> list[str]:
+    """The last arguments of a call: constants of the problem, then scalars."""
+    return [
+        *(f"constants.{name(constant)}" for constant, _ in sweep.constants),
+        *(_scalar(expr) for _, expr in sweep.scalars),
+    ]
 
 
 def _grid_arguments(sweep: loop_tree.GridSweep, bounds: Bounds) -> list[str]:

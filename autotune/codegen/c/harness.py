@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autotune.codegen import communication
 from autotune.codegen.c import c_expressions, emit
-from autotune.codegen.grid import grid_source
+from autotune.codegen.grid import grid_source, wavefront_text
 from autotune.codegen.tree import loop_tree, regions
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
@@ -73,7 +73,9 @@ def _runtime(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def _grid_units(program: loop_tree.StepProgram, stencil: Stencil) -> dict[str, str]:
-    texts = _runtime(_GRID)
+    fronts = loop_tree.plane_front(program.body)
+    header = {} if fronts is None else {wavefront_text.HEADER: wavefront_text.HEADER}
+    texts = _runtime({**_GRID, **header})
     fields = grid_source.fields(program, stencil)
     texts["step.c"] = _TEMPLATES.get_template(grid_source.TEMPLATE).render(fields)
     for sweep in grid_source.functions(program, stencil):

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from autotune.codegen.grid import plane_sweep
 from autotune.codegen.grid.grid_text import own_names
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.races import races
@@ -11,7 +12,7 @@ from autotune.domain.kernel import Application, Kernel
 from autotune.domain.problem import StencilProblem
 from autotune.domain.skeleton import CallStep, LoopStep, Skeleton, Step, SwapStep, SyncStep
 from autotune.domain.stencil import SOURCE, TARGET, Stencil
-from autotune.domain.variant import Block, Pad, Transformation, Unroll, Variant
+from autotune.domain.variant import Block, Pad, Transformation, Unroll, Variant, Wavefront
 from autotune.language.expression import Expr, Ref, Sym, number, rebuild, symbols
 
 MOST_UNROLLED = 8
@@ -35,6 +36,7 @@ def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> lo
         granule=1,
         grid=loop_tree.GridStorage(stencil.dimensions, stencil.radius),
     )
+    plane_sweep.check(body)
     conflicts = races(result)
     if conflicts:
         raise IllegalTransformation(str(conflicts[0]))
@@ -52,10 +54,15 @@ class _BlockedSweep:
 
     sweep: loop_tree.GridSweep
     blocks: Mapping[str, int] = field(default_factory=dict)
+    sweeps: int = 1
+    """Sweeps of one pass over the grid."""
 
     def node(self) -> loop_tree.Node:
         """The sweep inside its loops over blocks, in the order of the dimensions."""
         node: loop_tree.Node = self.sweep
+        if self.sweeps > 1:
+            plane_sweep.check_blocks(self.sweep, self.blocks, self.sweeps)
+            node = plane_sweep.plane_front(self.sweep, self.sweeps)
         for dimension in reversed(self.sweep.dimensions):
             if dimension in self.blocks:
                 node = loop_tree.Tiles(
@@ -68,7 +75,13 @@ class _BlockedSweep:
         self._check(dimension)
         if dimension in self.blocks:
             raise IllegalTransformation(f"{self.sweep.kernel} is blocked in {dimension} twice")
-        return _BlockedSweep(self.sweep, {**self.blocks, dimension: size})
+        return replace(self, blocks={**self.blocks, dimension: size})
+
+    def repeated(self, sweeps: int) -> "_BlockedSweep":
+        """So many sweeps in one pass over the grid."""
+        if self.sweeps > 1:
+            raise IllegalTransformation(f"{self.sweep.kernel} is a wavefront twice")
+        return replace(self, sweeps=sweeps)
 
     def unrolled(self, dimension: str, factor: int) -> "_BlockedSweep":
         """The sweep with the body of its innermost loop written out ``factor`` times."""
@@ -108,12 +121,16 @@ def _chosen(
         match transformation:
             case Pad():
                 continue  # storage only
-            case Block(kernel=kernel) | Unroll(kernel=kernel) if kernel not in kernels:
+            case Block(kernel=kernel) | Unroll(kernel=kernel) | Wavefront(kernel=kernel) if (
+                kernel not in kernels
+            ):
                 raise IllegalTransformation(f"there is no kernel {kernel}")
             case Block(kernel=kernel, dimension=dimension, size=size):
                 kernels[kernel] = kernels[kernel].blocked(dimension, size)
             case Unroll(kernel=kernel, dimension=dimension, factor=factor):
                 kernels[kernel] = kernels[kernel].unrolled(dimension, factor)
+            case Wavefront(kernel=kernel, sweeps=sweeps):
+                kernels[kernel] = kernels[kernel].repeated(sweeps)
             case _:
                 what = type(transformation).__name__
                 raise IllegalTransformation(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from autotune.codegen.c import c_expressions, emit
-from autotune.codegen.grid import grid_program
+from autotune.codegen.grid import grid_program, wavefront_text
 from autotune.codegen.tree import loop_tree
 from autotune.domain.stencil import SOURCE, TARGET, Stencil
 
@@ -40,6 +40,7 @@ def fields(program: loop_tree.StepProgram, stencil: Stencil) -> Mapping[str, obj
         "constants": constants,
         "support": c_expressions.support("\n".join(value for _, _, value in constants)),
         "initial": emit.grid_initial_lines(_initial(program, stencil)),
+        "rings": wavefront_text.storage(program),
         "body": emit.step_lines(program, phases),
     }
 
@@ -51,9 +52,11 @@ def _initial(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree
     All arrays have the ghosts of u, so that two of them may be swapped.
     """
     of = {grid_program.renamed(stencil, name): name for name in stencil.coefficients}
+    front = loop_tree.plane_front(program.body)
+    whole = [front[0].sweep] if front else loop_tree.grid_sweeps(program.body)
     stored = {
         row.array: of[parameter]
-        for sweep in loop_tree.grid_sweeps(program.body)
+        for sweep in whole
         for parameter, row in sweep.rows
         if parameter in of
     }

@@ -34,13 +34,13 @@ def own_names(dimensions: Iterable[str]) -> frozenset[str]:
 
 def strides(sweep: loop_tree.GridSweep) -> tuple[str, ...]:
     """The stride parameters of the function: one for each dimension except the last."""
-    return _STRIDES[-len(sweep.dimensions[:-1]) :]
+    return _STRIDES[len(_STRIDES) - len(sweep.dimensions[:-1]) :]
 
 
 def extents(sweep: loop_tree.GridSweep) -> list[str]:
     """The extents that the function takes as parameters."""
     used = symbols(sweep.value)
-    return [d.upper() for d in sweep.dimensions if d.upper() in used]
+    return [d.upper() for d in (*sweep.across, *sweep.dimensions) if d.upper() in used]
 
 
 def parameters(sweep: loop_tree.GridSweep) -> list[str]:
@@ -76,7 +76,7 @@ def around(sweep: loop_tree.GridSweep, row: Iterable[str]) -> Iterator[str]:
     """C loops over the rows of the box, with the lines of ``row`` inside."""
     *outer, _ = sweep.dimensions
     places = zip(outer, strides(sweep), strict=True)
-    at = f"const long {AT} = {' + '.join(f'{d}*{stride}' for d, stride in places)};"
+    at = f"const long {AT} = {' + '.join(f'{d}*{stride}' for d, stride in places) or '0'};"
     lines = [at, *row]
     for d in reversed(outer):
         head = f"for (long {d} = first_{d}; {d} < last_{d}; {d}++) {{"
@@ -151,7 +151,8 @@ def symbol_kinds(sweep: loop_tree.GridSweep) -> Kinds:
     """The C types of all symbols: ``double``, except where a whole number is needed."""
     needed = c_expressions.whole_symbols(sweep.value)
     kinds: dict[str, c_expressions.Kind] = {}
-    for symbol in (*sweep.dimensions, *(d.upper() for d in sweep.dimensions), AT, *_STRIDES):
+    extents = (d.upper() for d in (*sweep.across, *sweep.dimensions))
+    for symbol in (*sweep.dimensions, *extents, AT, *_STRIDES):
         kinds[symbol] = "long"
     declared = dict(kinds)
     for constant, value in sweep.constants:

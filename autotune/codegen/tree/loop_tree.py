@@ -7,6 +7,7 @@ A program is one time step of one thread over its block of the long dimension:
     Tiles     a loop over tiles of the thread's block, or over blocks of a grid, around calls
     Sweep     one pass of one long loop over [first, last): a C function of its own
     GridSweep one pass over a box of points of a grid: a C function of its own
+    PlaneFront several sweeps over a grid that follow one another plane by plane
     Sync      a barrier
     Comm      communication of an array
     Swap      exchange of two buffers
@@ -128,6 +129,34 @@ class GridSweep:
     """Number of ghost points on each side of each dimension."""
     unroll: tuple[tuple[str, int], ...] = ()
     """Dimension and how many times the body of its loop is written out."""
+    across: tuple[str, ...] = ()
+    """Dimensions of the grid that the sweep does not loop over: it runs within one plane."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaneFront:
+    """Sweeps that follow one another along the slowest dimension, each a radius behind the last.
+
+    At front f the sweep s = 1, 2, ... computes plane f - radius*(s - 1). Sweep 1 reads the source,
+    the last one writes the target, and those in between write rings of 2*radius + 1 planes:
+
+        f        1  2  3  4  5  6        a sweep reads 2*radius + 1 planes of the one before;
+        sweep 1  0  1  2  3  4  5        its plane replaces the oldest of its ring
+        sweep 2     0  1  2  3  4
+
+    A thread computes its planes and, for sweep s of t, radius*(t - s) planes on both sides; blocks
+    around the node overlap in the same way.
+    """
+
+    sweep: GridSweep
+    """The sweep over the grid that is repeated."""
+    plane: GridSweep
+    """The same within one plane; each plane that it reads or writes is a row parameter."""
+    planes: tuple[tuple[str, int], ...]
+    """Row parameter of ``plane`` to the offset of its plane."""
+    source: str
+    """The stored array that the first sweep reads."""
+    sweeps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +204,7 @@ class Swap:
 
 
 AnySweep = Sweep | GridSweep
-Node = Sweep | GridSweep | Repeat | Tiles | Sync | Comm | Swap
+Node = Sweep | GridSweep | PlaneFront | Repeat | Tiles | Sync | Comm | Swap
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,5 +259,26 @@ def every_sweep(block: NodeBlock) -> Iterator[AnySweep]:
     for node in block.nodes:
         if isinstance(node, Sweep | GridSweep):
             yield node
+        elif isinstance(node, PlaneFront):
+            yield node.plane
         elif isinstance(node, Repeat | Tiles):
             yield from every_sweep(node.body)
+
+
+def plane_front(block: NodeBlock) -> tuple[PlaneFront, tuple[tuple[str, int], ...]] | None:
+    """The first plane front of a program with the blocks around it, outermost first; None if there
+    is none.
+    """
+    for node in block.nodes:
+        if isinstance(node, PlaneFront):
+            return node, ()
+        if isinstance(node, Repeat | Tiles):
+            inner = plane_front(node.body)
+            if inner is not None:
+                around = (
+                    ((node.dimension, node.size),)
+                    if isinstance(node, Tiles) and node.dimension is not None
+                    else ()
+                )
+                return inner[0], (*around, *inner[1])
+    return None

@@ -12,6 +12,7 @@ from autotune.codegen.tree.loop_tree import (
     Comm,
     GridSweep,
     NodeBlock,
+    PlaneFront,
     Repeat,
     StepProgram,
     StoredRow,
@@ -121,6 +122,8 @@ class _Walker:
             match node:
                 case Sweep() | GridSweep():
                     self._sweep(node, values)
+                case PlaneFront(sweep=sweep):
+                    self._sweep(sweep, values)
                 case Repeat(variable=variable, first=first, end=end, body=body):
                     for i in range(first, end):
                         self.walk(body, {**values, variable: i})

@@ -38,6 +38,7 @@ from autotune.domain.variant import (
     Transformation,
     Unroll,
     Variant,
+    Wavefront,
 )
 from autotune.language.expression import Sym, number
 
@@ -138,7 +139,7 @@ def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
             return transform.fuse_tiles(tree, first, second, size, buffer)
         case Pad():
             return tree  # storage only
-        case Block(kernel=kernel) | Unroll(kernel=kernel):
+        case Block(kernel=kernel) | Unroll(kernel=kernel) | Wavefront(kernel=kernel):
             what = type(transformation).__name__
             raise IllegalTransformation(
                 f"{what} is for sweeps over a grid, not for kernel {kernel}"

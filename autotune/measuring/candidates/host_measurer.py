@@ -278,7 +278,8 @@ class HostMeasurer:
     ) -> verify.Verification:
         problem = candidate.problem
         field_of = verify.fields_of(problem)
-        reference = self.references.state(problem, self.measuring.verify_steps)
+        steps = verify.steps(candidate, self.measuring.verify_steps)
+        reference = self.references.state(problem, steps)
         worst = 0.0
         for threads in thread_counts:
             state = self._state(
@@ -307,7 +308,8 @@ class HostMeasurer:
             rank_programs.scratch(candidate) as folders,
         ):
             out = folder / "state.bin"
-            arguments = protocol.verify_arguments(candidate, self.measuring.verify_steps, out)
+            steps = verify.steps(candidate, self.measuring.verify_steps)
+            arguments = protocol.verify_arguments(candidate, steps, out)
             environment = self._environment(candidate, candidate.threads, timed=False)
             outcome = child_process.run(
                 self._command(candidate, candidate.threads, [str(executable), *arguments]),

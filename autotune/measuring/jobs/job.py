@@ -246,7 +246,8 @@ def _verify_lines(job: Job, candidate: Candidate) -> Iterator[str]:
         at_small = replace(
             candidate, problem=small, layout=replace(candidate.layout, threads=threads)
         )
-        arguments = protocol.verify_arguments(at_small, job.measuring.verify_steps, out)
+        steps = verify.steps(candidate, job.measuring.verify_steps)
+        arguments = protocol.verify_arguments(at_small, steps, out)
         command = _command(job, candidate, arguments)
         yield f"verify {candidate.identity} {threads} {command}"
 

@@ -357,7 +357,8 @@ class CollectedMeasurer:
         if len(data) % 8:
             return Verification("wrong-result", None, f"the state is {len(data)} B long")
         small = verify.verification_problem(candidate)
-        reference = self.references.state(small, self.results.verify_steps)
+        steps = verify.steps(candidate, self.results.verify_steps)
+        reference = self.references.state(small, steps)
         state = np.frombuffer(data, dtype="<f8").astype(np.float64)
         return verify.judge(state, reference, verify.fields_of(small))
 

@@ -15,7 +15,7 @@ from autotune.codegen import communication
 from autotune.codegen.tree import regions
 from autotune.domain.problem import AnyProblem, Ivp, Problem, Region, StencilProblem, generated
 from autotune.domain.results import Status
-from autotune.domain.variant import Block, Candidate, FuseTiles, Tile, Unroll
+from autotune.domain.variant import Block, Candidate, FuseTiles, Tile, Unroll, Wavefront
 from autotune.measuring.verification import grid_reference, ivp_reference
 
 TOLERANCE = 1e-12
@@ -131,6 +131,16 @@ def verification_problem(candidate: Candidate) -> AnyProblem:
     return checked(candidate.problem).awkward(candidate)
 
 
+def steps(candidate: Candidate, least: int) -> int:
+    """The number of time steps after which a candidate is compared, at least ``least``.
+
+    A program that makes several at once makes them once in full, and then ``least`` more.
+    """
+    changes = candidate.variant.transformations
+    several = [change.sweeps for change in changes if isinstance(change, Wavefront)]
+    return least + max(several) if several else least
+
+
 def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int, ...]:
     stencil, changes = problem.stencil, candidate.variant.transformations
     blocks: dict[str, int] = {}
@@ -139,12 +149,15 @@ def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int
             # of nested blocks the largest: the smaller ones cut it
             blocks[change.dimension] = max(change.size, blocks.get(change.dimension, 0))
     unrolled = {change.dimension: change.factor for change in changes if isinstance(change, Unroll)}
+    several = any(isinstance(change, Wavefront) for change in changes)
     extents: list[int] = []
     for name, timed in zip(stencil.dimensions, problem.extents, strict=True):
         block, factor = min(blocks.get(name, 1), timed), unrolled.get(name, 1)
         part = 2 * factor + 1 if name in unrolled else max(3, stencil.minimum)
         if name == stencil.dimensions[-1]:
             part = max(part, 5 * _LINE + 3, 2 * _LINE * factor + 3)
+        if name == stencil.dimensions[0] and several:
+            part = max(part, 4 * stencil.radius + 3)  # rings are gone through twice
         extent = (block if name in blocks else 0) + part
         if name == stencil.dimensions[0]:
             # no more planes than the timed grid has, or as many as all threads need for a part each

@@ -58,7 +58,7 @@ def kernel_cycles(alpha: Floats, beta: Floats, delta: float) -> Floats:
     return result
 
 
-def step_seconds(kernels: Floats, barriers: int, barrier: float) -> float:
+def step_seconds(kernels: Floats, barriers: float, barrier: float) -> float:
     """Eq. 10: theta, the seconds of a time step, from the kernels and the barriers between them."""
     return float(kernels.sum()) + barriers * barrier
 

@@ -55,7 +55,8 @@ class TimeStep:
     phases: tuple[CallPhase, ...]
     regions: tuple[tuple[tuple[int, int], ...], ...]
     """Per region between two barriers: (call, number of executions)."""
-    barriers: int
+    barriers: float
+    """Barriers of a time step; fewer than one where several steps share a barrier."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from autotune.codegen import communication
+from autotune.codegen.grid import plane_sweep
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.parameter_values import same
@@ -126,7 +127,8 @@ class _Maker:
         if layout.ranks > 1 and (refused := self._refusal(program)) is not None:
             return _Made(variant, "", refused)
         limits = self._kind.largest_parts(program, problem, layout.ranks * layout.threads)
-        return _Made(variant, self._key(program, limits), None)
+        thin = plane_sweep.too_thin(program, limits, layout.threads)
+        return _Made(variant, "" if thin else self._key(program, limits), thin)
 
     def _refusal(self, program: loop_tree.StepProgram) -> str | None:
         key = id(program.body)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.family import STENCIL
 from autotune.domain.problem import AnyProblem, StencilProblem
-from autotune.domain.variant import Block, Candidate, ExecutionLayout, Unroll
+from autotune.domain.variant import Block, Candidate, ExecutionLayout, Unroll, Wavefront
 
 
 class StencilKind:
@@ -52,24 +52,28 @@ def modelling_vector(candidate: Candidate) -> dict[str, int]:
 
     Extents in points, fastest dimension first; block sizes, equal to the extent if there is no
     block or a larger one; how many times the innermost loop is unrolled (1: not unrolled); threads.
-    A 2-D stencil has no K and bk. Source: Ibeid et al., IPDPS workshops 2019, section III.B, where
+    A 2-D stencil has no K and bk. Candidates with several sweeps in one pass have their number too,
+    as ``sweeps``. Source: Ibeid et al., IPDPS workshops 2019, section III.B, where
     0 stands for a loop that is not unrolled. Raises ValueError for a candidate that is not a
     stencil.
     """
     problem = grid_problem(candidate.problem)
     extents = dict(zip(problem.stencil.dimensions, problem.extents, strict=True))
     blocks = dict(extents)
-    unrolled = 1
+    unrolled, several = 1, {}
     for transformation in candidate.variant.transformations:
         match transformation:
             case Block(dimension=dimension, size=size):
                 blocks[dimension] = min(size, blocks[dimension])
             case Unroll(factor=factor):
                 unrolled = max(factor, unrolled)
+            case Wavefront(sweeps=sweeps):
+                several = {"sweeps": sweeps}
     order = tuple(reversed(problem.stencil.dimensions))
     return {
         **{d.upper(): extents[d] for d in order},
         **{f"b{d}": blocks[d] for d in order},
         "u": unrolled,
         "t": candidate.threads,
+        **several,
     }

@@ -181,6 +181,7 @@ static void prepare(struct thread *me, const struct storage *s, const struct opt
 {
     me->h = TAKES_H ? o->h : 0.0;
     me->phase = -1;
+    me->at_once = 1;
     place(me, s, &o->shape, id, o->threads);
     initial(me);
 }
@@ -373,7 +374,7 @@ static void write_state(const char *path, const struct state *state)
 
 /* What the master of rank 0 decides and every team reads, always with a barrier between. */
 struct control {
-    long steps;
+    long steps, at_once; /* timed are multiples of the steps that a call of step makes */
     bool more;
     long warm, taken, undisturbed, total;
     double spent;
@@ -383,9 +384,10 @@ struct control {
 
 static double advance(struct thread *me, long steps, double t)
 {
-    for (long k = 0; k < steps; k++) {
+    for (long k = 0; k < steps; k += me->sweeps) {
+        me->sweeps = steps - k < me->at_once ? steps - k : me->at_once;
         step(me, t);
-        t += me->h;
+        t += (double)me->sweeps * me->h;
     }
     me->made += steps;
     return t;
@@ -421,7 +423,7 @@ static void decide(struct control *c, const struct options *o, const struct tria
 {
     /* a trial that was interrupted looks longer than it is: the first sample tells */
     if (c->taken == 0 && trial->wall < (c->calibrated ? 0.8 : 1.0) * o->min_seconds) {
-        c->steps = more_steps(c->steps, trial->wall, o->min_seconds);
+        c->steps = round_up(more_steps(c->steps, trial->wall, o->min_seconds), c->at_once);
         c->forget = true;
         return;
     }
@@ -440,8 +442,9 @@ static void decide(struct control *c, const struct options *o, const struct tria
             c->undisturbed += undisturbed;
             c->total += c->steps;
         }
-        if (!undisturbed && c->steps > 1 && trial->wall * trial->busy > 2.0 * SHORTEST)
-            c->steps /= 2;
+        if (!undisturbed && c->steps > c->at_once
+            && trial->wall * trial->busy > 2.0 * SHORTEST)
+            c->steps = round_up(c->steps / 2, c->at_once);
     }
     c->forget = c->warm == o->warm && c->taken == 0;
     const double most_seconds = (double)(o->attempts * o->samples) * o->min_seconds;
@@ -480,7 +483,7 @@ static void run(struct thread *me, struct thread *team, const struct options *o,
         if (rank() == 0)
             print_check(&state, o->check);
         c->more = true;
-        c->steps = 1;
+        c->steps = c->at_once = me->at_once;
     }
 #pragma omp barrier
     while (c->more) {

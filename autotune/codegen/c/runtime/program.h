@@ -16,6 +16,10 @@ struct thread {
     double cpu; /* seconds of CPU time in the last sample */
     long made;  /* time steps so far */
     double *array[MAX_ARRAYS]; /* exchanged where a program swaps buffers */
+    long at_once; /* time steps that one call of step can make; 1 unless initial says otherwise */
+    long sweeps;  /* time steps that the next call of step makes: 1 to at_once */
+    double *ring; /* of programs with wavefront.h: planes between the first and the last sweep */
+    long plane;   /* doubles from one plane of a ring to the next */
     double since;
     double seconds[MAX_PHASES];
     int phase;
@@ -41,7 +45,7 @@ extern const int radius;              /* ghost points on each side of each dimen
 void setup_grid(const long *extent);  /* constants of the problem, before the threads start */
 
 void initial(struct thread *me);      /* initial values of the block */
-void step(struct thread *me, double t); /* one time step; called by all threads of the team */
+void step(struct thread *me, double t); /* me->sweeps time steps; called by all threads of the team */
 
 static inline double *row(const struct thread *me, int array, long index)
 {

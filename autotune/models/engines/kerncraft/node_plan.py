@@ -67,7 +67,7 @@ class NodePlan:
     """One time step as kernels for kerncraft."""
 
     kernels: tuple[NodeKernel, ...]
-    barriers: int
+    barriers: float
     granule: int
     """Number of components of which the blocks of ranks are multiples."""
 

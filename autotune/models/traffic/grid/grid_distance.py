@@ -29,6 +29,11 @@ from autotune.models.traffic.grid.grid_window import StepWindows, Whole, rows_to
 
 Floats = npt.NDArray[np.float64]
 
+_BINS = 16
+"""Bins of distances per factor of two; the touches of a bin are one stream."""
+_FEW = 0.004
+"""Share of the lines of an array below which they get no stream of their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class GridReuse:
@@ -38,6 +43,24 @@ class GridReuse:
     events: LineTouches
     distance: Floats
     """Bytes, one per repeated touch."""
+
+    def merged(self) -> list[tuple[float, float]]:
+        """The lines and the mean distance of repeated touches at similar distances.
+
+        Distances with few lines are merged with the next larger ones.
+        """
+        lines, distance = self.events.lines, self.distance
+        if not len(lines):
+            return []
+        bins = np.round(_BINS * np.log2(np.maximum(distance, 1.0)))
+        _, group = np.unique(bins, return_inverse=True)
+        together = np.bincount(group, lines)
+        ends = together >= _FEW * self.events.first
+        ends[-1] = True
+        stream: Whole = (np.cumsum(ends) - ends)[group]
+        many = np.bincount(stream, lines)
+        mean = np.bincount(stream, lines * distance) / many
+        return list(zip(many.tolist(), mean.tolist(), strict=True))
 
 
 def reuses(shape: GridShape, line: int) -> list[GridReuse]:

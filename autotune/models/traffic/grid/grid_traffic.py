@@ -14,36 +14,50 @@ from itertools import pairwise
 
 import numpy as np
 
-from autotune.codegen.tree.loop_tree import GridSweep, NodeBlock, Repeat, StepProgram, Tiles
+from autotune.codegen.tree.loop_tree import (
+    GridSweep,
+    NodeBlock,
+    PlaneFront,
+    Repeat,
+    StepProgram,
+    Tiles,
+    plane_front,
+)
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
+from autotune.models.traffic.grid.front_shape import front_shape
 from autotune.models.traffic.grid.grid_conflict import GridConflicts
 from autotune.models.traffic.grid.grid_distance import GridReuse, reuses
 from autotune.models.traffic.grid.grid_shape import GridShape, as_sweep, shape
+from autotune.models.traffic.grid.wavefront_traffic import (
+    FrontTraffic,
+    front_schedule,
+    plane_shape,
+    thread_streams,
+)
 from autotune.models.traffic.passes import Pass, PassGroup, ThreadPasses, Touch
 from autotune.models.traffic.reuse_distance import (
     POSITIONS,
     Floats,
     LineHistory,
     ThreadStreams,
-    Whole,
     streams,
 )
 from autotune.models.traffic.schedule import PlanCache, Schedule, TimeStep, schedule
 from autotune.models.traffic.set_conflicts import SetConflict
 from autotune.models.traffic.stream_records import StepTraffic
 
-_BINS = 16
-"""Bins of distances per factor of two; the touches of a bin are one stream."""
-_FEW = 0.004
-"""Share of the lines of an array below which they get no stream of their own."""
-_Plan = tuple[Schedule, tuple[Mapping[str, int], ...]]
-"""A schedule, and the blocked dimensions of every sweep."""
+_Plan = tuple[Schedule, tuple[Mapping[str, int], ...], PlaneFront | None]
+"""A schedule, the blocked dimensions of every sweep, and several sweeps in one pass, if any."""
 
 
 def _plan(program: StepProgram) -> _Plan:
+    several = plane_front(program.body)
+    if several is not None:
+        front, blocks = several
+        return front_schedule(front), (dict(blocks),), front
     plan = schedule(program)
-    return plan, tuple(_tiles(program.body, plan))
+    return plan, tuple(_tiles(program.body, plan)), None
 
 
 @dataclass(slots=True)
@@ -52,7 +66,7 @@ class GridAnalyser:
 
     machine: Machine
     _plans: PlanCache[_Plan] = field(default_factory=lambda: PlanCache(_plan))
-    _reuses: dict[GridShape, list[GridReuse]] = field(default_factory=dict)
+    _reuses: dict[object, list[GridReuse]] = field(default_factory=dict)
     _traffics: dict[tuple[int, tuple[int, ...], int, int], StepTraffic] = field(
         default_factory=dict
     )
@@ -65,11 +79,49 @@ class GridAnalyser:
         Each thread has a contiguous part of the slowest dimension. Raises ValueError where several
         sweeps share a block or a sweep is not over the grid.
         """
-        plan, tiles = self._plans[program]
+        plan, tiles, front = self._plans[program]
         key = (id(plan), problem.extents, threads, nodes)
         if key not in self._traffics:
-            self._traffics[key] = self._traffic(plan, tiles, problem, threads, nodes)
+            self._traffics[key] = (
+                self._traffic(plan, tiles, problem, threads, nodes)
+                if front is None
+                else self._front(plan, front, tiles[0], problem, threads, nodes)
+            )
         return self._traffics[key]
+
+    def _front(
+        self,
+        plan: Schedule,
+        front: PlaneFront,
+        blocks: Mapping[str, int],
+        problem: StencilProblem,
+        threads: int,
+        nodes: int,
+    ) -> StepTraffic:
+        """The traffic of several sweeps in one pass."""
+        line = int(self.machine.line)
+        parts = [
+            (front_shape(front, blocks, problem.extents, (planes, before + behind), line), alike)
+            for planes, before, behind, alike in _parts(problem.extents[0], threads)
+        ]
+        widest = max((shape for shape, _ in parts), key=lambda shape: shape.planes)
+        return FrontTraffic(
+            schedule=plan,
+            shapes=(plane_shape(widest, problem.extents),),
+            threads=tuple(
+                thread_streams(shape, plan, alike, self._reuses) for shape, alike in parts
+            ),
+            components=problem.n,
+            line=line,
+            levels=self._levels(threads, nodes),
+            front=widest,
+            extents=problem.extents,
+        )
+
+    def _levels(self, threads: int, nodes: int) -> tuple[tuple[str, float], ...]:
+        caches = self.machine.caches
+        sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
+        return (*sizes, ("MEM", float("inf")))
 
     def _traffic(
         self,
@@ -83,8 +135,6 @@ class GridAnalyser:
         for planes, before, behind, alike in _parts(problem.extents[0], threads):
             shapes = self._shapes(plan, tiles, problem, planes)
             threads_streams.append(self._thread(plan, shapes, (before, behind), alike))
-        caches = self.machine.caches
-        sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
         widest = max(planes for planes, *_ in _parts(problem.extents[0], threads))
         grids = self._shapes(plan, tiles, problem, widest)
         return GridTraffic(
@@ -93,7 +143,7 @@ class GridAnalyser:
             threads=tuple(threads_streams),
             components=problem.n,
             line=int(self.machine.line),
-            levels=(*sizes, ("MEM", float("inf"))),
+            levels=self._levels(threads, nodes),
             grids=grids,
             extents=problem.extents,
         )
@@ -235,7 +285,7 @@ def _expanded(
         entries.append((index, (reuse.events.first - other) / points, first, out, False))
         if other:
             entries.append((index, other / points, first, np.full(POSITIONS, np.nan), True))
-        for lines, distance in _merged(reuse):
+        for lines, distance in reuse.merged():
             far = np.full(POSITIONS, distance)
             entries.append((index, lines / points, far, far if written else far * np.nan, False))
     origin = np.array([index for index, *_ in entries])
@@ -253,21 +303,3 @@ def _expanded(
         passes=across.passes,
         alike=across.alike,
     )
-
-
-def _merged(reuse: GridReuse) -> list[tuple[float, float]]:
-    """The lines and the mean distance of repeated touches at similar distances.
-
-    Distances with few lines are merged with the next larger ones.
-    """
-    lines, distance = reuse.events.lines, reuse.distance
-    if not len(lines):
-        return []
-    _, group = np.unique(np.round(_BINS * np.log2(np.maximum(distance, 1.0))), return_inverse=True)
-    together = np.bincount(group, lines)
-    ends = together >= _FEW * reuse.events.first
-    ends[-1] = True
-    stream: Whole = (np.cumsum(ends) - ends)[group]
-    many = np.bincount(stream, lines)
-    mean = np.bincount(stream, lines * distance) / many
-    return list(zip(many.tolist(), mean.tolist(), strict=True))

@@ -13,7 +13,7 @@ from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
 from autotune.domain.results import Part, Prediction
 from autotune.domain.stencil import SOURCE
-from autotune.domain.variant import Block, Candidate
+from autotune.domain.variant import Block, Candidate, Wavefront
 from autotune.errors import Fault, InputError
 from autotune.learning.formulas.planes_formula import Grids, Planes, hits, misses, planes_read
 from autotune.models.traffic.passes import DOUBLE
@@ -55,9 +55,9 @@ class PlanesEngine:
         usable = [
             (index, candidate, candidate.problem)
             for index, candidate in enumerate(candidates)
-            if isinstance(candidate.problem, StencilProblem)
+            if isinstance(candidate.problem, StencilProblem) and not _several(candidate)
         ]
-        result = [self._unknown("engine planes models stencils only")] * len(candidates)
+        result = [self._unknown(_refusal(candidate)) for candidate in candidates]
         if not usable:
             return result
         lines, costs = self._lines([(candidate, problem) for _, candidate, problem in usable])
@@ -134,6 +134,17 @@ class PlanesEngine:
 
     def _unknown(self, reason: str) -> Prediction:
         return Prediction(seconds=None, interval=None, parts=(), engine=self.name, reason=reason)
+
+
+def _several(candidate: Candidate) -> bool:
+    return any(isinstance(change, Wavefront) for change in candidate.variant.transformations)
+
+
+def _refusal(candidate: Candidate) -> str:
+    """Why a candidate that the model does not cover gets no time."""
+    if _several(candidate):
+        return "engine planes models one sweep at a time"
+    return "engine planes models stencils only"
 
 
 def grids(wanted: Sequence[tuple[StencilProblem, dict[str, int], int]]) -> Grids:

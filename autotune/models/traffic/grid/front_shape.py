@@ -1,0 +1,126 @@
+"""The shape of several sweeps over a grid that follow one another plane by plane.
+
+Sweep s of t computes, for a block, radius*(t - s) points more on every side that lies inside the
+grid, and as many planes more on every side where another thread continues:
+
+    s = 1   |<--- 2r --->|        block        |<--- 2r --->|       t = 3, radius r
+    s = 2         |< r ->|        block        |< r ->|
+    s = 3                |        block        |
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from autotune.codegen.tree.loop_tree import PlaneFront
+from autotune.domain.stencil import SOURCE
+from autotune.models.traffic.grid.grid_shape import GridAccess, GridShape, shape
+
+DOUBLE = 8
+
+
+@dataclass(frozen=True)
+class FrontShape:
+    """The part of a thread in one pass of several sweeps over a grid."""
+
+    part: GridShape
+    """The points that the thread owns, and its blocks; a plane of a 2-D grid is a row."""
+    neighbours: int
+    """Threads that own planes before or behind: 0, 1 or 2."""
+    sweeps: int
+    target: str
+    """The array that is written."""
+    line: int
+    """Bytes of a cache line."""
+
+    @property
+    def planes(self) -> int:
+        """The number of planes that the thread owns."""
+        return self.part.extents[0]
+
+    @property
+    def radius(self) -> int:
+        """The distance by which a sweep follows the one before."""
+        return self.part.radius
+
+    @property
+    def depth(self) -> int:
+        """The number of planes in a ring."""
+        return 2 * self.radius + 1
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The numbers of blocks in j and i."""
+        _, *inner = zip(self.part.extents, self.part.blocks, strict=True)
+        j, i = (-(-extent // block) for extent, block in inner)
+        return j, i
+
+    def around(self, sweep: int) -> int:
+        """Points on a side that a sweep computes for those after it; 0 for the last sweep."""
+        return self.radius * (self.sweeps - sweep)
+
+    def planes_of(self, sweep: int) -> int:
+        """The number of planes that the thread computes in a sweep."""
+        return self.planes + self.neighbours * self.around(sweep)
+
+    def rows_of(self, sweep: int) -> int:
+        """The rows of a plane that a sweep computes, in all blocks together."""
+        return self._along(1, 0 if self.part.planar else self.around(sweep))
+
+    def width_of(self, sweep: int) -> int:
+        """The points of a row that a sweep computes, in all blocks together."""
+        return self._along(2, self.around(sweep))
+
+    def _along(self, axis: int, around: int) -> int:
+        extent, block = self.part.extents[axis], self.part.blocks[axis]
+        first = np.arange(0, extent, block)
+        end = np.minimum(first + block, extent)
+        return int((np.minimum(end + around, extent) - np.maximum(first - around, 0)).sum())
+
+    def points(self, sweep: int) -> int:
+        """The number of points that the thread computes in a sweep."""
+        return self.planes_of(sweep) * self.rows_of(sweep) * self.width_of(sweep)
+
+    def block_of(self, sweep: int) -> tuple[int, int]:
+        """The rows, and the points of a row, that a sweep computes in a mean block."""
+        many_j, many_i = self.counts
+        rows = round(self.rows_of(sweep) / many_j)
+        return max(1, rows), max(1, round(self.width_of(sweep) / many_i))
+
+    def lines(self, width: int, low: int = 0, high: int = 0) -> float:
+        """The cache lines of points of a row, and of those up to ``low`` before (below 0) and
+        ``high`` after them.
+
+        Whole rows begin ``radius`` points after the start of a line, parts of rows anywhere.
+        """
+        per_line = self.line // DOUBLE
+        if self.counts[1] > 1:
+            return (width + high - low + per_line - 1) / per_line
+        first, last = self.radius + low, self.radius + width - 1 + high
+        return last // per_line - first // per_line + 1
+
+    def plane(self, sweep: int) -> GridShape:
+        """The sweep of one plane of a mean block, as a shape of its own."""
+        rows, width = self.block_of(sweep)
+        cut = (1, rows, width)
+        return replace(self.part, extents=cut, blocks=cut)
+
+    @cached_property
+    def source(self) -> GridAccess:
+        """How the state is read."""
+        return next(a for a in self.part.accesses if a.parameter == SOURCE)
+
+
+def front_shape(
+    front: PlaneFront,
+    blocks: Mapping[str, int],
+    extents: tuple[int, ...],
+    part: tuple[int, int],
+    line: int,
+) -> FrontShape:
+    """The shape of a pass over a grid; ``part``: planes of the thread, and its neighbours."""
+    planes, neighbours = part
+    whole = shape(front.sweep, blocks, extents, planes)
+    return FrontShape(whole, neighbours, front.sweeps, front.sweep.target, line)

@@ -234,8 +234,8 @@ def _planes(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
     assert row is not None
     assert planes is not None
     yield f"const long row = {whole(row, kinds)};"
-    yield f"const long plane = {whole(planes.size, kinds)};"
-    yield "for (long corner = first / plane*plane; corner < last; corner += plane) {"
+    yield f"const long layer = {whole(planes.size, kinds)};"
+    yield "for (long corner = first / layer*layer; corner < last; corner += layer) {"
     for rows, group in groupby(sweep.stretches, key=lambda stretch: stretch.planes):
         assert rows is not None
         yield "    {"

@@ -145,9 +145,7 @@ def without(block: loop_tree.NodeBlock) -> loop_tree.NodeBlock:
     nodes = [node for node in block.nodes if not isinstance(node, loop_tree.Comm)]
     return loop_tree.NodeBlock(
         tuple(
-            replace(node, body=without(node.body))
-            if isinstance(node, loop_tree.Repeat | loop_tree.Tiles)
-            else node
+            replace(node, body=without(node.body)) if isinstance(node, loop_tree.LoopNode) else node
             for node in nodes
         )
     )
@@ -171,7 +169,7 @@ def _communications(block: loop_tree.NodeBlock) -> Counter[str]:
 def _nodes(block: loop_tree.NodeBlock) -> Iterator[loop_tree.Node]:
     for node in block.nodes:
         yield node
-        if isinstance(node, loop_tree.Repeat | loop_tree.Tiles):
+        if isinstance(node, loop_tree.LoopNode):
             yield from _nodes(node.body)
 
 

@@ -12,10 +12,12 @@ from autotune.domain.parameter_values import within, wrong_values
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.variant import (
     Block,
+    Contract,
     Fuse,
     FuseTiles,
     Interchange,
     Pad,
+    Pipeline,
     Tile,
     Transformation,
     Unroll,
@@ -29,7 +31,16 @@ Choice = Annotated[Value, InNotation("plain")]
 When = Mapping[str, Annotated[tuple[Value, ...], InNotation("choices")]]
 """Parameters to the values that they may have."""
 TransformationKind = Literal[
-    "interchange", "fuse", "tile", "fuse_tiles", "pad", "block", "unroll", "wavefront"
+    "interchange",
+    "fuse",
+    "tile",
+    "fuse_tiles",
+    "pipeline",
+    "contract",
+    "pad",
+    "block",
+    "unroll",
+    "wavefront",
 ]
 """What a space calls the kinds of transformation."""
 TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
@@ -37,6 +48,8 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "fuse": Fuse,
     "tile": Tile,
     "fuse_tiles": FuseTiles,
+    "pipeline": Pipeline,
+    "contract": Contract,
     "pad": Pad,
     "block": Block,
     "unroll": Unroll,
@@ -112,6 +125,10 @@ class Rule:
                 return Tile(text("kernel"), whole("size"))
             case "fuse_tiles":
                 return FuseTiles(text("first"), text("second"), whole("size"), text("buffer"))
+            case "pipeline":
+                return Pipeline(text("loop"), whole("block"))
+            case "contract":
+                return Contract(text("array"))
             case "block":
                 return Block(text("kernel"), text("dimension"), whole("size"))
             case "unroll":
@@ -147,9 +164,9 @@ def _wrong_argument(
 ) -> Iterator[Misfit]:
     """The misfit of the name of a kernel or an array in a rule."""
     place = (*keys, rule.kind, name)
-    if name in ("order", "dimension"):
+    if name in ("order", "dimension", "loop"):
         return
-    if name == "buffer":
+    if name in ("buffer", "array"):
         yield from unknown(place, "array", value, skeleton.arrays)
         return
     yield from unknown(place, "kernel", value, skeleton.kernels)

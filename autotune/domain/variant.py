@@ -64,6 +64,33 @@ class FuseTiles:
 
 
 @dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Transformation: run the iterations of a counted loop as a pipeline over the long dimension.
+
+    Every iteration follows the one before it by the access distance, ``block`` components at a
+    time. Then the rows between the iterations need no storage but windows of that distance, and the
+    data of a time step pass through the memory once (Korch, Rauber 2010, on embedded Runge-Kutta
+    methods). Threads compute the borders of their blocks redundantly.
+    """
+
+    loop: str
+    """The variable of the loop."""
+    block: int
+
+    def __post_init__(self) -> None:
+        _check_tile(self.block)
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """Transformation: compute the kernels of a stage of a pipeline that write and read an array in
+    one sweep, so that its elements stay in registers.
+    """
+
+    array: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pad:
     """Transformation: ``lines`` more cache lines from one stored row to the next.
 
@@ -134,7 +161,9 @@ class Wavefront:
 MOST_SWEEPS = 32
 """The largest number of sweeps that one pass over a grid computes."""
 
-Transformation = Interchange | Fuse | Tile | FuseTiles | Pad | Block | Unroll | Wavefront
+Transformation = (
+    Interchange | Fuse | Tile | FuseTiles | Pipeline | Contract | Pad | Block | Unroll | Wavefront
+)
 
 
 def _check_tile(size: int) -> None:

@@ -14,6 +14,7 @@ from autotune.codegen.tree.loop_nests import (
     Nest,
     NestLoop,
     Nodes,
+    PipelineNest,
     ReduceStatement,
     StoreStatement,
     TileNest,
@@ -48,7 +49,14 @@ def with_stages(tree: Nodes, stages: int, correctors: int) -> Nodes:
 
 def storage(stages: int, n: int, seed: int) -> Arrays:
     random = np.random.default_rng(seed)
-    shapes = {"y": (n,), "dy": (n,), "A": (stages, stages), "b": (stages,), "c": (stages,)}
+    shapes = {
+        "y": (n,),
+        "y_next": (n,),
+        "dy": (n,),
+        "A": (stages, stages),
+        "b": (stages,),
+        "c": (stages,),
+    }
     shapes |= dict.fromkeys(("Y", "Y_next", "F"), (stages, n))
     return {name: random.uniform(-1, 1, shape) for name, shape in shapes.items()}
 
@@ -71,14 +79,18 @@ def rewritings(draw: st.DrawFn) -> Nodes:
     elif draw(st.booleans()):
         tree = transform.interchange(tree, "approx", ("i", "j"))
     size = draw(st.integers(1, 12))
-    kind = draw(st.sampled_from(["none", "tile", "fuse_tiles"]))
+    kind = draw(st.sampled_from(["none", "tile", "fuse_tiles", "pipeline"]))
     try:
         if kind == "tile":
             tree = transform.tile(tree, "lc", size)
         elif kind == "fuse_tiles":
             tree = transform.fuse_tiles(tree, "rhs", "lc", size, "Y")
+        elif kind == "pipeline":
+            tree = transform.pipeline(tree, "k", size)
+            if draw(st.booleans()):
+                tree = transform.contract(tree, "F")
     except IllegalTransformation:
-        assert kind == "tile"
+        assert kind != "fuse_tiles"
     return tree
 
 
@@ -152,6 +164,17 @@ def test_fused_tiles_rotate_the_corrector_loop() -> None:
     assert [nest.kernel for nest in nests(tile.body)] == ["rhs", "lc"]
     after = tree[tree.index(loop) + 1 :]
     assert [nest.kernel for nest in nests(after)] == ["rhs", "approx", "update"]
+
+
+def test_the_stages_of_a_pipeline_are_the_corrector_steps() -> None:
+    tree = transform.pipeline(TREE, "k", 64)
+    comm, pipeline, swap, sync = tree
+    assert (comm, swap, sync) == (Comm("y"), Swap("y", "y_next"), Sync())
+    assert isinstance(pipeline, PipelineNest)
+    kernels = [[nest.kernel for nest in nests((stage,))] for stage in pipeline.body]
+    assert kernels[0] == ["rhs_first", "lc"]
+    assert kernels[1:-1] == [["rhs", "lc"]] * 5
+    assert kernels[-1] == ["rhs", "approx", "update"]
 
 
 def test_one_corrector_step_leaves_no_loop() -> None:

@@ -9,7 +9,9 @@ from autotune.codegen.tree.loop_nests import (
     Nest,
     NestLoop,
     Nodes,
+    PipelineNest,
     ReduceStatement,
+    StageNest,
     StoreStatement,
     TileNest,
 )
@@ -50,6 +52,8 @@ class Interpreter:
                         self.bounds = (start, min(start + size, last))
                         self.run(body, values)
                     self.bounds = (first, last)
+                case PipelineNest():
+                    self.pipeline(node, values)
                 case Swap(first=one, second=other):
                     a = self.arrays
                     a[one], a[other] = a[other], a[one]
@@ -66,6 +70,23 @@ class Interpreter:
                     self.reduce(node, values)
                 case Sync() | Comm():
                     pass
+
+    def pipeline(self, node: PipelineNest, values: Mapping[str, int]) -> None:
+        """Stage k is k components behind stage 0; what has left a window is no number."""
+        first, last = self.bounds
+        empty = np.full_like(self.arrays[node.buffer], np.nan)
+        versions = [empty.copy() for _ in node.body]
+        kept, self.arrays["F"] = self.arrays["F"], np.full_like(self.arrays["F"], np.nan)
+        for at in range(first, last + len(node.body) - 1, node.block):
+            for k, stage in enumerate(node.body):
+                assert isinstance(stage, StageNest)
+                self.bounds = max(at - k, first), max(min(at + node.block - k, last), first)
+                self.arrays["F"][:] = np.nan
+                self.arrays[node.buffer] = versions[k - 1]
+                self.arrays[f"{node.buffer}_next"] = versions[k]
+                self.run(stage.body, values)
+                versions[k][:, : max(0, at - k - 2)] = np.nan
+        self.bounds, self.arrays[node.buffer], self.arrays["F"] = (first, last), empty, kept
 
     def reduce(self, node: ReduceStatement, values: Mapping[str, int]) -> None:
         """The sum as it stands: complete when its loop comes to the last term."""

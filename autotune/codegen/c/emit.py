@@ -10,7 +10,17 @@ from autotune.codegen.c.c_lines import GLUE, INDEPENDENT, wrapped
 from autotune.codegen.grid import grid_text, wavefront_text
 from autotune.codegen.grid.grid_text import Bounds
 from autotune.codegen.tree import loop_tree
-from autotune.language.expression import Bin, Expr, Num, Sym, number, rebuild, references, symbols
+from autotune.language.expression import (
+    Bin,
+    Expr,
+    Num,
+    Sym,
+    number,
+    rebuild,
+    references,
+    substitute,
+    symbols,
+)
 
 _NARROW = 4
 """Stretches of at most so many columns are written out, so that one loop is the hot one."""
@@ -363,7 +373,9 @@ def _inside(block: loop_tree.NodeBlock, phases: list[str] | None, bounds: Bounds
 def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
     match node:
         case loop_tree.Sweep() | loop_tree.GridSweep():
-            yield _call(node, bounds)
+            if guard := _guard(node, bounds):
+                yield guard
+            yield f"    {_call(node, bounds)}" if guard else _call(node, bounds)
         case loop_tree.PlaneFront(plane=plane):
             further = wavefront_text.arguments(node) + _constants(plane)
             yield from wavefront_text.lines(node, bounds, function(plane), further)
@@ -381,6 +393,8 @@ def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Ite
             yield f"    const long {end_} = {next_} < {last} ? {next_} : {last};"
             yield from _inside(body, phases, {**bounds, dimension: (begin_, end_)})
             yield "}"
+        case loop_tree.PipelineLoop():
+            yield from _pipeline(node, phases, bounds)
         case loop_tree.Sync():
             yield "PHASE(BARRIER);"
             yield "#pragma omp barrier"
@@ -392,6 +406,37 @@ def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Ite
             yield f"communicate(me, {array(array_)});"
             yield "PHASE(BARRIER);"
             yield "#pragma omp barrier"
+
+
+def _pipeline(
+    node: loop_tree.PipelineLoop, phases: list[str] | None, bounds: Bounds
+) -> Iterator[str]:
+    first, last = bounds[None]
+    yield f"if ({first} < {last}) {{"
+    yield f"    const long span = {len(node.body.nodes) - 1} * lag;"
+    yield f"    const long begin = {first} > span ? {first} - span : 0;"
+    yield f"    for (long at = begin; at < {last} + span; at += {node.block}) {{"
+    for stage in node.body.nodes:
+        assert isinstance(stage, loop_tree.PipelineStage)
+        yield "        {"
+        yield (f"            const long from = stage_from(at, {first}, span,{GLUE}{stage.number});")
+        yield (
+            f"            const long to = stage_to(at + {node.block}, {last}, span,"
+            f"{GLUE}{stage.number});"
+        )
+        yield "            if (from < to) {"
+        yield f"                const struct place place = place_of(&windows,{GLUE}from);"
+        inside = _inside(stage.body, phases, {**bounds, None: ("from", "to")})
+        yield from (f"            {line}" for line in inside)
+        yield "            }"
+        yield "        }"
+    yield "    }"
+    yield "}"
+
+
+def window(name_: str) -> str:
+    """The name of the C constant that numbers the first row of a window."""
+    return f"WINDOW_{name_}"
 
 
 def array(name_: str) -> str:
@@ -416,6 +461,22 @@ def _constants(sweep: loop_tree.AnySweep) -> list[str]:
     ]
 
 
+def _guard(sweep: loop_tree.AnySweep, bounds: Bounds) -> str:
+    """A condition for the call of a sweep over boundaries in a pipeline, most of whose blocks have
+    none; else empty.
+    """
+    if isinstance(sweep, loop_tree.GridSweep) or not any(row.window for _, row in sweep.rows):
+        return ""
+    limits = _bounds(sweep.stretches[0])[:2]
+    if not limits:
+        return ""
+    used = {name: Sym(f"constants.{name}") for limit in limits for name in symbols(limit)}
+    kinds = {symbol.name: symbol_kinds(sweep)[name] for name, symbol in used.items()}
+    lower, upper = (whole(substitute(limit, used), kinds) for limit in limits)
+    first, last = bounds[None]
+    return f"if ({first} < {upper} && {last} > {lower})"
+
+
 def _grid_arguments(sweep: loop_tree.GridSweep, bounds: Bounds) -> list[str]:
     return [
         *grid_text.box(sweep, bounds),
@@ -429,7 +490,11 @@ def _row_arguments(sweep: loop_tree.Sweep, bounds: Bounds) -> list[str]:
     arguments = list(bounds[None])
     for _, row in sweep.rows:
         index = Num(0) if row.index is None else row.index
-        arguments.append(f"row(me,{GLUE}{array(row.array)},{GLUE}{_index(index)})")
+        if row.window:
+            first = f"{window(row.array)}{GLUE}+{GLUE}{whole(index, _whole(symbols(index)), 1)}"
+            arguments.append(f"window({first},{GLUE}place)")
+        else:
+            arguments.append(f"row(me,{GLUE}{array(row.array)},{GLUE}{_index(index)})")
     return arguments + [f"constants.{size}" for size in sizes(sweep)]
 
 

@@ -61,6 +61,8 @@ def units(
     if not distributed:
         program = replace(program, body=communication.without(program.body))
     started = _every_row(program) if filled else (loop_tree.StoredRow(_STATE),)
+    if program.windows:
+        texts |= _runtime({"windows.h": "windows.h"})
     texts["step.c"] = _step(program, problem, functions, started, distributed)
     for sweep in functions:
         code = emit.sweep_code(sweep)
@@ -137,10 +139,24 @@ def _step(
         initial=emit.initial_lines([s for row in started for s in _started(ivp, row)]),
         support=c_expressions.support("\n".join(value for _, _, value in constants)),
         body=emit.step_lines(program, phases),
+        **_windows(program),
         distributed=int(distributed),
         header="ranks.h" if distributed else "program.h",
         **_reading(ivp, constants, kinds),
     )
+
+
+def _windows(program: loop_tree.StepProgram) -> dict[str, object]:
+    """Template fields of the windows of a pipeline: those that hold neighbours come first."""
+    ordered = sorted(program.windows, key=lambda window: not window.neighbours)
+    firsts = [sum(w.rows for w in ordered[:place]) for place in range(len(ordered))]
+    names = [emit.window(window.array) for window in ordered]
+    return {
+        "windows": list(zip(names, firsts, strict=True)),
+        "far_rows": sum(window.rows for window in ordered if window.neighbours),
+        "window_rows": sum(window.rows for window in ordered),
+        "block": max((p.block for p in loop_tree.pipelines(program.body)), default=0),
+    }
 
 
 def _constants(ivp: Ivp) -> tuple[list[Constant], c_expressions.Kinds]:

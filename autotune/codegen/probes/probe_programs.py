@@ -63,6 +63,8 @@ def _walk(
             case loop_tree.Tiles(size=size, body=body, dimension=dimension):
                 inside = blocks if dimension is None else (*blocks, (dimension, size))
                 yield from _walk(body, loops, count, inside)
+            case loop_tree.PipelineLoop(body=body) | loop_tree.PipelineStage(body=body):
+                yield from _walk(body, loops, count, blocks)
 
 
 def single_sweep_program(
@@ -90,6 +92,7 @@ def single_sweep_program(
         program,
         body=loop_tree.NodeBlock((single,)),
         arrays=tuple((name, 1) for name in names.values()),
+        windows=(),
         pad_lines=pad_lines,
     )
 

@@ -4,6 +4,8 @@
     NestLoop           ``for (variable = first; variable < end; variable++)``; without an end the
                        long loop
     TileNest           the nests inside run for one tile of the long dimension after another
+    PipelineNest       its stages run block by block, each behind the one before it
+    StageNest          the nests of one stage of a pipeline
     ReduceStatement    ``target = result(sum of term over the loop over)``: an unexpanded sum
     StoreStatement     ``target = value`` or ``target += value``
     EvaluateStatement  ``target = f(time, argument)``, component by component
@@ -71,11 +73,36 @@ class TileNest:
 
 
 @dataclass(frozen=True, slots=True)
+class StageNest:
+    """The nests of one stage of a pipeline."""
+
+    body: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineNest:
+    """Stages that run block by block over the long dimension, each the access distance behind
+    the one before it.
+    """
+
+    block: int
+    buffer: str
+    """The array that a stage reads within the access distance: what the stage before it wrote. The
+    stage itself writes ``buffer_next``."""
+    body: tuple["Node", ...]
+    """One ``StageNest`` after another."""
+
+
+@dataclass(frozen=True, slots=True)
 class Nest:
-    """The loops and statements of one kernel."""
+    """The loops and statements of one kernel.
+
+    Elements of the arrays in ``contracted`` are scalars of one point of the long loop.
+    """
 
     kernel: str
     body: tuple["Node", ...]
+    contracted: frozenset[str] = frozenset()
 
 
 Statement = ReduceStatement | StoreStatement | EvaluateStatement
@@ -83,6 +110,8 @@ Node = (
     Nest
     | NestLoop
     | TileNest
+    | PipelineNest
+    | StageNest
     | ReduceStatement
     | StoreStatement
     | EvaluateStatement
@@ -91,11 +120,12 @@ Node = (
     | Swap
 )
 Nodes = tuple[Node, ...]
+_Inner = Nest | NestLoop | TileNest | PipelineNest | StageNest
 
 
 def inner(node: Node) -> Nodes:
     """The child nodes of a node."""
-    return node.body if isinstance(node, Nest | NestLoop | TileNest) else ()
+    return node.body if isinstance(node, _Inner) else ()
 
 
 def walk(nodes: Nodes) -> Iterator[Node]:
@@ -109,7 +139,7 @@ def rebuild(nodes: Nodes, change: Callable[[Node], Nodes]) -> Nodes:
     """The tree with every node replaced by the nodes that ``change`` returns, children first."""
     done: list[Node] = []
     for node in nodes:
-        if isinstance(node, Nest | NestLoop | TileNest):
+        if isinstance(node, _Inner):
             node = replace(node, body=rebuild(node.body, change))
         done.extend(change(node))
     return tuple(done)

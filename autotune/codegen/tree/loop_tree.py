@@ -5,6 +5,8 @@ A program is one time step of one thread over its block of the long dimension:
     Block     children in order
     Repeat    a C loop over a short or counted variable around calls (stages, correctors)
     Tiles     a loop over tiles of the thread's block, or over blocks of a grid, around calls
+    PipelineLoop   a loop over blocks around stages, each of which follows the one before it
+    PipelineStage  the calls of one stage of a pipeline
     Sweep     one pass of one long loop over [first, last): a C function of its own
     GridSweep one pass over a box of points of a grid: a C function of its own
     PlaneFront several sweeps over a grid that follow one another plane by plane
@@ -28,10 +30,14 @@ from autotune.language.expression import Expr
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """One row of a stored array: array ``Y``, stage ``index``; None for an array of one row."""
+    """One row of a stored array: array ``Y``, stage ``index``; None for an array of one row.
+
+    ``window``: the array is one of the program's windows.
+    """
 
     array: str
     index: Expr | None = None
+    window: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +190,30 @@ class Tiles:
 
 
 @dataclass(frozen=True, slots=True)
+class PipelineStage:
+    """The calls of one stage of a pipeline; the first one has the number 0."""
+
+    number: int
+    body: "NodeBlock"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineLoop:
+    """A loop over blocks of ``block`` components; stage k runs k lags behind stage 0.
+
+    The lag is the access distance, rounded up to whole granules. Of S stages, stage k computes
+    S - 1 - k lags more than the thread's block on both sides, as far as there are components: what
+    the last stage needs there, the thread computes itself.
+    """
+
+    block: int
+    distance: Expr
+    """The access distance in terms of N, n and the constants of the problem."""
+    body: "NodeBlock"
+    """One ``PipelineStage`` after another."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sync:
     """A barrier of all threads."""
 
@@ -204,7 +234,20 @@ class Swap:
 
 
 AnySweep = Sweep | GridSweep
-Node = Sweep | GridSweep | PlaneFront | Repeat | Tiles | Sync | Comm | Swap
+Node = (
+    Sweep
+    | GridSweep
+    | PlaneFront
+    | Repeat
+    | Tiles
+    | PipelineLoop
+    | PipelineStage
+    | Sync
+    | Comm
+    | Swap
+)
+LoopNode = Repeat | Tiles | PipelineLoop | PipelineStage
+"""The nodes that have a body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +269,18 @@ class GridStorage:
     radius: int
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """An array of which a thread keeps the last components only, around the block of a stage.
+
+    With ``neighbours`` it keeps as many as the next stage reads, else one block.
+    """
+
+    array: str
+    rows: int
+    neighbours: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepProgram:
     """The program of one time step, ready to print, with the storage that it needs."""
@@ -233,6 +288,8 @@ class StepProgram:
     body: NodeBlock
     arrays: tuple[tuple[str, int], ...]
     """Stored arrays and their number of rows."""
+    windows: tuple[Window, ...] = ()
+    """Arrays of which every thread keeps a part of its own."""
     pad_lines: int
     """Cache lines of padding from one row to the next: after whole pages where rows are components,
     after whole lines where they are the last dimension of a grid; 0: none.
@@ -261,7 +318,7 @@ def every_sweep(block: NodeBlock) -> Iterator[AnySweep]:
             yield node
         elif isinstance(node, PlaneFront):
             yield node.plane
-        elif isinstance(node, Repeat | Tiles):
+        elif isinstance(node, LoopNode):
             yield from every_sweep(node.body)
 
 
@@ -282,3 +339,12 @@ def plane_front(block: NodeBlock) -> tuple[PlaneFront, tuple[tuple[str, int], ..
                 )
                 return inner[0], (*around, *inner[1])
     return None
+
+
+def pipelines(block: NodeBlock) -> Iterator[PipelineLoop]:
+    """Every pipeline of a program."""
+    for node in block.nodes:
+        if isinstance(node, PipelineLoop):
+            yield node
+        elif isinstance(node, LoopNode):
+            yield from pipelines(node.body)

@@ -1,6 +1,6 @@
 """Turns loop nests into sweeps: sums are written out, short loops unrolled, long loops outlined."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autotune.codegen.tree import loop_nests, loop_tree, regions
@@ -10,7 +10,9 @@ from autotune.codegen.tree.loop_nests import (
     NestLoop,
     Node,
     Nodes,
+    PipelineNest,
     ReduceStatement,
+    StageNest,
     StoreStatement,
     TileNest,
 )
@@ -151,6 +153,8 @@ class Outliner:
     coefficients: Coefficients
     stored: frozenset[str]
     """Arrays with one element per component."""
+    windows: frozenset[str] = frozenset()
+    """Arrays of a pipeline of which a thread keeps a part."""
 
     def block(self, nodes: Nodes) -> loop_tree.NodeBlock:
         """The outlined tree of one time step."""
@@ -173,11 +177,35 @@ class Outliner:
                             size, loop_tree.NodeBlock(tuple(self._outline(body, parent)))
                         )
                     )
+                case PipelineNest():
+                    done.append(self._pipeline(node))
                 case loop_tree.Sync() | loop_tree.Comm() | loop_tree.Swap():
                     done.append(node)
                 case _:
                     raise IllegalTransformation("a statement lies outside every long loop")
         return done
+
+    def _pipeline(self, nest: PipelineNest) -> loop_tree.PipelineLoop:
+        """The stages outlined; every version of the buffer becomes an array of its own."""
+        stages: list[loop_tree.Node] = []
+        for number, stage in enumerate(nest.body):
+            assert isinstance(stage, StageNest)
+            block = self.block(stage.body)
+
+            names = {
+                nest.buffer: version_name(nest.buffer, number - 1),
+                f"{nest.buffer}_next": version_name(nest.buffer, number),
+            }
+
+            def version(
+                row: loop_tree.StoredRow, names: Mapping[str, str] = names
+            ) -> loop_tree.StoredRow:
+                array = names.get(row.array, row.array)
+                return replace(row, array=array, window=array in self.windows)
+
+            stages.append(loop_tree.PipelineStage(number, _on_rows(block, version)))
+        distance = self.ivp.access_distance
+        return loop_tree.PipelineLoop(nest.block, distance, loop_tree.NodeBlock(tuple(stages)))
 
     def _repeat(self, loop: NestLoop, parent: Nest | None) -> list[loop_tree.Node]:
         assert loop.end is not None
@@ -189,6 +217,8 @@ class Outliner:
 
     def _sweeps(self, loop: NestLoop, parent: Nest) -> list[loop_tree.Sweep]:
         body = unroll(loop_nests.put(loop.body, loop.variable, _LONG))
+        if parent.contracted:
+            return PointStatements(self, parent, body).sweeps()
         match body:
             case (EvaluateStatement(target=target, argument=argument, time=time),):
                 return regions.evaluation(
@@ -202,8 +232,21 @@ class Outliner:
         return [self._sweep(stores, _name(loop, parent), parent.kernel)]
 
     def _sweep(self, stores: list[StoreStatement], name: str, kernel: str) -> loop_tree.Sweep:
-        rows = _Parameters(stores, self.stored)
+        rows = RowParameters(stores, self.stored)
         scalars: dict[str, Expr] = {}
+        statements = self.assignments(stores, rows, scalars)
+        return loop_tree.Sweep(
+            name=name,
+            kernel=kernel,
+            rows=rows.bound(),
+            scalars=tuple(scalars.items()),
+            stretches=(loop_tree.SweepStretch(Num(0), Sym("n"), statements),),
+        )
+
+    def assignments(
+        self, stores: Sequence[StoreStatement], rows: "RowParameters", scalars: dict[str, Expr]
+    ) -> tuple[loop_tree.Statement, ...]:
+        """The stores in terms of the parameters of a sweep; scalars that they need are added."""
 
         def reference(expr: Expr) -> Expr:
             match expr:
@@ -217,11 +260,11 @@ class Outliner:
 
         def value(expr: Expr) -> Expr:
             done = rebuild(expr, reference)
-            for symbol in sorted(symbols(done) - {"j", *locals_}):
+            temporary = {ref.array for ref in references(expr) if not ref.indices}
+            for symbol in sorted(symbols(done) - {"j"} - temporary):
                 scalars.setdefault(symbol, Sym(symbol))
             return done
 
-        locals_ = {store.target.array for store in stores if not store.target.indices}
         statements: list[loop_tree.Statement] = []
         for store in stores:
             if store.target.indices:
@@ -229,13 +272,7 @@ class Outliner:
                 statements.append(loop_tree.Assign(parameter, value(store.value), store.add))
             else:
                 statements.append(loop_tree.Local(store.target.array, value(store.value)))
-        return loop_tree.Sweep(
-            name=name,
-            kernel=kernel,
-            rows=rows.bound(),
-            scalars=tuple(scalars.items()),
-            stretches=(loop_tree.SweepStretch(Num(0), Sym("n"), tuple(statements)),),
-        )
+        return tuple(statements)
 
     def _coefficient(self, ref: Ref, scalars: dict[str, Expr]) -> Expr:
         if ref.array not in self.coefficients:
@@ -252,6 +289,29 @@ class Outliner:
         return Num(float(value))
 
 
+def version_name(buffer: str, stage: int) -> str:
+    """The name of the version of a pipeline's buffer that a stage writes: ``Y_stage0``."""
+    return f"{buffer}_stage{stage}"
+
+
+def _on_rows(
+    block: loop_tree.NodeBlock,
+    change: Callable[[loop_tree.StoredRow], loop_tree.StoredRow],
+) -> loop_tree.NodeBlock:
+    """The block with the rows of all calls changed."""
+    nodes: list[loop_tree.Node] = []
+    for node in block.nodes:
+        match node:
+            case loop_tree.Sweep():
+                rows = tuple((name, change(row)) for name, row in node.rows)
+                nodes.append(replace(node, rows=rows))
+            case loop_tree.Repeat() | loop_tree.Tiles():
+                nodes.append(replace(node, body=_on_rows(node.body, change)))
+            case _:
+                nodes.append(node)
+    return loop_tree.NodeBlock(tuple(nodes))
+
+
 def _bound(block: loop_tree.NodeBlock, variable: str, value: Expr) -> loop_tree.NodeBlock:
     """The block with a loop variable replaced by its only value in the arguments of calls."""
 
@@ -266,9 +326,7 @@ def _bound(block: loop_tree.NodeBlock, variable: str, value: Expr) -> loop_tree.
                     rows=tuple(
                         (
                             name,
-                            loop_tree.StoredRow(
-                                row.array, None if row.index is None else put(row.index)
-                            ),
+                            row if row.index is None else replace(row, index=put(row.index)),
                         )
                         for name, row in rows
                     ),
@@ -281,14 +339,68 @@ def _bound(block: loop_tree.NodeBlock, variable: str, value: Expr) -> loop_tree.
     return loop_tree.NodeBlock(tuple(change(node) for node in block.nodes))
 
 
-class _Parameters:
+@dataclass(frozen=True, slots=True)
+class PointStatements:
+    """The statements of one point of a sweep that evaluates right-hand sides into scalars."""
+
+    outliner: Outliner
+    parent: Nest
+    body: Nodes
+
+    def sweeps(self) -> list[loop_tree.Sweep]:
+        """A sweep for each band of regions of the right-hand side."""
+        ivp = self.outliner.ivp
+        stores = [self._store(node) for node in self.body if isinstance(node, StoreStatement)]
+        evaluations = [node for node in self.body if isinstance(node, EvaluateStatement)]
+        if len(stores) + len(evaluations) < len(self.body):
+            raise IllegalTransformation(f"{self.parent.kernel} has a sum that is not written out")
+        arguments = [Ref(e.argument.array, (*e.argument.indices, _LONG)) for e in evaluations]
+        rows = RowParameters(stores, self.outliner.stored, arguments)
+        scalars: dict[str, Expr] = {}
+        assignments = self.outliner.assignments(stores, rows, scalars)
+        parts = [
+            regions.PointEvaluation(_scalar(e.target), rows.name(argument), f"_{place}", e.time)
+            for place, (e, argument) in enumerate(zip(evaluations, arguments, strict=True))
+        ]
+        taken = {*scalars, *(name for name, _ in rows.bound()), *(p.target for p in parts)}
+        for name in (*ivp.constants, *ivp.locals):
+            if name in taken:
+                raise IllegalTransformation(
+                    f"{ivp.name} has the name {name}, which the method has too"
+                )
+        name = self.parent.kernel.replace("+", "_")
+        return regions.fused(
+            ivp, name, self.parent.kernel, parts, assignments, (rows.bound(), scalars)
+        )
+
+    def _store(self, store: StoreStatement) -> StoreStatement:
+        """The store with elements of contracted arrays as scalars."""
+
+        def scalar(expr: Expr) -> Expr:
+            contracted = isinstance(expr, Ref) and expr.array in self.parent.contracted
+            return Ref(_scalar(expr), ()) if contracted and isinstance(expr, Ref) else expr
+
+        return replace(store, value=rebuild(store.value, scalar))
+
+
+def _scalar(ref: Ref) -> str:
+    """The name of the scalar that stands for an element of a contracted array: ``F_2``."""
+    return "_".join([ref.array, *(_text(index) for index in ref.indices[:-1])])
+
+
+class RowParameters:
     """The names of the row parameters of a sweep: written rows first, then the others in the order
     of reading.
     """
 
-    def __init__(self, stores: list[StoreStatement], stored: frozenset[str]) -> None:
+    def __init__(
+        self,
+        stores: Sequence[StoreStatement],
+        stored: frozenset[str],
+        arguments: Sequence[Ref] = (),
+    ) -> None:
         targets = [store.target for store in stores if store.target.indices]
-        read = [ref for store in stores for ref in references(store.value)]
+        read = [*arguments, *(ref for store in stores for ref in references(store.value))]
         rows = list(
             dict.fromkeys(
                 _row(ref) for ref in (*targets, *read) if ref.indices and ref.array in stored

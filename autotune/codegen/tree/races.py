@@ -12,6 +12,8 @@ from autotune.codegen.tree.loop_tree import (
     Comm,
     GridSweep,
     NodeBlock,
+    PipelineLoop,
+    PipelineStage,
     PlaneFront,
     Repeat,
     StepProgram,
@@ -131,6 +133,8 @@ class _Walker:
                     self.tiles.append(_Interval({}, {}))
                     self.walk(body, values)
                     self.faults += self.tiles.pop().races(tiles=True)
+                case PipelineLoop(body=body) | PipelineStage(body=body):
+                    self.walk(body, values)
                 case Sync():
                     self.barrier()
                 case Swap(first=former, second=latter):
@@ -163,7 +167,10 @@ class _Walker:
         if id(sweep) not in self.accesses:
             accesses = _grid_accesses(sweep) if isinstance(sweep, GridSweep) else _accesses(sweep)
             self.accesses[id(sweep)] = accesses
-        around, written = self.accesses[id(sweep)]
+        around, written = (
+            tuple(row for row in rows if not row.window)  # windows are of one thread
+            for rows in self.accesses[id(sweep)]
+        )
         if self.distributed:
             self._check_fetched(around, sweep.kernel, values)
             self.fetched -= {self._cell(row, values) for row in written}

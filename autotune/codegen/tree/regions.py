@@ -5,6 +5,8 @@ and with columns form one band: a sweep that runs over the rows of the band, pla
 a region of it names rows. The body of each remaining loop is free of branches.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import lcm
 
 from autotune.codegen.tree.loop_tree import (
@@ -18,7 +20,18 @@ from autotune.codegen.tree.loop_tree import (
 )
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import Ivp, Region
-from autotune.language.expression import Bin, Expr, Num, number, references, symbols
+from autotune.language.expression import (
+    Bin,
+    Expr,
+    Num,
+    Ref,
+    Sym,
+    number,
+    rebuild,
+    references,
+    substitute,
+    symbols,
+)
 
 _LINE = 8
 """Doubles in a cache line."""
@@ -46,6 +59,79 @@ def evaluation(
     return _sweeps(ivp, ivp.regions, name, kernel, target, argument, time)
 
 
+@dataclass(frozen=True, slots=True)
+class PointEvaluation:
+    """``target = f(time, argument)`` at one point, where the target is a scalar."""
+
+    target: str
+    argument: str
+    """The name of the row parameter."""
+    suffix: str
+    """What the names of time and locals have here."""
+    time: Expr
+
+
+def fused(
+    ivp: Ivp,
+    name: str,
+    kernel: str,
+    evaluations: Sequence[PointEvaluation],
+    following: tuple[Statement, ...],
+    parameters: tuple[tuple[tuple[str, StoredRow], ...], Mapping[str, Expr]],
+) -> list[Sweep]:
+    """The sweeps that evaluate right-hand sides and use the results at the same point, one per
+    band.
+
+    ``following``: the statements that use the scalars. ``parameters``: the rows and the scalars of
+    these.
+    """
+    rows, scalars = parameters
+    sweeps = []
+    for index, band in enumerate(_bands(ivp, ivp.regions)):
+        stretches = tuple(
+            replace(
+                stretch,
+                statements=(
+                    *(s for e in evaluations for s in _at_point(stretch, e)),
+                    *following,
+                ),
+            )
+            for stretch in _stretches(ivp, band, "")
+        )
+        used = _names(stretches)
+        read = {ref.array for t in stretches for s in t.statements for ref in references(s.value)}
+        written = {s.target for s in following if isinstance(s, Assign)}
+        times = {f"t{e.suffix}": e.time for e in evaluations if f"t{e.suffix}" in used}
+        sweeps.append(
+            Sweep(
+                name=f"{name}_{_identifier(ivp.name)}_{index}",
+                kernel=kernel,
+                rows=tuple((n, row) for n, row in rows if n in read | written),
+                scalars=(*times.items(), *((n, e) for n, e in scalars.items() if n in used)),
+                stretches=stretches,
+                constants=tuple((n, e) for n, e in ivp.constants.items() if n in used),
+            )
+        )
+    return sweeps
+
+
+def _at_point(stretch: SweepStretch, evaluation: PointEvaluation) -> Iterator[Statement]:
+    """The statements of a stretch with other names of argument, time and locals."""
+    names: dict[str, Expr] = {"t": Sym(f"t{evaluation.suffix}")}
+
+    def argument(expr: Expr) -> Expr:
+        state = isinstance(expr, Ref) and expr.array == "y"
+        return Ref(evaluation.argument, expr.indices) if state and isinstance(expr, Ref) else expr
+
+    for statement in stretch.statements:
+        value = substitute(rebuild(statement.value, argument), names)
+        if isinstance(statement, Local):
+            names[statement.name] = Sym(f"{statement.name}{evaluation.suffix}")
+            yield Local(f"{statement.name}{evaluation.suffix}", value)
+        else:
+            yield Local(evaluation.target, value)
+
+
 def initial(ivp: Ivp, target: StoredRow) -> list[Sweep]:
     """The sweeps that set the initial values, one per band."""
     name = "initial_" + _identifier(ivp.name)
@@ -66,8 +152,7 @@ def _sweeps(
         written += "_"
     sweeps = []
     for index, band in enumerate(_bands(ivp, regions)):
-        planes = any(region.rows is not None for region in band)
-        stretches = tuple(_stretch(ivp, region, written, planes) for region in band)
+        stretches = _stretches(ivp, band, written)
         used = _names(stretches)
         rows = [(written, target)]
         if argument is not None and any(references(r.body) for r in band):
@@ -126,6 +211,11 @@ def _check_short_rows(ivp: Ivp, band: list[Region], row: int) -> None:
                 f"regions {', '.join(map(str, band))}: bounds must be multiples of the row length"
                 f" {row}, and columns must cover the row"
             )
+
+
+def _stretches(ivp: Ivp, band: Sequence[Region], written: str) -> tuple[SweepStretch, ...]:
+    planes = any(region.rows is not None for region in band)
+    return tuple(_stretch(ivp, region, written, planes) for region in band)
 
 
 def _stretch(ivp: Ivp, region: Region, written: str, planes: bool) -> SweepStretch:

@@ -11,7 +11,9 @@ from autotune.codegen.tree.loop_nests import (
     NestLoop,
     Node,
     Nodes,
+    PipelineNest,
     ReduceStatement,
+    StageNest,
     Statement,
     StoreStatement,
     TileNest,
@@ -249,6 +251,152 @@ def _iteration(loop: NestLoop, first: str, second: str) -> tuple[Nest, Nodes, Ne
     raise IllegalTransformation(
         f"the loop must hold {second}, then {first}, and no other kernel or tile"
     )
+
+
+def pipeline(tree: Nodes, variable: str, block: int) -> Nodes:
+    """The iterations of a counted loop as stages of a pipeline, with what lies around the loop.
+
+        first; loop k { second; sync; third; sync }; last; sync         before
+        pipeline { first second | third second | ... | third last }     stages
+
+    Stage 0 is what precedes the loop and ``second``, stage k is ``third`` and the next ``second``,
+    the last stage is ``third`` and what follows the loop. ``third`` evaluates the right-hand side
+    of the buffer that ``second`` writes. A stage runs behind the one before it by the access
+    distance, so the buffer is there where it is read.
+
+    Legal under four conditions. ``third`` reads, at other points, nothing but the buffer; what
+    precedes the loop reads, at other points, only arrays that the step writes in its last stage or
+    not at all: these get a second copy, which is exchanged with the first after the step. Nothing
+    else reads at other points. Every other array is written in a stage before it is read there: so
+    no array but the state outlives a stage.
+    """
+    for position, node in enumerate(tree):
+        if isinstance(node, NestLoop) and node.variable == variable:
+            return _pipelined(tree[:position], node, tree[position + 1 :], block)
+    raise IllegalTransformation(f"there is no counted loop over {variable}")
+
+
+def _pipelined(before: Nodes, loop: NestLoop, after: Nodes, block: int) -> Nodes:
+    second, third = _loop_kernels(loop)
+    buffer = _buffer(second, third)
+    assert loop.end is not None
+    comms = tuple(node for node in before if isinstance(node, Comm))
+    first = tuple(node for node in before if isinstance(node, Nest))
+    last = tuple(node for node in after if isinstance(node, Nest))
+    if len(comms) + len(first) < len(before) or any(
+        not isinstance(node, Nest | Sync) for node in after
+    ):
+        raise IllegalTransformation("there are loops or tiles beside the loop of the pipeline")
+    state = reads_around(first)
+    if state & writes((*first, second, third)):
+        raise IllegalTransformation(f"{', '.join(sorted(state))} must be written last")
+    if reads_around(last):
+        raise IllegalTransformation(f"{last[0].kernel} reads at other points what a stage writes")
+    copied = sorted(state & writes(last))
+    second = _renamed(second, buffer, f"{buffer}_next")
+    for array in copied:
+        last = tuple(_renamed(nest, array, f"{array}_next") for nest in last)
+    trips = loop.end - loop.first
+    middle = [(third, second)] * (trips - 1)
+    stages = [(*first, second), *middle, (third, *last)]
+    for nests_ in stages:
+        _check_stage(nests_, frozenset({buffer}) | state)
+    body = tuple(StageNest(nests_) for nests_ in stages)
+    shift = tuple(Swap(array, f"{array}_next") for array in copied)
+    return (*comms, PipelineNest(block, buffer, body), *shift, Sync())
+
+
+def contract(tree: Nodes, array: str) -> Nodes:
+    """The kernels of every stage of a pipeline that use an array, in one sweep.
+
+    The elements of the array become scalars of one point. Legal where nothing else uses the array,
+    the stage writes it before it reads it (as in every pipeline), and the long loop of each of the
+    kernels is, or can be made, its outermost loop. What a stage reads at other points it does not
+    write, so its points are independent.
+    """
+    if not any(isinstance(node, PipelineNest) for node in tree):
+        raise IllegalTransformation(f"elements of {array} are scalars only in a pipeline")
+
+    def change(node: Node) -> Nodes:
+        return (
+            (replace(node, body=_one_sweep(node, array)),)
+            if isinstance(node, StageNest)
+            else (node,)
+        )
+
+    return rebuild(tree, change)
+
+
+def _one_sweep(stage: StageNest, array: str) -> Nodes:
+    users = tuple(
+        nest
+        for nest in nests(stage.body)
+        if array in reads((nest,)) | writes((nest,)) | reads_around((nest,))
+    )
+    if not users or array in reads_around(users) or array not in writes(users[:1]):
+        raise IllegalTransformation(f"no stage writes {array} and reads it at the same point")
+    position = stage.body.index(users[0])
+    if stage.body[position : position + len(users)] != users:
+        raise IllegalTransformation(f"the kernels that use {array} are not neighbours")
+    loops = [_long_outside(nest) for nest in users]
+    body = tuple(node for loop in loops for node in loop.body)
+    kernel = "+".join(nest.kernel for nest in users)
+    fused = Nest(kernel, (replace(loops[0], body=body),), frozenset({array}))
+    return (*stage.body[:position], fused, *stage.body[position + len(users) :])
+
+
+def _long_outside(nest: Nest) -> NestLoop:
+    """The long loop of a kernel as its outermost loop."""
+    if reads_around((nest,)):
+        loops, statement = _perfect(nest)
+        body: Nodes = (statement,)
+        for loop in sorted(loops, key=lambda loop: loop.long):
+            body = (replace(loop, body=body),)
+        nest = replace(nest, body=body)
+    match nest.body:
+        case (NestLoop(end=None) as outer,):
+            return outer
+    raise IllegalTransformation(f"the long loop is not the outermost loop of {nest.kernel}")
+
+
+def _loop_kernels(loop: NestLoop) -> tuple[Nest, Nest]:
+    """The two nests of a loop ``second; sync; comm; third; sync``."""
+    if loop.end is None or loop.end == loop.first:
+        raise IllegalTransformation(f"the loop over {loop.variable} has no iterations")
+    match [node for node in loop.body if not isinstance(node, Sync | Comm)]:
+        case [Nest() as second, Nest() as third]:
+            return second, third
+    raise IllegalTransformation(
+        f"the loop over {loop.variable} must hold two kernels, and neither loops nor tiles"
+    )
+
+
+def _buffer(second: Nest, third: Nest) -> str:
+    """The only array that ``second`` writes and that ``third`` reads at other points."""
+    around = reads_around((third,))
+    if reads_around((second,)) or len(around) != 1 or writes((second,)) != around:
+        raise IllegalTransformation(
+            f"{third.kernel} must read, at other points, the one array that {second.kernel} writes"
+        )
+    (buffer,) = around
+    if buffer in writes((third,)) | reads((second,)):
+        raise IllegalTransformation(f"{buffer} is read and written at the same points")
+    return buffer
+
+
+def _check_stage(stage: tuple[Nest, ...], shared: frozenset[str]) -> None:
+    """Raise unless a stage writes every array, but the ``shared`` ones, before it reads it."""
+    written: set[str] = set(shared)
+    for nest in stage:
+        for statement in statements(nest.body):
+            later = writes(stage) - written - {statement.target.array}
+            lacking = reads((statement,)) & later
+            if lacking:
+                raise IllegalTransformation(
+                    f"{nest.kernel} reads {', '.join(sorted(lacking))} of an earlier stage"
+                )
+            if statement.target.indices:
+                written.add(statement.target.array)
 
 
 def _renamed(nest: Nest, old: str, new: str) -> Nest:

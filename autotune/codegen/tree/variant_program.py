@@ -11,10 +11,11 @@ from autotune.codegen.tree.loop_nests import (
     NestLoop,
     Node,
     Nodes,
+    PipelineNest,
     ReduceStatement,
     StoreStatement,
 )
-from autotune.codegen.tree.lower import Coefficients, Outliner
+from autotune.codegen.tree.lower import Coefficients, Outliner, version_name
 from autotune.codegen.tree.races import races
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.kernel import Application, Kernel
@@ -30,10 +31,12 @@ from autotune.domain.skeleton import (
 )
 from autotune.domain.variant import (
     Block,
+    Contract,
     Fuse,
     FuseTiles,
     Interchange,
     Pad,
+    Pipeline,
     Tile,
     Transformation,
     Unroll,
@@ -56,10 +59,17 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_t
     step = regions.granule(problem.ivp)
     for transformation in variant.transformations:
         tree = apply(tree, transformation, step)
-    outliner = Outliner(problem.ivp, coefficients(skeleton, problem.method), _stored(skeleton))
+    arrays, windows = _storage(tree, skeleton, problem.method)
+    outliner = Outliner(
+        problem.ivp,
+        coefficients(skeleton, problem.method),
+        _stored(skeleton),
+        frozenset(window.array for window in windows),
+    )
     result = loop_tree.StepProgram(
         body=outliner.block(tree),
-        arrays=_arrays(tree, skeleton, problem.method),
+        arrays=arrays,
+        windows=windows,
         pad_lines=0,
         stages=problem.method.stages,
         granule=step,
@@ -137,6 +147,11 @@ def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
         case FuseTiles(first=first, second=second, size=size, buffer=buffer):
             _check_tile(size, granule)
             return transform.fuse_tiles(tree, first, second, size, buffer)
+        case Pipeline(loop=loop, block=block):
+            _check_tile(block, granule)
+            return transform.pipeline(tree, loop, block)
+        case Contract(array=array):
+            return transform.contract(tree, array)
         case Pad():
             return tree  # storage only
         case Block(kernel=kernel) | Unroll(kernel=kernel) | Wavefront(kernel=kernel):
@@ -162,8 +177,43 @@ def _stored(skeleton: Skeleton) -> frozenset[str]:
     return frozenset(names | {f"{name}_next" for name in names})
 
 
+def _storage(
+    tree: Nodes, skeleton: Skeleton, method: ButcherTableau
+) -> tuple[tuple[tuple[str, int], ...], tuple[loop_tree.Window, ...]]:
+    """The stored arrays that the tree uses, in the skeleton's order, second buffers after each, and
+    the windows of its pipeline.
+
+    In a pipeline the arrays that a stage writes before it reads them are windows: all but the
+    state, which is exchanged with a second copy.
+    """
+    arrays = _arrays(tree, skeleton, method)
+    pipeline = next((n for n in loop_nests.walk(tree) if isinstance(n, PipelineNest)), None)
+    if pipeline is None:
+        return arrays, ()
+    swapped = {n for s in tree if isinstance(s, loop_tree.Swap) for n in (s.first, s.second)}
+    written = loop_nests.writes(tree)
+    contracted = {name for nest in loop_nests.nests(tree) for name in nest.contracted}
+    windows: list[loop_tree.Window] = []
+    kept: list[tuple[str, int]] = []
+    for name, rows in arrays:
+        if name == f"{pipeline.buffer}_next":
+            continue
+        if name == pipeline.buffer:
+            windows += [
+                loop_tree.Window(version_name(name, stage), rows, neighbours=True)
+                for stage in range(len(pipeline.body) - 1)
+            ]
+        elif name in contracted:
+            continue
+        elif name in written and name not in swapped:
+            windows.append(loop_tree.Window(name, rows, neighbours=False))
+        else:
+            kept.append((name, rows))
+    return tuple(kept), tuple(windows)
+
+
 def _arrays(tree: Nodes, skeleton: Skeleton, method: ButcherTableau) -> tuple[tuple[str, int], ...]:
-    """The stored arrays that the tree uses, in the skeleton's order, second buffers last."""
+    """The arrays that the tree uses, in the skeleton's order, second buffers after each."""
     used = loop_nests.reads(tree) | loop_nests.reads_around(tree) | loop_nests.writes(tree)
     rows: Mapping[str, int] = {
         name: 1 if len(extents) == 1 else method.stages

@@ -15,7 +15,15 @@ from autotune.codegen import communication
 from autotune.codegen.tree import regions
 from autotune.domain.problem import AnyProblem, Ivp, Problem, Region, StencilProblem, generated
 from autotune.domain.results import Status
-from autotune.domain.variant import Block, Candidate, FuseTiles, Tile, Unroll, Wavefront
+from autotune.domain.variant import (
+    Block,
+    Candidate,
+    FuseTiles,
+    Pipeline,
+    Tile,
+    Unroll,
+    Wavefront,
+)
 from autotune.measuring.verification import grid_reference, ivp_reference
 
 TOLERANCE = 1e-12
@@ -23,6 +31,8 @@ TOLERANCE = 1e-12
 
 _TILES = 2.5
 _LINE = 8
+_PAGE = 512
+"""Components of a page, of which windows hold whole ones."""
 _LARGE = 0.125
 """Share of the components from which on a region does not count as a boundary."""
 
@@ -181,7 +191,9 @@ def _odd(least: int, block: int, factor: int) -> int:
 
 
 def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
-    tiles = [t.size for t in candidate.variant.transformations if isinstance(t, Tile | FuseTiles)]
+    transformations = candidate.variant.transformations
+    tiles = [t.size for t in transformations if isinstance(t, Tile | FuseTiles)]
+    tiles += [t.block + _PAGE for t in transformations if isinstance(t, Pipeline)]
     team = candidate.ranks * candidate.threads
     components = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * team
     smallest = _smallest(problem.ivp, components)

@@ -80,7 +80,7 @@ class ThreadPasses:
     """Number of threads that do the same."""
 
 
-class _Cluster(NamedTuple):
+class AccessCluster(NamedTuple):
     """Neighbouring offsets of one access. ``shift``: the distance of the cluster from the own
     component, or 0.
     """
@@ -158,7 +158,7 @@ class _Builder:
     sizes: list[float] = field(init=False)
     outside: dict[tuple[int, int], int] = field(default_factory=dict)
     """(row, first component) to an object outside the block."""
-    clusters: dict[tuple[int, int], tuple[_Cluster, ...]] = field(default_factory=dict)
+    clusters: dict[tuple[int, int], tuple[AccessCluster, ...]] = field(default_factory=dict)
     ranges: dict[int, tuple[range, bool]] = field(default_factory=dict)
     made: dict[tuple[int, int], tuple[float, tuple[Touch, ...]]] = field(default_factory=dict)
 
@@ -260,7 +260,7 @@ class _Builder:
         key = (call.sweep, segment)
         if key not in self.clusters:
             far = self.length(segment) / 2
-            self.clusters[key] = _clusters(self.shapes[call.sweep].accesses, far, self.line)
+            self.clusters[key] = clusters(self.shapes[call.sweep].accesses, far, self.line)
         rows = dict(call.rows)
         segments = len(self.cuts) - 1
         touches = []
@@ -297,7 +297,11 @@ def _cuts(shapes: Sequence[SweepShape], first: int, end: int) -> list[int]:
     return [*cuts, end]
 
 
-def _clusters(accesses: Sequence[RowAccess], far: float, line: int) -> tuple[_Cluster, ...]:
+def clusters(accesses: Sequence[RowAccess], far: float, line: int) -> tuple[AccessCluster, ...]:
+    """The accesses of a sweep, apart where two neighbouring offsets are ``far`` from one another.
+
+    ``far`` in components, ``line`` in bytes.
+    """
     split: list[tuple[RowAccess, int, tuple[int, ...]]] = []
     for access in accesses:
         parts: list[list[int]] = [[access.offsets[0]]]
@@ -310,7 +314,7 @@ def _clusters(accesses: Sequence[RowAccess], far: float, line: int) -> tuple[_Cl
             split.append((access, 0 if abs(nearest) < far else nearest, tuple(part)))
     offsets = [part for _, _, part in split]
     return tuple(
-        _Cluster(
+        AccessCluster(
             access.parameter,
             shift,
             access.read,

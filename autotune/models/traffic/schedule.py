@@ -16,7 +16,10 @@ from autotune.codegen.tree.loop_tree import (
     AnySweep,
     Comm,
     GridSweep,
+    LoopNode,
     NodeBlock,
+    PipelineLoop,
+    PipelineStage,
     Repeat,
     StepProgram,
     Swap,
@@ -45,6 +48,8 @@ class CallPhase:
 
     calls: tuple[int, ...]
     tile: int | None
+    stages: tuple[int, ...] = ()
+    """The stage of each call in a pipeline, whose blocks are ``tile`` components long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,17 @@ class Schedule:
     sweeps: tuple[AnySweep, ...]
     steps: tuple[TimeStep, ...]
     rows: tuple[str, ...]
-    """Names of the stored rows, in the order of the storage: ``Y[2]``."""
+    """Names of the rows, in the order of the storage: ``Y[2]``; those of windows are last."""
+    windows: tuple[bool, ...] = ()
+    """For each row of a window, at the end of ``rows``, whether it holds neighbours."""
+
+    def stored(self, row: int) -> bool:
+        """Whether a row, by its position, is stored whole."""
+        return row < len(self.rows) - len(self.windows)
+
+    def neighbours(self, row: int) -> bool:
+        """Whether a row, by its position, belongs to a window that holds neighbours."""
+        return not self.stored(row) and self.windows[row - len(self.rows)]
 
 
 _SYNC = -1
@@ -100,6 +115,8 @@ class _Walk:
                     self.block(node.body, loop, calls)
                     if calls:
                         self.phases.append(CallPhase(tuple(calls), node.size))
+                case PipelineLoop() if tile is None:
+                    self.pipeline(node, loop)
                 case Sync() if tile is None:
                     self.order.append(_SYNC)
                 case Swap():
@@ -110,6 +127,16 @@ class _Walk:
                     pass
                 case _:
                     raise ValueError(f"{type(node).__name__} inside a tile loop")
+
+    def pipeline(self, node: PipelineLoop, loop: Mapping[str, int]) -> None:
+        calls: list[int] = []
+        stages: list[int] = []
+        for stage in node.body.nodes:
+            if not isinstance(stage, PipelineStage):
+                raise ValueError(f"{type(stage).__name__} beside the stages of a pipeline")
+            self.block(stage.body, loop, calls)
+            stages += [stage.number] * (len(calls) - len(stages))
+        self.phases.append(CallPhase(tuple(calls), node.block, tuple(stages)))
 
     def call(self, sweep: AnySweep, loop: Mapping[str, int], tile: list[int] | None) -> None:
         rows = tuple(
@@ -141,7 +168,7 @@ class _Walk:
 
 def _has_swap(block: NodeBlock) -> bool:
     return any(
-        isinstance(node, Swap) or (isinstance(node, Repeat | Tiles) and _has_swap(node.body))
+        isinstance(node, Swap) or (isinstance(node, LoopNode) and _has_swap(node.body))
         for node in block.nodes
     )
 
@@ -163,14 +190,16 @@ def schedule(program: StepProgram) -> Schedule:
     numbers = {id(sweep): index for index, sweep in enumerate(sweeps)}
     places: dict[str, int] = {}
     names: list[str] = []
-    for array, rows in program.arrays:
+    windows = tuple((window.array, window.rows) for window in program.windows)
+    for array, rows in (*program.arrays, *windows):
         places[array] = len(names)
         names += [array] if rows == 1 else [f"{array}[{index}]" for index in range(rows)]
     first = _step(program, numbers, places)
+    held = tuple(w.neighbours for w in program.windows for _ in range(w.rows))
     if not _has_swap(program.body):
-        return Schedule(sweeps, (first, first), tuple(names))
+        return Schedule(sweeps, (first, first), tuple(names), held)
     steps = (first, _step(program, numbers, places), _step(program, numbers, places))
-    return Schedule(sweeps, steps, tuple(names))
+    return Schedule(sweeps, steps, tuple(names), held)
 
 
 def _step(program: StepProgram, numbers: Mapping[int, int], places: dict[str, int]) -> TimeStep:

@@ -10,6 +10,7 @@ from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, StencilProblem, generated
 from autotune.models.traffic.grid.grid_traffic import GridAnalyser
 from autotune.models.traffic.passes import thread_passes
+from autotune.models.traffic.pipeline_passes import PipelineRanges, pipeline_passes
 from autotune.models.traffic.reuse_distance import streams
 from autotune.models.traffic.schedule import PlanCache, Schedule, schedule
 from autotune.models.traffic.stream_records import StepTraffic
@@ -30,6 +31,7 @@ class TrafficAnalyser:
     machine: Machine
     _schedules: PlanCache[Schedule] = field(default_factory=lambda: PlanCache(schedule))
     _values: dict[_Place, Mapping[str, float | int]] = field(default_factory=dict)
+    _distances: dict[_Place, int] = field(default_factory=dict)
     _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
     _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)
     _grids: GridAnalyser | None = None
@@ -49,6 +51,7 @@ class TrafficAnalyser:
         place = (problem.definition, problem.size)
         if place not in self._values:
             self._values[place] = problem.ivp.values(problem.size)
+            self._distances[place] = problem.ivp.distance(problem.size)
         plan = self._schedules[program]
         key = (id(plan), program.granule, place, threads, nodes)
         if key not in self._traffics:
@@ -67,7 +70,11 @@ class TrafficAnalyser:
         if (id(plan), place) not in self._plans:
             self._plans[id(plan), place] = tuple(self._shape(s, place) for s in plan.sweeps)
         shapes = self._plans[id(plan), place]
-        passes = thread_passes(plan, shapes, n, granule, threads, line)
+        if plan.windows:
+            ranges = PipelineRanges(n, granule, self._distances[place], line)
+            passes = pipeline_passes(plan, shapes, ranges, threads)
+        else:
+            passes = thread_passes(plan, shapes, n, granule, threads, line)
         caches = self.machine.caches
         sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
         return StepTraffic(

@@ -158,7 +158,7 @@ def _tiles(block: loop_tree.NodeBlock) -> Iterator[loop_tree.Tiles]:
     for node in block.nodes:
         if isinstance(node, loop_tree.Tiles):
             yield node
-        if isinstance(node, loop_tree.Tiles | loop_tree.Repeat):
+        if isinstance(node, loop_tree.LoopNode):
             yield from _tiles(node.body)
 
 

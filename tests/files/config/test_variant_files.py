@@ -131,7 +131,11 @@ def test_a_space_is_read(tmp_path):
         (", tile: none}", "}", "14:1: the baseline has no value of tile"),
         ("baseline: {order: jli", "baseline: {order: jil", "order: text 'jil' is not one of its"),
         ("baseline: {", "baseline: {x: 1, ", "14:12: unknown parameter 'x'"),
-        ("  - {fuse:", "  - {pad: {lines: 1}, fuse:", "a rule is exactly one of block, fuse"),
+        (
+            "  - {fuse:",
+            "  - {pad: {lines: 1}, fuse:",
+            "exactly one of block, contract, fuse",
+        ),
     ],
 )
 def test_a_wrong_space(tmp_path, old, new, expected):
@@ -198,6 +202,7 @@ def test_baselines_are_strong_and_labels_unique(name):
         parameters=dict(space.baseline),
     )
     unpadded = 0 in space.parameters["pad"] and len(space.parameters["pad"]) == 1
-    expected = {"pirk": "jli", "jacobi": "u1"}[space.skeleton]
+    sweeps = "t1-" if "t" in space.parameters else ""
+    expected = {"pirk": "jli", "jacobi": f"{sweeps}u1"}[space.skeleton]
     pad = {"pirk": "-pad5", "jacobi": "-pad1"}[space.skeleton]
     assert baseline.label == expected + ("" if unpadded else pad)

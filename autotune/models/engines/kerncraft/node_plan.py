@@ -79,6 +79,8 @@ class NodePlan:
 
 def plan(program: loop_tree.StepProgram, ivp: Ivp) -> NodePlan | str:
     """The program as kernels for kerncraft, or the reason why kerncraft cannot model it."""
+    if program.windows:
+        return "kerncraft knows no loop that follows another one, so no pipeline"
     if _has_tiles(program.body):
         return "kerncraft takes no loop variable in the bounds of a loop, so no tiles"
     steps = schedule(program)

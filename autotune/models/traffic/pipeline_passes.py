@@ -1,0 +1,214 @@
+"""The passes of one thread through a pipeline, as seen by the caches.
+
+While stage 0 is in one block, every later stage is a lag further behind. A *slot* is a stretch of
+the long dimension, a *position* what all stages do while each advances by a block:
+
+    slot           0    1    2    3    4    5
+    position 5                              stage 0
+                             stage 1                     c slots behind, c = lag / slot
+                   stage 2
+
+A slot is a part of the block where the lag is shorter; else a block is a tile of the slot.
+Rows of the state are new objects in every slot. A window is as many objects as it has slots; they
+come round again. The positions before the steady one are the history of its reuse distances.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from autotune.models.traffic.passes import (
+    DOUBLE,
+    Pass,
+    PassGroup,
+    ThreadPasses,
+    Touch,
+    blocks,
+    clusters,
+)
+from autotune.models.traffic.schedule import CallPhase, Schedule
+from autotune.models.traffic.sweep_shape import SweepShape
+
+_FINEST = 2
+"""The most slots in a lag, ..."""
+_PARTS = 8
+"""... the most slots in a block, ..."""
+_NEAR = 12
+"""... and the part of a block below which a lag is taken for none."""
+_SMALLEST = 64
+"""Calls that compute less than the block divided by this (boundaries) are left out."""
+_PAGE = 512
+"""Components of a page; windows are whole pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRanges:
+    """What the stages of a pipeline of one problem have in common."""
+
+    n: int
+    granule: int
+    distance: int
+    """Access distance of the right-hand side, in components."""
+    line: int
+    """Bytes of a cache line."""
+
+    @property
+    def lag(self) -> int:
+        """The components from a stage to the next: the access distance in whole granules."""
+        return -(-self.distance // self.granule) * self.granule
+
+
+def pipeline_passes(
+    schedule: Schedule, shapes: Sequence[SweepShape], ranges: PipelineRanges, threads: int
+) -> list[ThreadPasses]:
+    """The passes of every thread that differs from the others; idle threads are left out.
+
+    Raises ValueError where a program has other phases beside its pipeline, or computes nothing.
+    """
+    step = schedule.steps[-1]
+    if len(step.phases) != 1:
+        raise ValueError("a program with a pipeline has sweeps beside it")
+    phase = step.phases[0]
+    groups: dict[tuple[float, ...], list[tuple[int, int]]] = {}
+    for first, end in blocks(ranges.n, ranges.granule, threads):
+        if end > first:
+            work = _iterations(schedule, shapes, phase, ranges, (first, end))
+            groups.setdefault(work, []).append((first, end))
+    passes = [
+        _Builder(schedule, shapes, phase, ranges, work, members[0]).passes(len(members))
+        for work, members in groups.items()
+        if any(work)
+    ]
+    if not passes:
+        raise ValueError("the program computes nothing")
+    return passes
+
+
+def _iterations(
+    schedule: Schedule,
+    shapes: Sequence[SweepShape],
+    phase: CallPhase,
+    ranges: PipelineRanges,
+    block: tuple[int, int],
+) -> tuple[float, ...]:
+    """The components that each call computes in a time step, with the borders of its thread."""
+    first, end = block
+    result = []
+    for call, stage in zip(phase.calls, phase.stages, strict=True):
+        shape = shapes[schedule.steps[-1].calls[call].sweep]
+        margin = (phase.stages[-1] - stage) * ranges.lag
+        low = max(first - margin, 0, shape.lower)
+        high = min(end + margin, ranges.n, shape.upper)
+        count = max(0, high - low) * shape.share
+        result.append(count if count * _SMALLEST >= end - first else 0.0)
+    return tuple(result)
+
+
+@dataclass(slots=True)
+class _Builder:
+    schedule: Schedule
+    shapes: Sequence[SweepShape]
+    phase: CallPhase
+    ranges: PipelineRanges
+    work: tuple[float, ...]
+    block: tuple[int, int]
+    behind: int = field(init=False)
+    """Slots from a stage to the next."""
+    parts: int = field(init=False)
+    """Slots of a block; 1 where a block is a part of a slot."""
+    slot: float = field(init=False)
+    """Components of a slot."""
+    window: int = field(init=False)
+    """Components of a window that holds neighbours."""
+    turns: int = field(init=False)
+    """Slots of such a window."""
+    sizes: list[float] = field(default_factory=list)
+    objects: dict[tuple[int, int], int] = field(default_factory=dict)
+    """(row, slot) to the number of its object."""
+
+    def __post_init__(self) -> None:
+        size, lag = self.size, self.ranges.lag
+        self.behind = self.parts = 1
+        if lag >= size:
+            self.behind = max(1, round(lag / max(size, lag / _FINEST)))
+            self.slot = lag / self.behind
+        elif lag * _NEAR > size:
+            self.parts = min(_PARTS, round(size / lag))
+            self.slot = size / self.parts
+        else:
+            self.behind, self.slot = 0, float(size)
+        components = size + self.ranges.distance + max(lag, self.ranges.distance)
+        self.window = -(-components // _PAGE) * _PAGE
+        self.turns = max(2 * self.behind + self.parts, round(self.window / self.slot))
+
+    @property
+    def size(self) -> int:
+        """Components of a block."""
+        assert self.phase.tile is not None
+        return self.phase.tile
+
+    def passes(self, alike: int) -> ThreadPasses:
+        """The passes of a time step, from the state after the step before it."""
+        slots = self.turns + (self.phase.stages[-1] + 1) * self.behind
+        last = -(-slots // self.parts) + 1
+        positions = [self.position(number) for number in range(last + 1)]
+        state = [number for (row, _), number in self.objects.items() if self.schedule.stored(row)]
+        earlier = self.touching(state)
+        rest = self.touching([self.new(self.rest(len(state)))])
+        history = (earlier, rest, *positions[:-1])
+        return ThreadPasses((history, (positions[-1],)), tuple(self.sizes), alike)
+
+    def rest(self, slots: int) -> float:
+        """Bytes of the state that a thread touches in a time step beside so many slots."""
+        count = sum(self.schedule.stored(row) for row in range(len(self.schedule.rows)))
+        components = self.block[1] - self.block[0] + 2 * self.phase.stages[-1] * self.ranges.lag
+        return DOUBLE * max(0.0, count * min(components, self.ranges.n) - slots * self.slot)
+
+    def touching(self, objects: Sequence[int]) -> PassGroup:
+        """A pass that reads some objects."""
+        touches = tuple(Touch(0, number, True, False, False, ()) for number in objects)
+        return PassGroup((Pass(0, 0.0, touches, True),), 1.0, self.slot)
+
+    def position(self, number: int) -> PassGroup:
+        """All stages, each one block further."""
+        passes = [
+            Pass(
+                call,
+                work / self.parts,
+                self.touches(call, number * self.parts + part - stage * self.behind),
+                True,
+            )
+            for call, stage, work in zip(
+                self.phase.calls, self.phase.stages, self.work, strict=True
+            )
+            if work
+            for part in range(self.parts)
+        ]
+        tile = min(float(self.size), self.slot)
+        return PassGroup(tuple(passes), tile / self.slot, tile)
+
+    def touches(self, number: int, slot: int) -> tuple[Touch, ...]:
+        """The objects that a call touches in a slot."""
+        call = self.schedule.steps[-1].calls[number]
+        rows = dict(call.rows)
+        touches = []
+        for cluster in clusters(self.shapes[call.sweep].accesses, self.slot / 2, self.ranges.line):
+            row = rows[cluster.parameter]
+            place = self.object(row, slot + round(cluster.shift / self.slot))
+            touches.append(Touch(row, place, cluster.read, cluster.written, False, cluster.trails))
+        return tuple(touches)
+
+    def object(self, row: int, slot: int) -> int:
+        """The number of the object of a row at a slot."""
+        size = DOUBLE * self.slot
+        if not self.schedule.stored(row):
+            neighbours = self.schedule.neighbours(row)
+            slot %= self.turns if neighbours else self.parts
+            size = DOUBLE * (self.window / self.turns if neighbours else self.slot)
+        if (row, slot) not in self.objects:
+            self.objects[row, slot] = self.new(size)
+        return self.objects[row, slot]
+
+    def new(self, size: float) -> int:
+        """A further object of so many bytes."""
+        self.sizes.append(size)
+        return len(self.sizes) - 1

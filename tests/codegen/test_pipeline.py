@@ -1,0 +1,131 @@
+"""Corrector steps as a pipeline: the same result at any block, size and number of threads."""
+
+import numpy as np
+import pytest
+from codegen_build import IVPS, Workshop, problem, setup, sources, state, variant
+
+from autotune.codegen.tree.transform import IllegalTransformation
+from autotune.domain.variant import (
+    Contract,
+    Fuse,
+    FuseTiles,
+    Interchange,
+    Pad,
+    Pipeline,
+    Tile,
+    Transformation,
+)
+from autotune.measuring.verification import ivp_reference, verify
+from autotune.workloads.shipped import workload_of
+
+STEPS = 3
+LIMITED = [ivp for ivp in IVPS if problem(ivp, 101).ivp.limited]
+SIZES = {"heat2d": 61}
+
+
+def agrees(
+    workshop: Workshop,
+    ivp: str,
+    size: int,
+    *transformations: Transformation,
+    method: str = "radau-iia-7",
+) -> None:
+    at = problem(ivp, size, method)
+    expected = ivp_reference.integrate(at, STEPS)
+    fields = verify.fields(at.ivp, at.size)
+    program = workshop.build(sources(variant(*transformations), at))
+    for threads in (1, 2, 3, 7):
+        verdict = verify.judge(state(program, at, threads, STEPS), expected, fields)
+        assert verdict.status == "ok", f"{ivp} {threads}: {verdict.detail}"
+
+
+@pytest.mark.parametrize("ivp", LIMITED)
+@pytest.mark.parametrize("block", [8, 64, 1000, 8192])
+def test_every_block_agrees_with_the_reference(ivp: str, block: int, workshop: Workshop) -> None:
+    granule = 24 if block % 24 == 0 else 8
+    agrees(workshop, ivp, SIZES.get(ivp, 3501), Pipeline("k", block - block % granule), Pad(5))
+
+
+@pytest.mark.parametrize("ivp", LIMITED)
+@pytest.mark.parametrize("block", [48, 1008])
+def test_stage_derivatives_in_registers_agree(ivp: str, block: int, workshop: Workshop) -> None:
+    jli = Interchange("lc", ("j", "l", "i"))
+    size = SIZES.get(ivp, 3501)
+    agrees(workshop, ivp, size, jli, Pipeline("k", block), Contract("F"), Pad(5))
+
+
+@pytest.mark.parametrize("order", ["jil", "jli"])
+def test_everything_in_one_sweep_agrees(order: str, workshop: Workshop) -> None:
+    loops = (Interchange("lc", tuple(order)), Fuse("approx", "update"))
+    agrees(workshop, "heat2d", 37, *loops, Pipeline("k", 64), Contract("F"), method="radau-iia-5")
+
+
+@pytest.mark.parametrize("order", ["ijl", "ilj", "jil", "lij", "lji"])
+def test_every_order_agrees(order: str, workshop: Workshop) -> None:
+    agrees(workshop, "heat2d", 37, Interchange("lc", tuple(order)), Pipeline("k", 128))
+
+
+@pytest.mark.parametrize("method", ["radau-iia-3", "radau-iia-11", "lobatto-iiic-6"])
+def test_other_methods_agree(method: str, workshop: Workshop) -> None:
+    agrees(workshop, "wave1d", 1503, Pipeline("k", 64), method=method)
+
+
+@pytest.mark.parametrize("ivp", LIMITED)
+def test_the_smallest_sizes_agree(ivp: str, workshop: Workshop) -> None:
+    agrees(workshop, ivp, problem(ivp, 50).ivp.minimum, Pipeline("k", 64))
+
+
+def test_windows_come_round_many_times(workshop: Workshop) -> None:
+    agrees(workshop, "inverterchain", 20011, Interchange("lc", ("j", "l", "i")), Pipeline("k", 8))
+
+
+def test_a_window_too_short_is_noticed(workshop: Workshop) -> None:
+    at = problem("heat2d", 61)
+    texts = sources(variant(Pipeline("k", 64)), at)
+    name = "windows.h"
+    long_enough = "round_up(block + distance + (lag > distance ? lag : distance), page)"
+    assert long_enough in texts[name]
+    broken = texts | {name: texts[name].replace(long_enough, "round_up(block, page) / 2")}
+    assert broken != texts
+    expected = ivp_reference.integrate(at, STEPS)
+    try:
+        found = state(workshop.build(broken), at, 1, STEPS)
+    except AssertionError:
+        return  # the program ends with an error
+    assert np.max(np.abs(found - expected)) > 1e-9
+
+
+@pytest.mark.parametrize(
+    ("transformations", "reason"),
+    [
+        ([Contract("F")], "only in a pipeline"),
+        ([Pipeline("k", 64), Contract("dy")], "no stage writes dy"),
+        (
+            [Interchange("lc", ("l", "j", "i")), Pipeline("k", 64), Contract("F")],
+            "not the outermost loop of lc",
+        ),
+        ([Pipeline("m", 64)], "no counted loop over m"),
+        ([Pipeline("k", 12)], "not a multiple of 8"),
+        (
+            [Interchange("lc", ("l", "j", "i")), Tile("lc", 64), Pipeline("k", 64)],
+            "neither loops nor tiles",
+        ),
+        ([FuseTiles("rhs", "lc", 64, "Y"), Pipeline("k", 64)], "neither loops nor tiles|beside"),
+        ([Pipeline("k", 64), Pipeline("k", 64)], "no counted loop over k"),
+    ],
+)
+def test_what_cannot_be_a_pipeline_is_refused(
+    transformations: list[Transformation], reason: str
+) -> None:
+    with pytest.raises(IllegalTransformation, match=reason):
+        sources(variant(*transformations), problem("heat2d", 61))
+
+
+def test_the_space_has_pipelines_where_the_access_distance_is_limited() -> None:
+    limited = workload_of(setup(problem("heat2d", 151), space="pirk-time")).candidates(4)
+    blocks = {c.variant.parameters["block"] for c in limited.legal}
+    assert blocks == {"none", 128, 256, 512, 1024, 2048, 4096}
+    other = workload_of(setup(problem("medakzo", 20011), space="pirk-time")).candidates(4)
+    assert {c.variant.parameters["block"] for c in other.legal} == {"none"}
+    reasons = {reason for label, _, reason in other.illegal if "block" in label}
+    assert any("limited access" in reason for reason in reasons)

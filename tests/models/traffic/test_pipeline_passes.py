@@ -1,0 +1,149 @@
+"""The traffic of a pipeline against a brute-force LRU stack of every line it touches."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from autotune.codegen.tree import variant_program
+from autotune.codegen.tree.loop_tree import Assign, PipelineLoop, Repeat, StepProgram, Sweep
+from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
+from autotune.domain.problem import Problem
+from autotune.domain.variant import Fuse, Interchange, Pipeline, Variant
+from autotune.files import config
+from autotune.language.expression import number, references
+from autotune.models.traffic import StepTraffic, analyse
+
+PER_LINE = 8
+PAGE = 512
+MACHINE = Machine(
+    name="tiny",
+    architecture="x86_64",
+    clock=1e9,
+    cores=4,
+    caches=(CacheLevel(name="L1", size=4096, line=64, ways=8, cores=1),),
+    memory=Memory(),
+    in_core=InCore(),
+)
+SKELETON = config.skeleton("pirk")
+JLI = (Interchange("lc", ("j", "l", "i")), Fuse("approx", "update"))
+
+Line = tuple[str, int, int]
+"""Array, row and number of a line."""
+
+
+def made(at: Problem, block: int) -> StepProgram:
+    chosen = Variant(skeleton="pirk", transformations=(*JLI, Pipeline("k", block)), parameters={})
+    return variant_program.program(chosen, SKELETON, at)
+
+
+def touched(program: StepProgram, at: Problem) -> Iterator[Line]:
+    """The lines that one thread touches in a time step, in order."""
+    (loop,) = [n for n in program.body.nodes if isinstance(n, PipelineLoop)]
+    n, distance = at.n, at.ivp.distance(at.size)
+    lag = -(-distance // program.granule) * program.granule
+    far = -(-(loop.block + distance + lag) // PAGE) * PAGE
+    lengths = {w.array: far if w.neighbours else 0 for w in program.windows}
+    stages = len(loop.body.nodes)
+    for begin in range(0, n + stages * lag, loop.block):
+        for number_, stage in enumerate(loop.body.nodes):
+            first = max(0, begin - number_ * lag)
+            last = min(n, begin + loop.block - number_ * lag)
+            for sweep, index in calls(stage.body.nodes):
+                yield from lines(sweep, index, (first, last), lengths, at)
+
+
+def calls(nodes: tuple[object, ...], index: int = 0) -> Iterator[tuple[Sweep, int]]:
+    for node in nodes:
+        if isinstance(node, Repeat):
+            for i in range(node.first, node.end):
+                yield from calls(node.body.nodes, i)
+        elif isinstance(node, Sweep):
+            yield node, index
+
+
+def lines(
+    sweep: Sweep, index: int, block: tuple[int, int], lengths: dict[str, int], at: Problem
+) -> Iterator[Line]:
+    values = at.ivp.values(at.size)
+    stretch = sweep.stretches[len(sweep.stretches) // 2]
+    first = max(block[0], int(number(stretch.lower, values)))
+    last = min(block[1], int(number(stretch.upper, values)))
+    rows = dict(sweep.rows)
+    for j in range(first, last, PER_LINE):
+        for statement in stretch.statements:
+            refs = [(r.array, r.indices[0]) for r in references(statement.value)]
+            places = [(a, int(number(e, {**values, "j": j}))) for a, e in refs if a in rows]
+            if isinstance(statement, Assign):
+                places.append((statement.target, j))
+            for name, place in places:
+                row = rows[name]
+                l_ = 0 if row.index is None else int(number(row.index, {"l": index}))
+                if length := lengths.get(row.array):
+                    place %= length
+                elif row.window:
+                    place -= block[0]
+                yield row.array, l_, place // PER_LINE
+
+
+def missed(trace: list[Line], begin: int, capacities: list[int]) -> list[int]:
+    """The touches from ``begin`` on whose line is not among so many lines touched last."""
+    misses = [0] * len(capacities)
+    for k, capacity in enumerate(capacities):
+        cached: OrderedDict[Line, None] = OrderedDict()
+        for number_, line in enumerate(trace):
+            if line in cached:
+                cached.move_to_end(line)
+                continue
+            cached[line] = None
+            if len(cached) > capacity:
+                cached.popitem(last=False)
+            misses[k] += number_ >= begin
+    return misses
+
+
+def predicted(traffic: StepTraffic, capacity: int) -> float:
+    (thread,) = traffic.threads
+    iterations = np.array([item.iterations for item in thread.passes])[thread.owner]
+    beyond = (thread.history.distance > 64 * capacity).mean(axis=1)
+    return float((thread.lines * iterations * beyond).sum())
+
+
+@pytest.mark.parametrize(
+    ("ivp", "size", "block"),
+    [("heat2d", 96, 96), ("heat2d", 80, 160), ("heat2d", 80, 320), ("wave1d", 6000, 512)],
+)
+def test_lines_that_miss_are_those_of_an_lru_stack(ivp: str, size: int, block: int) -> None:
+    at = Problem(ivp=config.ivp(ivp), method=config.method("radau-iia-3"), correctors=3, size=size)
+    program = made(at, block)
+    step = list(touched(program, at))
+    capacities = [64, 256, 1024]
+    counted = missed(step + step, len(step), capacities)
+    traffic = analyse(program, at, 1, MACHINE)
+    largest = predicted(traffic, 0)
+    for capacity, count in zip(capacities, counted, strict=True):
+        assert predicted(traffic, capacity) == pytest.approx(count, abs=0.1 * largest)
+    assert predicted(traffic, 1024) < 0.3 * largest
+
+
+def test_the_state_passes_through_the_memory_once() -> None:
+    at = Problem(
+        ivp=config.ivp("heat2d"), method=config.method("radau-iia-7"), correctors=6, size=1024
+    )
+    traffic = analyse(made(at, 1024), at, 1, MACHINE)
+    far = predicted(traffic, 1 << 17)  # 8 MiB: more than all windows
+    assert far == pytest.approx(2 * at.n / PER_LINE, rel=0.05)
+
+
+def test_threads_compute_their_borders_themselves() -> None:
+    at = Problem(
+        ivp=config.ivp("heat2d"), method=config.method("radau-iia-7"), correctors=6, size=256
+    )
+    traffic = analyse(made(at, 256), at, 2, MACHINE)
+    (thread,) = traffic.threads
+    assert thread.alike == 2
+    first, last = thread.passes[0], thread.passes[-1]
+    assert last.iterations == pytest.approx(at.n / 2, rel=0.02)
+    assert first.iterations == pytest.approx(at.n / 2 + 6 * 256, rel=0.02)
+    assert traffic.schedule.steps[-1].barriers == 1

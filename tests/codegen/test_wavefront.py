@@ -38,7 +38,9 @@ CASES: list[tuple[str, tuple[Transformation, ...]]] = [
     ("star3d-r4", (Block("sweep", "i", 9), Wavefront("sweep", 3), Unroll("sweep", "i", 2))),
     ("box3d-27pt", (Block("sweep", "j", 2), Block("sweep", "i", 7), Wavefront("sweep", 2))),
     ("star3d-7pt-variable", (Block("sweep", "j", 4), Wavefront("sweep", 3))),
+    ("star3d-13pt", (Block("sweep", "j", 6), Wavefront("sweep", 4))),
     ("star2d-5pt", (Block("sweep", "i", 6), Wavefront("sweep", 5))),
+    ("box2d-9pt", (Wavefront("sweep", 6), Pad(1))),
 ]
 
 

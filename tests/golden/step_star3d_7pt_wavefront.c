@@ -46,7 +46,7 @@ void setup_grid(const long *extent)
 void initial(struct thread *me)
 {
     me->at_once = 4;
-    claim_rings(me, 9, (least(me->extent[1], 16) + 6)*me->stride[1]);
+    claim_rings(me, 9, (least(me->extent[1], 16) + 8)*me->stride[1]);
     sweep_initial_star3d_7pt(me->begin, me->end, -1, me->extent[1] + 1, -1, me->extent[2] + 1,
             me->array[ARRAY_u], me->stride[0], me->stride[1], constants.K, constants.J,
             constants.I);
@@ -64,7 +64,7 @@ void step(struct thread *me, double t)
     PHASE(0);
     for (long from_j = first_j; from_j < last_j; from_j += 16) {
         const long to_j = from_j + 16 < last_j ? from_j + 16 : last_j;
-        const long corner = (from_j - 3)*me->stride[1] - 1;
+        const long corner = (from_j - 4)*me->stride[1] - 1;
         const long ahead = 1*(me->sweeps - 1);
         for (long front = first_k - ahead; first_k < last_k && front < last_k + ahead; front++) {
             for (long sweep = 1; sweep <= me->sweeps; sweep++) {

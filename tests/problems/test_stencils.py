@@ -43,6 +43,17 @@ def star3d_r4(u, k, j, i):
     return 0.145 * u[k, j, i] + rest
 
 
+def star3d_13pt(u, k, j, i):
+    return 0.22 * u[k, j, i] + 0.1 * star(u, k, j, i, 1) + 0.03 * star(u, k, j, i, 2)
+
+
+def box2d_9pt(u, j, i):
+    weights = (0.3, 0.14, 0.035)
+    return sum(
+        weights[abs(a) + abs(b)] * u[j + a, i + b] for a, b in product((-1, 0, 1), repeat=2)
+    )
+
+
 def box3d_27pt(u, k, j, i):
     weights = (0.2, 0.05, 0.025, 0.025)
     return sum(
@@ -73,6 +84,8 @@ BY_HAND = {
     "box3d-27pt": box3d_27pt,
     "star3d-7pt-variable": star3d_7pt_variable,
     "star2d-5pt": star2d_5pt,
+    "star3d-13pt": star3d_13pt,
+    "box2d-9pt": box2d_9pt,
 }
 
 

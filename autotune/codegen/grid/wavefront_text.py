@@ -72,8 +72,10 @@ def _depth(front: loop_tree.PlaneFront) -> int:
 
 
 def _reach(front: loop_tree.PlaneFront) -> int:
-    """Points on a side of a block that the first sweep computes for the later ones."""
-    return front.sweep.radius * (front.sweeps - 1)
+    """Points on a side of a block that a plane of a ring has room for: those that the first sweep
+    computes for the later ones, and ghosts.
+    """
+    return front.sweep.radius * front.sweeps
 
 
 def _corner(front: loop_tree.PlaneFront, bounds: Bounds) -> str:

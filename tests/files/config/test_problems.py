@@ -88,7 +88,7 @@ def test_a_grid_may_have_any_points_in_each_dimension(extents):
         ("{stencil: star3d-7pt, size: 0}",
          "s.yaml:1:40: size: the number 0; expected at least 1"),
         ("{stencil: star3d-8pt, size: 9}",
-         "s.yaml:1:22: unknown stencil 'star3d-8pt'; expected one of box3d-27pt"),
+         "s.yaml:1:22: unknown stencil 'star3d-8pt'; expected one of box2d-9pt"),
         ("{ivp: heat2d, method: radau-iia-7, size: 1}",
          "s.yaml:1:53: size: 1 is below the smallest size of heat2d; expected at least "),
         ("{ivp: heat4d, method: radau-iia-7, size: 64}",

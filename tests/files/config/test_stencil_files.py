@@ -97,6 +97,8 @@ POINTS = {
     "box3d-27pt": (27, 1),
     "star3d-r4": (25, 4),
     "star2d-5pt": (5, 1),
+    "star3d-13pt": (13, 2),
+    "box2d-9pt": (9, 1),
 }
 
 
@@ -262,7 +264,7 @@ def test_a_study_of_stencils_is_read(tmp_path):
     ("old", "new", "fault"),
     [
         ("star3d-7pt, size: 96", "star3d-7p, size: 96",
-         "x.yaml:5:15: unknown stencil 'star3d-7p'; expected one of box3d-27pt"),
+         "x.yaml:5:15: unknown stencil 'star3d-7p'; expected one of box2d-9pt"),
         ("{i: 100, j: 200}", "{i: 100, j: 200, k: 3}",
          "x.yaml:7:50: grid: star2d-5pt has no dimension 'k'; expected one of j, i"),
         ("{i: 100, j: 200}", "{i: 100}", "x.yaml:7:27: grid: no points of j; expected each of j"),

@@ -49,9 +49,7 @@ def star3d_13pt(u, k, j, i):
 
 def box2d_9pt(u, j, i):
     weights = (0.3, 0.14, 0.035)
-    return sum(
-        weights[abs(a) + abs(b)] * u[j + a, i + b] for a, b in product((-1, 0, 1), repeat=2)
-    )
+    return sum(weights[abs(a) + abs(b)] * u[j + a, i + b] for a, b in product((-1, 0, 1), repeat=2))
 
 
 def box3d_27pt(u, k, j, i):

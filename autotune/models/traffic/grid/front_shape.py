@@ -84,10 +84,17 @@ class FrontShape:
         return self.planes_of(sweep) * self.rows_of(sweep) * self.width_of(sweep)
 
     def block_of(self, sweep: int) -> tuple[int, int]:
-        """The rows, and the points of a row, that a sweep computes in a mean block."""
-        many_j, many_i = self.counts
-        rows = round(self.rows_of(sweep) / many_j)
-        return max(1, rows), max(1, round(self.width_of(sweep) / many_i))
+        """The rows, and the points of a row, that a sweep computes in a block of full size.
+
+        Most points lie in such blocks; smaller ones at the end of the grid count as parts of them.
+        """
+        rows = 1 if self.part.planar else self._widest(1, self.around(sweep))
+        return rows, self._widest(2, self.around(sweep))
+
+    def _widest(self, axis: int, around: int) -> int:
+        extent, block = self.part.extents[axis], self.part.blocks[axis]
+        sides = min(self.counts[axis - 1] - 1, 2)
+        return min(extent, block + sides * around)
 
     def lines(self, width: int, low: int = 0, high: int = 0) -> float:
         """The cache lines of points of a row, and of those up to ``low`` before (below 0) and
@@ -102,7 +109,7 @@ class FrontShape:
         return last // per_line - first // per_line + 1
 
     def plane(self, sweep: int) -> GridShape:
-        """The sweep of one plane of a mean block, as a shape of its own."""
+        """The sweep of one plane of a full block, as a shape of its own."""
         rows, width = self.block_of(sweep)
         cut = (1, rows, width)
         return replace(self.part, extents=cut, blocks=cut)

@@ -111,7 +111,7 @@ def _sweeps(sweeps: int) -> list[int]:
 
 
 def plane_shape(shape: FrontShape, extents: tuple[int, ...]) -> SweepShape:
-    """The sweep of one plane in a mean block, as a sweep over components."""
+    """The sweep of one plane in a full block, as a sweep over components."""
     middle = _sweeps(shape.sweeps)[-2]
     whole = as_sweep(shape.plane(middle), (1, *extents[1:]))
     if shape.counts[1] == 1:

@@ -1,0 +1,201 @@
+"""What several sweeps in one pass over a grid gain over the best blocks in space, on this host.
+
+    python benchmarks/gain_stencils.py [--only star3d-7pt] [--size 288] [--rounds 3] [--most 8]
+
+For each stencil, in one thread and in all, candidates of the space `stencil-time` are measured in
+one run, launch by launch in turn: the baseline, the best by prediction of one sweep, the best by
+prediction of several, and the best predicted one of each number of sweeps and of each block in j.
+The grids lie in memory. It prints
+
+    space    ns per point and sweep of the best of one sweep
+    time     the same of the best with several sweeps in a pass
+    gain     space / time, and the same chosen in one half of the rounds and scored in the other
+    chosen   the measured time of the first by prediction over the best of all measured
+    rank     rank correlation of predicted and measured times
+    noise    median over candidates of the slowest over the fastest round
+
+and the geometric means. Not all candidates are measured: the best of all can be better still.
+"""
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.commands.rank import ranked_space
+from autotune.domain.ranking import Ranked
+from autotune.domain.results import Measurement
+from autotune.domain.variant import Candidate, Wavefront
+from autotune.measuring.conditions.host_lock import HostLock
+from autotune.statistics.launch_times import by_round, time_of
+from autotune.statistics.rank_correlation import kendall
+from autotune.tuning import Bench, Chosen, TuningPlan, tune_problem
+from autotune.tuning.base import NoJournal
+
+STENCILS = ("star3d-7pt", "box3d-27pt", "star3d-r4")
+CONFIG = """\
+schema: autotune.config/1
+title: {name} in memory
+machine: host
+skeleton: jacobi
+space: stencil-time
+problems:
+  - {{stencil: {name}, size: {size}}}
+builds:
+  - {{compiler: gcc, flags: [-O3, -march=native]}}
+threads: [{threads}]
+measuring: {{rounds: {rounds}, samples: 3, min_sample: 60 ms}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What was measured of one stencil on a number of threads."""
+
+    space: float
+    time: float
+    crossed: float
+    chosen: float
+    rank: float
+    noise: float
+    words: str
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--only", default="", help="stencils whose name contains this text")
+    parser.add_argument("--size", type=int, default=288, help="points of the grid on a side")
+    parser.add_argument("--rounds", type=int, default=3, help="launches of each candidate")
+    parser.add_argument("--most", type=int, default=8, help="best predicted ones of each kind")
+    arguments = parser.parse_args()
+    print(
+        f"{'stencil':12} {'threads':>7} {'space':>7} {'time':>7} {'gain':>6} {'crossed':>7}"
+        f" {'chosen':>6} {'rank':>5} {'noise':>6}"
+    )
+    for threads in ("1", "all"):
+        gains = []
+        for name in STENCILS:
+            if arguments.only in name:
+                gains.append(_gain(name, threads, arguments))
+                _show(name, threads, gains[-1])
+        means = [
+            statistics.geometric_mean([getattr(gain, key) for gain in gains])
+            for key in ("space", "time", "crossed", "chosen")
+        ]
+        space, time, crossed, chosen = means
+        print(
+            f"{'mean':12} {threads:>7} {'':7} {'':7} {space / time:6.2f} {crossed:7.2f}"
+            f" {chosen:6.3f}",
+            flush=True,
+        )
+
+
+def _show(name: str, threads: str, gain: Gain) -> None:
+    print(
+        f"{name:12} {threads:>7} {gain.space:7.3f} {gain.time:7.3f} {gain.space / gain.time:6.2f}"
+        f" {gain.crossed:7.2f} {gain.chosen:6.3f} {gain.rank:5.2f} {gain.noise:6.1%}  {gain.words}",
+        flush=True,
+    )
+
+
+def _gain(name: str, threads: str, arguments: argparse.Namespace) -> Gain:
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "gain.yaml"
+        text = CONFIG.format(
+            name=name, size=arguments.size, threads=threads, rounds=arguments.rounds
+        )
+        config.write_text(text, encoding="utf-8")
+        workload = ranked_space.load(config)
+        space = ranked_space.rank_space(workload, _silent)
+        entries = _selected(space.rankings[0].entries, arguments.most)
+        chosen = [Chosen(entry.candidate, entry.prediction, "asked for") for entry in entries]
+        bench = Bench(
+            measurer=workload.measurer(space.machine),
+            journal=NoJournal(),
+            progress=_silent,
+            lock=HostLock(_silent),
+        )
+        plan = TuningPlan(measuring=workload.setup.measuring)
+        measured = tune_problem(chosen, bench, plan)
+    return _scored(entries, {m.candidate: m for m in measured})
+
+
+def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Nothing is shown while it runs."""
+
+
+def _sweeps(candidate: Candidate) -> int:
+    """The sweeps of a pass."""
+    changes = candidate.variant.transformations
+    return max((c.sweeps for c in changes if isinstance(c, Wavefront)), default=1)
+
+
+def _selected(entries: Sequence[Ranked], most: int) -> list[Ranked]:
+    """The candidates to measure; of those that differ in padding and unrolling only, the first."""
+    distinct: dict[object, Ranked] = {}
+    for entry in entries:
+        values = entry.candidate.variant.parameters
+        distinct.setdefault(tuple(values[key] for key in ("t", "bk", "bj", "bi")), entry)
+    ordered = list(distinct.values())
+    single = [entry for entry in ordered if _sweeps(entry.candidate) == 1]
+    several = [entry for entry in ordered if _sweeps(entry.candidate) > 1]
+    plain = [e for e in single if e.candidate.variant.label.startswith("t1-u")]
+    picked = [*single[:most], *plain, *several[:most], *_firsts(several, "t")]
+    picked += _firsts(several, "bj")
+    return list({entry.candidate.identity: entry for entry in picked}.values())
+
+
+def _firsts(entries: Iterable[Ranked], key: str) -> list[Ranked]:
+    """The first entry of each value of a parameter."""
+    firsts: dict[object, Ranked] = {}
+    for entry in entries:
+        firsts.setdefault(entry.candidate.variant.parameters[key], entry)
+    return list(firsts.values())
+
+
+def _scored(entries: Sequence[Ranked], measured: Mapping[str, Measurement]) -> Gain:
+    ok = [e for e in entries if measured[e.candidate.identity].status == "ok"]
+    for entry in entries:
+        result = measured[entry.candidate.identity]
+        if result.status != "ok":
+            print(f"{entry.candidate.label}: {result.status} {result.detail}")
+    samples = {e.candidate.identity: measured[e.candidate.identity].samples for e in ok}
+    times = {identity: time_of(values) for identity, values in samples.items()}
+    rounds = {
+        identity: {number: launch.seconds for number, launch in by_round(values).items()}
+        for identity, values in samples.items()
+    }
+    kinds: dict[bool, list[str]] = {False: [], True: []}
+    for entry in ok:
+        kinds[_sweeps(entry.candidate) > 1].append(entry.candidate.identity)
+    points = ok[0].candidate.problem.n
+    space, time = (min(times[i] for i in kinds[several]) for several in (False, True))
+    crossed = []
+    for parity in (0, 1):
+        halves = [
+            {i: statistics.mean(s for r, s in rounds[i].items() if (r % 2 == parity) == choosing)
+             for i in rounds}
+            for choosing in (True, False)
+        ]  # fmt: skip
+        best = [min(kinds[several], key=halves[0].__getitem__) for several in (False, True)]
+        crossed.append(halves[1][best[0]] / halves[1][best[1]])
+    first = min(ok, key=lambda e: e.prediction.seconds or float("inf")).candidate
+    winner = min(ok, key=lambda e: times[e.candidate.identity]).candidate
+    predicted = [float(e.prediction.seconds or 0) for e in ok]
+    return Gain(
+        space=space / points * 1e9,
+        time=time / points * 1e9,
+        crossed=statistics.geometric_mean(crossed),
+        chosen=times[first.identity] / min(times.values()),
+        rank=kendall(predicted, [times[e.candidate.identity] for e in ok]) or 0.0,
+        noise=statistics.median(max(r.values()) / min(r.values()) - 1 for r in rounds.values()),
+        words=f"best {winner.variant.label}, first by prediction {first.variant.label}, {len(ok)}",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,8 @@ from autotune.commands.rank.ranked_space import RankedSpace, find, rank_space
 from autotune.domain.dissection import Dissection
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement
+from autotune.domain.variant import Candidate, Wavefront
+from autotune.errors import Fault, InputError
 from autotune.files.store import kept_dissections
 from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
 from autotune.measuring.conditions.host_lock import HostLock
@@ -53,6 +55,8 @@ def measure(
     workload.check()
     space = rank_space(workload, progress)
     ranked = find(space, name)
+    if dissect:
+        _require_separate_sweeps(ranked.candidate)
     measurer = workload.measurer(space.machine)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
     plan = TuningPlan(measuring=workload.setup.measuring)
@@ -71,6 +75,21 @@ def measure(
         return CandidateMeasurement(ranked=ranked, measurement=measurement, phases=parts)
     timed = CandidateMeasurement(ranked=ranked, measurement=measurement, phases=parts)
     return replace(timed, dissection=_dissected(space, timed, measurer, progress))
+
+
+def _require_separate_sweeps(candidate: Candidate) -> None:
+    """Raise InputError for a candidate whose sweeps follow one another plane by plane: a probe runs
+    one sweep alone.
+    """
+    if any(isinstance(change, Wavefront) for change in candidate.variant.transformations):
+        raise InputError(
+            Fault(
+                where="--dissect",
+                found=f"{candidate.id} makes several sweeps in one pass over the grid",
+                expected="a candidate whose sweeps can run alone",
+                hint="--phases times its kernel and its barriers",
+            )
+        )
 
 
 def _dissected(

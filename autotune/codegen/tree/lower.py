@@ -188,9 +188,12 @@ class Outliner:
     def _pipeline(self, nest: PipelineNest) -> loop_tree.PipelineLoop:
         """The stages outlined; every version of the buffer becomes an array of its own."""
         stages: list[loop_tree.Node] = []
+        outlined: dict[Nodes, loop_tree.NodeBlock] = {}
         for number, stage in enumerate(nest.body):
             assert isinstance(stage, StageNest)
-            block = self.block(stage.body)
+            if stage.body not in outlined:
+                outlined[stage.body] = self.block(stage.body)
+            block = outlined[stage.body]
 
             names = {
                 nest.buffer: version_name(nest.buffer, number - 1),

@@ -15,9 +15,11 @@ come round again. The positions before the steady one are the history of its reu
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from autotune.models.traffic.passes import (
     DOUBLE,
+    AccessCluster,
     Pass,
     PassGroup,
     ThreadPasses,
@@ -25,7 +27,7 @@ from autotune.models.traffic.passes import (
     blocks,
     clusters,
 )
-from autotune.models.traffic.schedule import CallPhase, Schedule
+from autotune.models.traffic.schedule import CallPhase, Schedule, SweepCall
 from autotune.models.traffic.sweep_shape import SweepShape
 
 _FINEST = 2
@@ -103,6 +105,19 @@ def _iterations(
     return tuple(result)
 
 
+class RowOfCall(NamedTuple):
+    """A row that a call accesses."""
+
+    row: int
+    ahead: int
+    """Slots from where the call computes to where it accesses the row."""
+    turns: int
+    """Slots of the window; 0 for a row that is stored whole."""
+    size: float
+    """Bytes of a slot."""
+    cluster: AccessCluster
+
+
 @dataclass(slots=True)
 class _Builder:
     schedule: Schedule
@@ -124,6 +139,8 @@ class _Builder:
     sizes: list[float] = field(default_factory=list)
     objects: dict[tuple[int, int], int] = field(default_factory=dict)
     """(row, slot) to the number of its object."""
+    accesses: dict[int, list[RowOfCall]] = field(default_factory=dict)
+    """The rows that each call accesses."""
 
     def __post_init__(self) -> None:
         size, lag = self.size, self.ranges.lag
@@ -188,25 +205,31 @@ class _Builder:
 
     def touches(self, number: int, slot: int) -> tuple[Touch, ...]:
         """The objects that a call touches in a slot."""
-        call = self.schedule.steps[-1].calls[number]
-        rows = dict(call.rows)
+        if number not in self.accesses:
+            self.accesses[number] = self.accessed(self.schedule.steps[-1].calls[number])
         touches = []
-        for cluster in clusters(self.shapes[call.sweep].accesses, self.slot / 2, self.ranges.line):
-            row = rows[cluster.parameter]
-            place = self.object(row, slot + round(cluster.shift / self.slot))
-            touches.append(Touch(row, place, cluster.read, cluster.written, False, cluster.trails))
+        for row, ahead, turns, size, cluster in self.accesses[number]:
+            key = row, (slot + ahead) % turns if turns else slot + ahead
+            if key not in self.objects:
+                self.objects[key] = self.new(size)
+            read, written, trails = cluster.read, cluster.written, cluster.trails
+            touches.append(Touch(row, self.objects[key], read, written, False, trails))
         return tuple(touches)
 
-    def object(self, row: int, slot: int) -> int:
-        """The number of the object of a row at a slot."""
-        size = DOUBLE * self.slot
-        if not self.schedule.stored(row):
-            neighbours = self.schedule.neighbours(row)
-            slot %= self.turns if neighbours else self.parts
-            size = DOUBLE * (self.window / self.turns if neighbours else self.slot)
-        if (row, slot) not in self.objects:
-            self.objects[row, slot] = self.new(size)
-        return self.objects[row, slot]
+    def accessed(self, call: SweepCall) -> list[RowOfCall]:
+        """The rows that a call accesses."""
+        rows = dict(call.rows)
+        shape, line = self.shapes[call.sweep], self.ranges.line
+        result = []
+        for cluster in clusters(shape.accesses, self.slot / 2, line):
+            row, turns, size = rows[cluster.parameter], 0, DOUBLE * self.slot
+            if self.schedule.neighbours(row):
+                turns, size = self.turns, DOUBLE * self.window / self.turns
+            elif not self.schedule.stored(row):
+                turns = self.parts
+            ahead = round(cluster.shift / self.slot)
+            result.append(RowOfCall(row, ahead, turns, size, cluster))
+        return result
 
     def new(self, size: float) -> int:
         """A further object of so many bytes."""

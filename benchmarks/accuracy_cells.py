@@ -107,7 +107,7 @@ def _ivp(
     space: str = "pirk-small",
 ) -> Cell:
     method, correctors = f"radau-iia-{2 * count - 1}", 6 if count == 4 else 2 * count - 2
-    size = _size(ivp, components)
+    size = size_of(ivp, components)
     return Cell(
         name=f"{ivp}-n{components}-T{threads}-s{count}-{compiler}{level}-{space}",
         problem=f"{{ivp: {ivp}, method: {method}, correctors: {correctors}, size: {size}}}",
@@ -142,7 +142,7 @@ def _stencil(name: str, label: str, grid: str, threads: int, compiler: str, leve
     )
 
 
-def _size(ivp_name: str, components: int) -> int:
+def size_of(ivp_name: str, components: int) -> int:
     """The smallest size N with at least so many components."""
     ivp = config.ivp(ivp_name)
     low, high = ivp.minimum, components

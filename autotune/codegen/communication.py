@@ -66,13 +66,21 @@ def blocks(n: int, granule: int, ranks: int) -> list[Range]:
 
 
 def legal(
-    ivp: Ivp, size: int, granule: int, ranks: int, communication: Communication
+    ivp: Ivp, size: int, granule: int, ranks: int, communication: Communication, stages: int = 1
 ) -> str | None:
-    """The reason why the ranks of an IVP cannot communicate in this way; None where they can."""
+    """The reason why the ranks of an IVP cannot communicate in this way; None where they can.
+
+    ``stages``: of the program's pipeline, see ``remote_distance``.
+    """
+    if communication == "sparse" and stages > 1:
+        return (
+            "a pipeline computes the borders of a rank from all components around it, so sparse"
+            " communication is not enough"
+        )
     if communication != "neighbour":
         return None
     values = ivp.values(size)
-    n, distance = int(values["n"]), ivp.distance(size)
+    n, distance = int(values["n"]), remote_distance(ivp, size, granule, stages)
     if not ivp.limited:
         return (
             f"neighbour communication needs a limited access distance; that of {ivp.name} is"
@@ -85,11 +93,27 @@ def legal(
         left = parts[rank - 1][0] if rank else 0
         right = parts[rank + 1][1] if rank + 1 < ranks else n
         if max(0, first - distance) < left or min(n, last + distance) > right:
+            what = "the access distance" if stages == 1 else "what a pipeline computes around it"
             return (
-                f"the access distance, {distance}, reaches beyond the neighbours of rank {rank}:"
+                f"{what}, {distance}, reaches beyond the neighbours of rank {rank}:"
                 f" {n} components are too few for {ranks} ranks"
             )
     return None
+
+
+def remote_distance(ivp: Ivp, size: int, granule: int, stages: int) -> int:
+    """How far around its block a rank needs the components of others.
+
+    The access distance; in a pipeline of several stages so many lags, which a rank reads to compute
+    the borders of its block for the later stages itself.
+    """
+    distance = ivp.distance(size)
+    return distance if stages == 1 else stages * -(-distance // granule) * granule
+
+
+def stages(program: loop_tree.StepProgram) -> int:
+    """The number of stages of the program's pipeline; 1 without one."""
+    return max((len(loop.body.nodes) for loop in loop_tree.pipelines(program.body)), default=1)
 
 
 def refusal(program: loop_tree.StepProgram) -> str | None:
@@ -119,7 +143,7 @@ def phases(
         _Case(
             definition=problem.definition,
             size=problem.size,
-            distance=problem.ivp.distance(problem.size),
+            distance=remote_distance(problem.ivp, problem.size, program.granule, stages(program)),
             granule=program.granule,
             ranks=candidate.ranks,
             way=way,

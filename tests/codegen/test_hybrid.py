@@ -24,11 +24,13 @@ from autotune.domain.variant import (
     EXCHANGES,
     Candidate,
     Communication,
+    Contract,
     ExecutionLayout,
     Fuse,
     FuseTiles,
     Interchange,
     Pad,
+    Pipeline,
     Tile,
     Variant,
 )
@@ -144,6 +146,39 @@ def test_every_communication_agrees_with_the_reference(ivp: str, mpi_workshop: W
             found = state(path, at, ranks, threads, way)
             verdict = verify.judge(found, expected, fields)
             assert verdict.status == "ok", f"{way} on {ranks} x {threads}: {verdict.detail}"
+
+
+PIPELINES = (
+    variant(Interchange("lc", ("j", "l", "i")), Pipeline("k", 48), Contract("F"), Pad(5)),
+    variant(Interchange("lc", ("l", "i", "j")), Pipeline("k", 240)),
+)
+
+
+@pytest.mark.parametrize(("ivp", "size"), [("heat2d", 47), ("wave1d", 1201), ("string-mix", 601)])
+@pytest.mark.parametrize("chosen", PIPELINES)
+def test_pipelines_of_ranks_fetch_their_borders_once_a_step(
+    ivp: str, size: int, chosen: Variant, mpi_workshop: Workshop
+) -> None:
+    at = problem(ivp, size)
+    expected = ivp_reference.integrate(at, STEPS)
+    fields = verify.fields(at.ivp, at.size)
+    path = build(mpi_workshop, chosen, at)
+    for way, ranks, threads in (("neighbour", 3, 1), ("neighbour", 2, 2), ("allgather", 4, 2)):
+        found = state(path, at, ranks, threads, way)
+        verdict = verify.judge(found, expected, fields)
+        assert verdict.status == "ok", f"{way} on {ranks} x {threads}: {verdict.detail}"
+        several = candidate(chosen, at, ranks, threads, way)
+        (phase,) = communication.phases(program(chosen, at), at, several)
+        assert (phase.array, phase.times) == ("y", 1)
+
+
+def test_ranks_smaller_than_the_borders_of_a_pipeline_are_refused() -> None:
+    at = problem("heat2d", 47)
+    assert communication.legal(at.ivp, 47, 8, 5, "neighbour") is None
+    reason = communication.legal(at.ivp, 47, 8, 7, "neighbour", stages=7)
+    assert reason is not None
+    assert "what a pipeline computes around it, 336," in reason
+    assert "sparse" in str(communication.legal(at.ivp, 47, 8, 2, "sparse", stages=7))
 
 
 @pytest.mark.parametrize("ivp", FURTHER)

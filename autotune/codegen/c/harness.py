@@ -140,6 +140,7 @@ def _step(
         support=c_expressions.support("\n".join(value for _, _, value in constants)),
         body=emit.step_lines(program, phases),
         **_windows(program),
+        stages=communication.stages(program),
         distributed=int(distributed),
         header="ranks.h" if distributed else "program.h",
         **_reading(ivp, constants, kinds),

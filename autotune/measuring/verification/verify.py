@@ -210,8 +210,13 @@ def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
 
 def _cannot_communicate(candidate: Candidate, ivp: Ivp, size: int) -> bool:
     """Whether the ranks cannot communicate in the candidate's way at this size."""
+    problem, stages = generated(candidate.problem), 1
+    if isinstance(problem, Problem) and any(
+        isinstance(t, Pipeline) for t in candidate.variant.transformations
+    ):
+        stages = problem.correctors + 1
     reason = communication.legal(
-        ivp, size, regions.granule(ivp), candidate.ranks, candidate.communication
+        ivp, size, regions.granule(ivp), candidate.ranks, candidate.communication, stages
     )
     return reason is not None
 

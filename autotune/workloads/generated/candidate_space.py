@@ -10,7 +10,7 @@ from autotune.codegen.grid import plane_sweep
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.parameter_values import same
-from autotune.domain.problem import AnyProblem
+from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 from autotune.errors import Fault, InputError
@@ -124,8 +124,10 @@ class _Maker:
         program = self._programs.make(variant, problem)
         if isinstance(program, str):
             return _Made(variant, "", program)
-        if layout.ranks > 1 and (refused := self._refusal(program)) is not None:
-            return _Made(variant, "", refused)
+        if layout.ranks > 1:
+            refused = self._refusal(program) or _far(program, problem, layout)
+            if refused is not None:
+                return _Made(variant, "", refused)
         limits = self._kind.largest_parts(program, problem, layout.ranks * layout.threads)
         thin = plane_sweep.too_thin(program, limits, layout.threads)
         return _Made(variant, "" if thin else self._key(program, limits), thin)
@@ -148,6 +150,19 @@ class _Maker:
             body = _without_pointless_tiles(program.body, limits)
             self._keys[key] = hashlib.sha256(repr(body).encode()).hexdigest()
         return f"{self._keys[key]}-{program.pad_lines}"
+
+
+def _far(
+    program: loop_tree.StepProgram, problem: AnyProblem, layout: ExecutionLayout
+) -> str | None:
+    """Why ranks cannot fetch what the pipeline of a program reads around their blocks; None where
+    they can.
+    """
+    stages = communication.stages(program)
+    if stages == 1 or not isinstance(problem, Problem):
+        return None
+    ivp, size, granule = problem.ivp, problem.size, program.granule
+    return communication.legal(ivp, size, granule, layout.ranks, layout.communication, stages)
 
 
 _Limits = Mapping[str | None, int]

@@ -25,8 +25,11 @@ class GeneratedKind(Protocol):
         Some transformations need this.
         """
 
-    def misfit(self, problem: AnyProblem, layout: ExecutionLayout) -> str | None:
-        """Why the ranks of a layout cannot communicate in the layout's way; None if they can."""
+    def misfit(self, problem: AnyProblem, layout: ExecutionLayout, stages: int = 1) -> str | None:
+        """Why the ranks of a layout cannot communicate in the layout's way; None if they can.
+
+        ``stages``: of the pipeline of a program.
+        """
 
     def largest_parts(
         self, program: StepProgram, problem: AnyProblem, threads: int

@@ -10,7 +10,7 @@ from autotune.codegen.grid import plane_sweep
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.parameter_values import same
-from autotune.domain.problem import AnyProblem, Problem
+from autotune.domain.problem import AnyProblem
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 from autotune.errors import Fault, InputError
@@ -125,7 +125,8 @@ class _Maker:
         if isinstance(program, str):
             return _Made(variant, "", program)
         if layout.ranks > 1:
-            refused = self._refusal(program) or _far(program, problem, layout)
+            stages = communication.stages(program)
+            refused = self._refusal(program) or self._kind.misfit(problem, layout, stages)
             if refused is not None:
                 return _Made(variant, "", refused)
         limits = self._kind.largest_parts(program, problem, layout.ranks * layout.threads)
@@ -150,19 +151,6 @@ class _Maker:
             body = _without_pointless_tiles(program.body, limits)
             self._keys[key] = hashlib.sha256(repr(body).encode()).hexdigest()
         return f"{self._keys[key]}-{program.pad_lines}"
-
-
-def _far(
-    program: loop_tree.StepProgram, problem: AnyProblem, layout: ExecutionLayout
-) -> str | None:
-    """Why ranks cannot fetch what the pipeline of a program reads around their blocks; None where
-    they can.
-    """
-    stages = communication.stages(program)
-    if stages == 1 or not isinstance(problem, Problem):
-        return None
-    ivp, size, granule = problem.ivp, problem.size, program.granule
-    return communication.legal(ivp, size, granule, layout.ranks, layout.communication, stages)
 
 
 _Limits = Mapping[str | None, int]

@@ -22,13 +22,13 @@ class IvpKind:
         """
         return _ivp(problem).ivp.limited
 
-    def misfit(self, problem: AnyProblem, layout: ExecutionLayout) -> str | None:
+    def misfit(self, problem: AnyProblem, layout: ExecutionLayout, stages: int = 1) -> str | None:
         """Why ranks with blocks of this size cannot communicate this way; None if they can."""
         if layout.ranks == 1:
             return None
-        ivp = _ivp(problem)
-        granule = regions.granule(ivp.ivp)
-        return communication.legal(ivp.ivp, ivp.size, granule, layout.ranks, layout.communication)
+        at = _ivp(problem)
+        way, granule = layout.communication, regions.granule(at.ivp)
+        return communication.legal(at.ivp, at.size, granule, layout.ranks, way, stages)
 
     def largest_parts(
         self, program: StepProgram, problem: AnyProblem, threads: int

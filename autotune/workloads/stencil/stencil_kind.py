@@ -18,7 +18,12 @@ class StencilKind:
         """True: a stencil reads only neighbours."""
         return True
 
-    def misfit(self, problem: AnyProblem, layout: ExecutionLayout) -> str | None:  # noqa: ARG002
+    def misfit(
+        self,
+        problem: AnyProblem,  # noqa: ARG002
+        layout: ExecutionLayout,
+        stages: int = 1,  # noqa: ARG002
+    ) -> str | None:
         """Why a layout cannot be used (grids are swept by one rank only); None if it can."""
         if layout.ranks == 1:
             return None

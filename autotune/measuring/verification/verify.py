@@ -197,28 +197,23 @@ def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
     team = candidate.ranks * candidate.threads
     components = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * team
     smallest = _smallest(problem.ivp, components)
-    while _cannot_communicate(candidate, problem.ivp, smallest) and smallest < problem.size:
+    while _cannot_communicate(candidate, problem, smallest) and smallest < problem.size:
         smallest += 2
     sizes = [
         size
         for size in range(smallest, smallest + 64, 2)
-        if _complete(problem.ivp, size) and not _cannot_communicate(candidate, problem.ivp, size)
+        if _complete(problem.ivp, size) and not _cannot_communicate(candidate, problem, size)
     ]
     awkward = [size for size in sizes if _components(problem.ivp, size) % _LINE]
     return problem.at((awkward or sizes or [smallest])[0])
 
 
-def _cannot_communicate(candidate: Candidate, ivp: Ivp, size: int) -> bool:
+def _cannot_communicate(candidate: Candidate, problem: Problem, size: int) -> bool:
     """Whether the ranks cannot communicate in the candidate's way at this size."""
-    problem, stages = generated(candidate.problem), 1
-    if isinstance(problem, Problem) and any(
-        isinstance(t, Pipeline) for t in candidate.variant.transformations
-    ):
-        stages = problem.correctors + 1
-    reason = communication.legal(
-        ivp, size, regions.granule(ivp), candidate.ranks, candidate.communication, stages
-    )
-    return reason is not None
+    pipeline = any(isinstance(t, Pipeline) for t in candidate.variant.transformations)
+    stages = problem.correctors + 1 if pipeline else 1
+    ivp, ranks, way = problem.ivp, candidate.ranks, candidate.communication
+    return communication.legal(ivp, size, regions.granule(ivp), ranks, way, stages) is not None
 
 
 def _smallest(ivp: Ivp, components: float) -> int:

@@ -14,7 +14,8 @@ The grids lie in memory. It prints
     rank     rank correlation of predicted and measured times
     noise    median over candidates of the slowest over the fastest round
 
-and the geometric means. Not all candidates are measured: the best of all can be better still.
+and the geometric means. With --list every candidate comes first, with predicted and measured ns.
+Not all candidates are measured: the best of all can be better still.
 """
 
 import argparse
@@ -71,6 +72,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=288, help="points of the grid on a side")
     parser.add_argument("--rounds", type=int, default=3, help="launches of each candidate")
     parser.add_argument("--most", type=int, default=8, help="best predicted ones of each kind")
+    parser.add_argument("--list", action="store_true", help="every candidate with its times")
     arguments = parser.parse_args()
     print(
         f"{'stencil':12} {'threads':>7} {'space':>7} {'time':>7} {'gain':>6} {'crossed':>7}"
@@ -121,7 +123,20 @@ def _gain(name: str, threads: str, arguments: argparse.Namespace) -> Gain:
         )
         plan = TuningPlan(measuring=workload.setup.measuring)
         measured = tune_problem(chosen, bench, plan)
-    return _scored(entries, {m.candidate: m for m in measured})
+    by_candidate = {m.candidate: m for m in measured}
+    if arguments.list:
+        _print_each(entries, by_candidate)
+    return _scored(entries, by_candidate)
+
+
+def _print_each(entries: Sequence[Ranked], measured: Mapping[str, Measurement]) -> None:
+    """The label, and predicted and measured ns per point, of every candidate."""
+    for entry in sorted(entries, key=lambda e: e.prediction.seconds or float("inf")):
+        result = measured[entry.candidate.identity]
+        scale = 1e9 / entry.candidate.problem.n
+        time = time_of(result.samples) * scale if result.status == "ok" else float("nan")
+        predicted = (entry.prediction.seconds or float("nan")) * scale
+        print(f"  {entry.candidate.variant.label:24} {predicted:7.3f} {time:7.3f}", flush=True)
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:

@@ -86,6 +86,11 @@ def legal(
             f"neighbour communication needs a limited access distance; that of {ivp.name} is"
             f" {distance} of {n} components"
         )
+    if ivp.periodic:
+        return (
+            f"neighbour communication reaches to the next block, not around the ends of y;"
+            f" {ivp.name} is periodic"
+        )
     parts = blocks(n, granule, ranks)
     for rank, (first, last) in enumerate(parts):
         if first == last:

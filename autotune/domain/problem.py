@@ -246,6 +246,8 @@ class Ivp:
     """d(f): f_j reads only y[j-d] .. y[j+d]."""
     limited: bool
     """The access distance is limited: small against n (Scherg et al. 2019, section 3.2)."""
+    periodic: bool = False
+    """Distances count around the ends: y[n-1] is beside y[0], and y[j+n-1] is at distance 1."""
     regions: Annotated[tuple[Region, ...], Bounds(least=1)]
     initial: Annotated[tuple[Region, ...], Bounds(least=1)]
     start: float = 0.0
@@ -324,6 +326,12 @@ class Ivp:
                 keys, bound = (key,), getattr(self, key)
                 if bound is not None and _whole(bound, values) < (key != "access_distance"):
                     raise ValueError(f"{show(bound)} = {_whole(bound, values)} is too small")
+            if self.periodic and 2 * _whole(self.access_distance, values) >= n:
+                distance = _whole(self.access_distance, values)
+                raise ValueError(
+                    f"{show(self.access_distance)} = {distance} on either side is the whole y,"
+                    f" which has {n} components: a larger minimum is needed"
+                )
             keys = ("plane",)
             plane = self._whole_planes(values)
             keys = ("stability",)
@@ -365,8 +373,11 @@ class Ivp:
             reach = offset(ref, values)
         except ValueError:
             return "is not y[j + a number that does not depend on j or t]"
-        if abs(reach) > self.distance(size):
-            return f"reaches {abs(reach)}, farther than the access distance {self.distance(size)},"
+        far = abs(reach)
+        if self.periodic:
+            far = min(far, abs(int(values["n"]) - far))
+        if far > self.distance(size):
+            return f"reaches {far}, farther than the access distance {self.distance(size)},"
         parts = [part for part in self.members(region, size) if part]
         if parts and not 0 <= parts[0].start + reach <= parts[-1][-1] + reach < values["n"]:
             return f"leaves y[0] .. y[{values['n'] - 1}]"

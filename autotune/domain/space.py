@@ -145,18 +145,20 @@ class Rule:
 class Constraint:
     """A rule that excludes combinations: if all of ``when`` hold, ``require`` must hold too.
 
-    ``require`` is ``limited`` (the problem has a limited access distance) or ``never``.
+    ``require`` is ``limited`` (the problem has a limited access distance), ``near`` (so has it, or
+    would have if the ends of a periodic problem were side by side) or ``never``.
     """
 
     when: Annotated[When, Bounds(least=1)]
-    require: Annotated[str, OneOf(("limited", "never"))]
-    """limited: the problem has a limited access distance."""
+    require: Annotated[str, OneOf(("limited", "near", "never"))]
+    """limited: the problem has a limited access distance. near: it has, or it is periodic and has
+    when distances count around the ends."""
     reason: Text
     """Why, in words."""
 
     def __post_init__(self) -> None:
-        if self.require not in ("limited", "never"):
-            raise ValueError(f"a constraint requires limited or never, not {self.require!r}")
+        if self.require not in ("limited", "near", "never"):
+            raise ValueError(f"a constraint requires limited, near or never, not {self.require!r}")
 
 
 def _wrong_argument(
@@ -280,12 +282,16 @@ class Space:
         """
         return tuple(rule.make(values) for rule in self.rules if holds(rule.when, values))
 
-    def forbidden(self, values: Mapping[str, Value], limited: bool) -> str | None:
+    def forbidden(
+        self, values: Mapping[str, Value], limited: bool, *, near: bool = False
+    ) -> str | None:
         """The reason why a combination of values is excluded, or None if it is allowed.
 
-        ``limited``: whether the problem has a limited access distance.
+        ``limited``: whether the problem has a limited access distance. ``near``: whether it has
+        when distances count around its ends; a limited one has.
         """
+        met = {"limited": limited, "near": limited or near, "never": False}
         for constraint in self.constraints:
-            if holds(constraint.when, values) and not (constraint.require == "limited" and limited):
+            if holds(constraint.when, values) and not met[constraint.require]:
                 return constraint.reason
         return None

@@ -54,6 +54,24 @@ def test_stage_derivatives_in_registers_agree(ivp: str, block: int, workshop: Wo
     agrees(workshop, ivp, size, jli, Pipeline("k", block), Contract("F"), Pad(5))
 
 
+@pytest.mark.parametrize(
+    ("ivp", "size"), [("heat3d", 13), ("brusselator2d-mix", 23), ("fitzhugh-nagumo", 1001)]
+)
+def test_planes_and_pairs_agree(ivp: str, size: int, workshop: Workshop) -> None:
+    jli = Interchange("lc", ("j", "l", "i"))
+    agrees(workshop, ivp, size, jli, Pipeline("k", 64), Pad(5))
+    agrees(workshop, ivp, size, jli, Pipeline("k", 128), Contract("F"))
+
+
+def test_a_periodic_problem_has_no_pipeline() -> None:
+    with pytest.raises(IllegalTransformation, match="advection is periodic: the last components"):
+        sources(variant(Pipeline("k", 64)), problem("advection", 301))
+    candidates = workload_of(setup(problem("advection", 5001), space="pirk-time-small")).candidates
+    names = {type(t).__name__ for c in candidates(1).legal for t in c.variant.transformations}
+    assert "FuseTiles" in names
+    assert "Pipeline" not in names
+
+
 @pytest.mark.parametrize("order", ["jil", "jli"])
 def test_everything_in_one_sweep_agrees(order: str, workshop: Workshop) -> None:
     loops = (Interchange("lc", tuple(order)), Fuse("approx", "update"))

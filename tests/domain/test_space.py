@@ -85,6 +85,12 @@ def test_constraints_give_their_reason():
     assert SPACE.forbidden(values(rhslc=True, tile=256), limited=True) is None
     assert SPACE.forbidden(values(rhslc=True, tile=256), limited=False) == "reads beyond the tile"
     assert SPACE.forbidden(values(rhslc=True), limited=True) == "needs a tile"
+    near = dataclasses.replace(
+        SPACE, constraints=(dataclasses.replace(SPACE.constraints[0], require="near"),)
+    )
+    assert near.forbidden(values(rhslc=True), limited=False) == "reads beyond the tile"
+    assert near.forbidden(values(rhslc=True), limited=False, near=True) is None
+    assert near.forbidden(values(rhslc=True), limited=True) is None
 
 
 def test_every_combination_is_listed_once():
@@ -149,5 +155,5 @@ def test_a_wrong_rule_is_refused():
         Rule(kind="fuze", arguments={})
     with pytest.raises(ValueError, match="tile needs kernel, size"):
         Rule(kind="tile", arguments={"kernel": "lc"})
-    with pytest.raises(ValueError, match="limited or never"):
+    with pytest.raises(ValueError, match="limited, near or never"):
         Constraint(when={}, require="always", reason="")

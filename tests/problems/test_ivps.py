@@ -13,8 +13,8 @@ from autotune.measuring.verification import ivp_reference
 
 NAMES = paths.names("kernels/ivp")
 LIMITED = {
-    "brusselator2d-mix", "fitzhugh-nagumo", "heat2d", "heat3d", "inverterchain", "wave1d",
-    "string-mix",
+    "advection", "brusselator2d-mix", "fitzhugh-nagumo", "heat2d", "heat3d", "inverterchain",
+    "string-mix", "wave1d",
 }  # fmt: skip
 GRIDS = {"brusselator2d": 2, "brusselator2d-mix": 2, "heat2d": 2, "heat3d": 3}
 """The number of dimensions; N points in each."""
@@ -78,7 +78,10 @@ def test_bodies_reach_exactly_the_access_distance(name):
     f = ivp_reference.rhs(ivp, size)
     y = ivp_reference.initial(ivp, size)
     reads = np.argwhere(jacobian(f, ivp.start, y))
-    assert np.abs(reads[:, 0] - reads[:, 1]).max() == ivp.distance(size)
+    distances = np.abs(reads[:, 0] - reads[:, 1])
+    if ivp.periodic:
+        distances = np.minimum(distances, y.size - distances)
+    assert distances.max() == ivp.distance(size)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -218,3 +221,20 @@ def test_regions_of_planes_are_checked(number, change, message):
 def test_regions_name_their_rows():
     region = config.ivp("heat3d").regions[3]
     assert str(region) == "[P, n - P) rows [1, N - 1) columns [1, N - 1)"
+
+
+def test_distances_of_a_periodic_problem_count_around():
+    ring = config.ivp("advection")
+    with pytest.raises(ValueError, match="reaches 4, farther than the access distance 2, at N = 5"):
+        replace(ring, periodic=False)
+    far = replace(ring.regions[0], body=parse("y[j + n - 3]"))
+    with pytest.raises(ValueError, match="reaches 3, farther than the access distance 2, at N = 6"):
+        replace(ring, regions=(far, *ring.regions[1:]))
+    outside = replace(ring.regions[0], body=parse("y[j - 1]"))
+    with pytest.raises(ValueError, match=r"leaves y\[0\] .. y\[4\] at N = 5"):
+        replace(ring, regions=(outside, *ring.regions[1:]))
+
+
+def test_a_ring_has_more_components_than_one_reads():
+    with pytest.raises(ValueError, match="3 on either side is the whole y, which has 5 components"):
+        replace(config.ivp("advection"), access_distance=parse("3"))

@@ -7,6 +7,7 @@ import pytest
 from sample_nodes import KIB, MIB, calibrated, documented
 
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
+from autotune.domain.problem import Problem
 from autotune.domain.setup import Layout, Setup
 from autotune.domain.variant import Build, ExecutionLayout
 from autotune.errors import InputError
@@ -124,6 +125,17 @@ def test_an_ivp_is_limited_where_its_file_says_so(ivp, stencil):
         KINDS["ivp"].limited(stencil.problems[0])
     with pytest.raises(ValueError, match="is no stencil: it has no grid"):
         KINDS["stencil"].largest_parts(None, ivp.problems[0], 1)  # type: ignore[arg-type]
+
+
+def test_a_ring_is_near_but_not_limited(ivp, stencil):
+    at = ivp.problems[0]
+    ring = Problem(ivp=config.ivp("advection"), method=at.method, correctors=4, size=400)
+    assert not KINDS["ivp"].limited(ring)
+    assert KINDS["ivp"].near(ring)
+    assert KINDS["stencil"].near(stencil.problems[0])
+    layout = ExecutionLayout(threads=1, ranks=2, communication="neighbour")
+    assert "not around the ends of y; advection is periodic" in KINDS["ivp"].misfit(ring, layout)
+    assert KINDS["ivp"].misfit(ring, replace(layout, communication="sparse")) is None
 
 
 def test_one_rank_needs_no_exchange(ivp):

@@ -57,6 +57,11 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_t
         return padded(grid_program.program(variant, skeleton, problem), variant)
     tree = canonical(skeleton, problem)
     step = regions.granule(problem.ivp)
+    if problem.ivp.periodic and any(isinstance(t, Pipeline) for t in variant.transformations):
+        raise IllegalTransformation(
+            f"{problem.ivp.name} is periodic: the last components of a corrector step need the"
+            " first of the step before, so the steps cannot follow one another along y"
+        )
     for transformation in variant.transformations:
         tree = apply(tree, transformation, step)
     arrays, windows = _storage(tree, skeleton, problem.method)

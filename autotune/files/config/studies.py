@@ -308,8 +308,11 @@ class _Reader:
         if self.names["program"] or not several or communication != ("neighbour",):
             return
         for i, problem in enumerate(problems):
-            if isinstance(problem, Problem) and not problem.ivp.limited:
-                found = f"{problem.ivp.name} has no limited access distance, so its ranks cannot"
+            if not isinstance(problem, Problem):
+                continue
+            if not problem.ivp.limited or problem.ivp.periodic:
+                lacks = "is periodic" if problem.ivp.periodic else "has no limited access distance"
+                found = f"{problem.ivp.name} {lacks}, so its ranks cannot"
                 self.add(
                     ("communication", 0),
                     f"{found} exchange with neighbours only (problem {i + 1})",

@@ -25,6 +25,9 @@ class GeneratedKind(Protocol):
         Some transformations need this.
         """
 
+    def near(self, problem: AnyProblem) -> bool:
+        """Whether it does so, or would if the ends of its data were side by side."""
+
     def misfit(self, problem: AnyProblem, layout: ExecutionLayout, stages: int = 1) -> str | None:
         """Why the ranks of a layout cannot communicate in the layout's way; None if they can.
 

@@ -117,7 +117,8 @@ class _Maker:
         self, values: Mapping[str, Value], problem: AnyProblem, layout: ExecutionLayout
     ) -> _Made:
         variant = _variant(self._setup, values)
-        reason = self._setup.space.forbidden(values, self._kind.limited(problem))
+        limited, near = self._kind.limited(problem), self._kind.near(problem)
+        reason = self._setup.space.forbidden(values, limited, near=near)
         reason = reason or self._kind.misfit(problem, layout)
         if reason is not None:
             return _Made(variant, "", reason)

@@ -18,8 +18,13 @@ class IvpKind:
 
     def limited(self, problem: AnyProblem) -> bool:
         """Whether the access distance is small compared with n (Scherg et al. 2019, section
-        3.2).
+        3.2), and does not count around the ends.
         """
+        ivp = _ivp(problem).ivp
+        return ivp.limited and not ivp.periodic
+
+    def near(self, problem: AnyProblem) -> bool:
+        """Whether the access distance, around the ends of a periodic problem, is small."""
         return _ivp(problem).ivp.limited
 
     def misfit(self, problem: AnyProblem, layout: ExecutionLayout, stages: int = 1) -> str | None:

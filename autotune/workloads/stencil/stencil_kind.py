@@ -18,6 +18,10 @@ class StencilKind:
         """True: a stencil reads only neighbours."""
         return True
 
+    def near(self, problem: AnyProblem) -> bool:  # noqa: ARG002
+        """True: a stencil reads only neighbours."""
+        return True
+
     def misfit(
         self,
         problem: AnyProblem,  # noqa: ARG002

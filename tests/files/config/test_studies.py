@@ -182,6 +182,14 @@ def test_neighbours_alone_need_a_limited_access_distance(tmp_path):
     assert "allgather or sparse" in found
 
 
+def test_a_periodic_problem_has_no_neighbours_alone(tmp_path):
+    text = STUDY.replace("ivp: heat2d", "ivp: advection", 1)
+    text = text.replace("threads: [1, all]", "layouts: [{ranks: 2}]\ncommunication: [neighbour]")
+    (fault,) = faults(tmp_path, text)
+    assert fault.startswith("study.yaml:13:17: advection is periodic, so its ranks cannot exchange")
+    assert "allgather or sparse" in fault
+
+
 def test_all_faults_of_all_files_at_once(tmp_path):
     (tmp_path / "m.yaml").write_text("schema: autotune.method/1\ntitle: 5\n", encoding="utf-8")
     (tmp_path / "bin.yaml").write_bytes(b"\x00\x01")

@@ -127,7 +127,7 @@ def test_a_space_is_read(tmp_path):
         ("{kernel: lc, size: $tile}", "{kernel: lc, size: 1.5}", "the number 1.5 is not text"),
         ("[none, 256]", "[]", "tile has no values"),
         ("[none, 256]", "none", "tile: text 'none'; expected a list"),
-        ("require: never", "require: always", "expected 'limited' or 'never'"),
+        ("require: never", "require: always", "expected 'limited', 'near' or 'never'"),
         (", tile: none}", "}", "14:1: the baseline has no value of tile"),
         ("baseline: {order: jli", "baseline: {order: jil", "order: text 'jil' is not one of its"),
         ("baseline: {", "baseline: {x: 1, ", "14:12: unknown parameter 'x'"),

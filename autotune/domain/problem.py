@@ -359,28 +359,33 @@ class Ivp:
 
     def _misreads(self) -> Iterator[Misfit]:
         """Every element that a body reads beyond the access distance or outside y."""
+        tables = {size: self.values(size) for size in self._small_sizes()}
+        distances = {size: self.distance(size) for size in tables}
+        reaches: dict[tuple[Ref, int], int | None] = {}
         for i, region in enumerate(self.regions):
-            for ref in references(region.body):
-                faults = ((size, self._misread(region, ref, size)) for size in self._small_sizes())
-                size, fault = next(((size, fault) for size, fault in faults if fault), (0, ""))
-                if fault:
-                    found = f"region {region}: {show(ref)} {fault} at N = {size}"
-                    yield Misfit(("regions", i, "body"), found)
+            parts = {size: [p for p in self.members(region, size) if p] for size in tables}
+            for ref in dict.fromkeys(references(region.body)):
+                for size, values in tables.items():
+                    if (ref, size) not in reaches:
+                        reaches[ref, size] = _reach(ref, values)
+                    reach, n = reaches[ref, size], int(values["n"])
+                    fault = self._misread(reach, n, distances[size], parts[size])
+                    if fault:
+                        found = f"region {region}: {show(ref)} {fault} at N = {size}"
+                        yield Misfit(("regions", i, "body"), found)
+                        break
 
-    def _misread(self, region: Region, ref: Ref, size: int) -> str:
-        values = self.values(size)
-        try:
-            reach = offset(ref, values)
-        except ValueError:
+    def _misread(self, reach: int | None, n: int, distance: int, parts: Sequence[range]) -> str:
+        """What is wrong with y[j + reach] for the components in ``parts``; empty: nothing."""
+        if reach is None:
             return "is not y[j + a number that does not depend on j or t]"
         far = abs(reach)
         if self.periodic:
-            far = min(far, abs(int(values["n"]) - far))
-        if far > self.distance(size):
-            return f"reaches {far}, farther than the access distance {self.distance(size)},"
-        parts = [part for part in self.members(region, size) if part]
-        if parts and not 0 <= parts[0].start + reach <= parts[-1][-1] + reach < values["n"]:
-            return f"leaves y[0] .. y[{values['n'] - 1}]"
+            far = min(far, abs(n - far))
+        if far > distance:
+            return f"reaches {far}, farther than the access distance {distance},"
+        if parts and not 0 <= parts[0].start + reach <= parts[-1][-1] + reach < n:
+            return f"leaves y[0] .. y[{n - 1}]"
         return ""
 
     def values(self, size: int) -> dict[str, float | int]:
@@ -480,6 +485,14 @@ def offset(ref: Ref, values: Mapping[str, float | int]) -> int:
     if at_zero != int(at_zero) or any(shift != at_zero for shift in shifts):
         raise ValueError(f"{show(ref)} is not y[j + offset] with a whole offset")
     return int(at_zero)
+
+
+def _reach(ref: Ref, values: Mapping[str, float | int]) -> int | None:
+    """The offset of a reference; None where it is not y[j + offset]."""
+    try:
+        return offset(ref, values)
+    except ValueError:
+        return None
 
 
 class AnyProblem(Protocol):

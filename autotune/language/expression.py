@@ -230,13 +230,24 @@ def constant_parts(expr: Expr, names: Container[str]) -> Iterator[Expr]:
     >>> [show(part) for part in constant_parts(parse("y[j]*log(c - 1) + 2*(3 - 4)"), {"c"})]
     ['log(c - 1)', '2 * (3 - 4)']
     """
-    if isinstance(expr, Num | Sym | Ref):
-        return
-    if not references(expr) and all(name in names for name in symbols(expr)):
-        yield expr
-        return
-    for child in children(expr):
-        yield from constant_parts(child, names)
+    constant: dict[int, bool] = {}
+    for node in reversed(tuple(walk(expr))):  # parts before the whole: each is judged once
+        match node:
+            case Ref():
+                constant[id(node)] = False
+            case Sym(name=name):
+                constant[id(node)] = name in names
+            case _:
+                constant[id(node)] = all(constant[id(part)] for part in children(node))
+    waiting = [expr]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Num | Sym | Ref):
+            continue
+        if constant[id(node)]:
+            yield node
+        else:
+            waiting.extend(reversed(children(node)))
 
 
 _OPERATIONS = {symbol: syntax.bounded(symbol, _LARGEST) for symbol in syntax.ARITHMETIC.values()}

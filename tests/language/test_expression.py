@@ -16,6 +16,7 @@ from autotune.language.expression import (
     Ref,
     Sym,
     children,
+    constant_parts,
     number,
     parse,
     rebuild,
@@ -202,3 +203,19 @@ def test_an_error_about_a_long_text_is_short():
         parse("1 + " + "9" * 4000)
     assert "(column 5)" in str(error.value)
     assert len(str(error.value)) < 300
+
+
+def test_constant_parts_of_a_long_sum_are_judged_once():
+    """The parts of a sum of 65 terms; its depth must not enter as a square."""
+    calls = []
+
+    class Names(set):
+        def __contains__(self, name):
+            calls.append(name)
+            return super().__contains__(name)
+
+    text = " + ".join(f"y[j+{k}]*(c + {k})" for k in range(65))
+    parts = list(constant_parts(parse(text), Names({"c"})))
+    assert [show(part) for part in parts[:2]] == ["c + 0", "c + 1"]
+    assert len(parts) == 65
+    assert len(calls) <= 2 * 65

@@ -23,6 +23,7 @@ from autotune.domain.misfit import (
     Misfit,
     MisfitError,
     definitions,
+    new_name,
     no_numbers,
     refuse,
     scalar,
@@ -32,7 +33,7 @@ from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.program import Given, Program, written
 from autotune.domain.stencil import Stencil
 from autotune.language.constraint import Value
-from autotune.language.expression import Expr, Num, Ref, number, references, show
+from autotune.language.expression import Expr, Num, Ref, number, references, show, symbols
 
 Coefficient = Annotated[float, InNotation("coefficient")]
 """A number, or an exact expression such as ``(4 - sqrt(6))/10``."""
@@ -225,7 +226,8 @@ class Ivp:
     """An initial value problem y' = f(t, y), y(t0) = y0, of n components, as data.
 
     Bodies use ``y[j+offset]``, ``j``, ``t``, the size ``N`` and the constants by name; ``locals``
-    are per-component temporaries (name to expression, in order) that bodies may use.
+    are per-component temporaries (name to expression, in order) that bodies may use; those that
+    read y are not for initial values.
     """
 
     name: Annotated[str, Derived()]
@@ -272,10 +274,12 @@ class Ivp:
         for key in ("row", "plane", "access_distance", "stability"):
             if getattr(self, key) is not None:
                 yield from scalar((key,), getattr(self, key), scalars)
-        yield from definitions("locals", self.locals, scalars | {"j", "t"}, {"y"})
-        names = scalars | {"j", "t", *self.locals}
+        names = scalars | {"j", "t"}
         for name, expression in self.locals.items():
+            yield from new_name(("locals", name), names | {"y"})
+            yield from self._unreadable(("locals", name), expression, names)
             yield from no_numbers(("locals", name), expression, self.constants)
+            names |= {name}
         if self.plane is not None and self.row is None:
             yield Misfit(("plane",), "planes without a row length", "the key row")
         for keys, region in self._regions():
@@ -288,12 +292,28 @@ class Ivp:
             yield from no_numbers((*keys, "body"), region.body, self.constants)
             if keys[0] == "initial":
                 yield from scalar((*keys, "body"), region.body, names)
+                for ref in self.reads(region.body)[len(references(region.body)) :]:
+                    found = f"a local reads {show(ref)}, which initial values set"
+                    yield Misfit((*keys, "body"), found, "a term that reads no element")
                 continue
-            yield from unknown_symbols((*keys, "body"), region.body, names)
-            for ref in references(region.body):
-                if ref.array != "y" or len(ref.indices) != 1:
-                    found = f"{show(ref)} is not known"
-                    yield Misfit((*keys, "body"), found, "elements of y: y[j - 1]")
+            yield from self._unreadable((*keys, "body"), region.body, names)
+
+    def _unreadable(self, keys: Keys, expression: Expr, names: set[str]) -> Iterator[Misfit]:
+        """The unknown names of an expression, and the elements that are none of y."""
+        yield from unknown_symbols(keys, expression, names)
+        for ref in references(expression):
+            if ref.array != "y" or len(ref.indices) != 1:
+                yield Misfit(keys, f"{show(ref)} is not known", "elements of y: y[j - 1]")
+
+    def reads(self, body: Expr) -> tuple[Ref, ...]:
+        """The elements that a body reads, then those that the locals it uses read."""
+        elements = list(references(body))
+        used = symbols(body)
+        for name, value in reversed(tuple(self.locals.items())):
+            if name in used:
+                used |= symbols(value)
+                elements += references(value)
+        return tuple(elements)
 
     def planes(self) -> tuple[object, ...]:
         """The plane and the rows of every region, in order; empty without planes."""
@@ -364,7 +384,7 @@ class Ivp:
         reaches: dict[tuple[Ref, int], int | None] = {}
         for i, region in enumerate(self.regions):
             parts = {size: [p for p in self.members(region, size) if p] for size in tables}
-            for ref in dict.fromkeys(references(region.body)):
+            for ref in dict.fromkeys(self.reads(region.body)):
                 for size, values in tables.items():
                     if (ref, size) not in reaches:
                         reaches[ref, size] = _reach(ref, values)

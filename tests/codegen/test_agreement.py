@@ -1,6 +1,7 @@
 """Every program of the full space gives what the NumPy reference gives."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -8,8 +9,19 @@ import numpy as np
 import pytest
 from codegen_build import FURTHER, IVPS, Workshop, problem, setup, sources, state, variant
 
+from autotune.codegen import communication
 from autotune.domain.problem import Problem
-from autotune.domain.variant import Candidate, Fuse, FuseTiles, Interchange, Pad, Tile
+from autotune.domain.variant import (
+    Candidate,
+    Contract,
+    Fuse,
+    FuseTiles,
+    Interchange,
+    Pad,
+    Pipeline,
+    Tile,
+)
+from autotune.language.expression import parse
 from autotune.measuring.verification import ivp_reference, verify
 from autotune.workloads.shipped import workload_of
 
@@ -76,6 +88,34 @@ def test_further_problems_agree_on_1_and_3_threads(ivp: str, workshop: Workshop)
         program = workshop.build(sources(made, at))
         for threads in (1, 3):
             verdict = verify.judge(state(program, at, threads, STEPS), expected, fields)
+            assert verdict.status == "ok", verdict.detail
+
+
+def test_locals_that_read_y_agree(workshop: Workshop) -> None:
+    """The Laplacian of the Brusselator's inner points by name."""
+    at = problem("brusselator2d-mix", 15)
+    inner = {"around": parse("y[j-R] + y[j+R] + y[j-2] + y[j+2]"),
+             "spread": parse("D2*(around - 4.0*y[j])")}  # fmt: skip
+    bodies = {8: "1.0 + y[j]**2*y[j+1] - 4.4*y[j] + spread",
+              9: "3.4*y[j-1] - y[j-1]**2*y[j] + spread"}  # fmt: skip
+    regions = tuple(
+        replace(region, body=parse(bodies[i])) if i in bodies else region
+        for i, region in enumerate(at.ivp.regions)
+    )
+    named = replace(at, ivp=replace(at.ivp, locals=inner, regions=regions))
+    assert set(communication.readings(named.ivp)) == set(communication.readings(at.ivp))
+    expected = ivp_reference.integrate(at, STEPS)
+    assert np.abs(ivp_reference.integrate(named, STEPS) - expected).max() < 1e-13
+    chosen = [
+        variant(Interchange("lc", ("j", "i", "l")), FuseTiles("rhs", "lc", 64, "Y")),
+        variant(Interchange("lc", ("j", "l", "i")), Pipeline("k", 64), Contract("F")),
+    ]
+    for made in chosen:
+        program = workshop.build(sources(made, named))
+        for threads in (1, 3):
+            verdict = verify.judge(
+                state(program, named, threads, STEPS), expected, verify.fields(at.ivp, at.size)
+            )
             assert verdict.status == "ok", verdict.detail
 
 

@@ -238,3 +238,27 @@ def test_distances_of_a_periodic_problem_count_around():
 def test_a_ring_has_more_components_than_one_reads():
     with pytest.raises(ValueError, match="3 on either side is the whole y, which has 5 components"):
         replace(config.ivp("advection"), access_distance=parse("3"))
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "message"),
+    [
+        ("y[j-1]", "s", r"regions\.0\.body: .*y\[j - 1\] leaves y\[0\]"),
+        ("y[j+2]", "s", "reaches 2, farther than the access distance 1"),
+        ("y[2*j]", "s", r"is not y\[j \+ a number"),
+        ("z[j]", "y[j]", r"locals\.s: z\[j\] is not known; expected elements of y"),
+        ("y[j] + q", "y[j]", "locals.s: unknown name 'q'"),
+    ],
+)
+def test_locals_read_what_bodies_may_read(text, body, message):
+    ivp = config.ivp("inverterchain")
+    first = replace(ivp.regions[0], body=parse(body))
+    with pytest.raises(ValueError, match=message):
+        replace(ivp, locals={**ivp.locals, "s": parse(text)}, regions=(first, ivp.regions[1]))
+
+
+def test_initial_values_use_no_locals_that_read_y():
+    ivp = config.ivp("inverterchain")
+    start = replace(ivp.initial[0], body=parse("1.0 + s"))
+    with pytest.raises(ValueError, match=r"a local reads y\[j\], which initial values set"):
+        replace(ivp, locals={**ivp.locals, "s": parse("y[j]")}, initial=(start,))

@@ -155,7 +155,7 @@ def _sweeps(
         stretches = _stretches(ivp, band, written)
         used = _names(stretches)
         rows = [(written, target)]
-        if argument is not None and any(references(r.body) for r in band):
+        if argument is not None and any(ivp.reads(r.body) for r in band):
             rows.append(("y", argument))
         sweeps.append(
             Sweep(

@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from autotune.domain.problem import Ivp, Problem, Region, offset
-from autotune.language.expression import Bin, Call, Cond, Expr, Neg, Num, Ref, Sym, references, show
+from autotune.language.expression import Bin, Call, Cond, Expr, Neg, Num, Ref, Sym, show
 
 Vector = NDArray[np.float64]
 Value = float | int | NDArray[np.float64] | NDArray[np.int64]
@@ -156,9 +156,8 @@ class _Rhs:
     def __init__(self, ivp: Ivp, size: int, regions: tuple[Region, ...]) -> None:
         self._values = ivp.values(size)
         self._locals = ivp.locals
-        bodies = (*(region.body for region in regions), *ivp.locals.values())
         self._shifts = {
-            ref: offset(ref, self._values) for body in bodies for ref in references(body)
+            ref: offset(ref, self._values) for region in regions for ref in ivp.reads(region.body)
         }
         self._parts = [
             (chunk, region.body)

@@ -146,7 +146,7 @@ def test_an_ivp_is_read(tmp_path):
         ('k2: "k**2"', 'k2: "1/(N - 3)"', "5:29: at N = 3: division by zero"),
         ('k: "N - 1", ', 'n: "N - 1", k: 1, ', "5:13: the name 'n' is taken"),
         ('k: "N - 1", ', 'a-b: "N - 1", k: 1, ', "'a-b' is not a name"),
-        ('s: "sin(t)*j"', 's: "y[j]"', "is an array element"),
+        ('s: "sin(t)*j"', 's: "z[j]"', r"z\[j\] is not known"),
         ("access_distance: 1", "access_distance: -1", r"-1 = -1 is too small"),
         ("access_distance: 1", "access_distance: j", "unknown name 'j'"),
         ("limited: true", "limited: yes", "8:10: limited: text 'yes'; expected true or false"),

@@ -150,7 +150,7 @@ class RankOptions:
 @command
 def rank(options: RankOptions) -> None:
     """Rank candidates by predicted time, each with a reason."""
-    from autotune.commands.rank import block_text, text
+    from autotune.commands.rank import block_text, bounds_text, text
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank.explain_ranking import explain
     from autotune.commands.rank.ranked_space import find, require_predictions
@@ -186,6 +186,7 @@ def rank(options: RankOptions) -> None:
                 ranked.rankings, ranked.machine, top=options.top, enumerated=ranked.enumerated
             )
         )
+        typer.echo(f"\n{bounds_text.text(ranked.rankings)}")
         blocks = block_text.text(ranked.rankings, ranked.machine)
         if blocks:
             typer.echo(f"\n{blocks}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autotune.commands.rank.candidate_formula import CandidateFormula
+from autotune.domain.lower_bounds import LowerBound, ranking_bounds
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Difference, Ranked, Ranking, differences
 from autotune.domain.results import Part
@@ -109,6 +110,24 @@ class BlockRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BoundsRow:
+    """The lower bounds of the best candidate of a problem, by one engine."""
+
+    problem: str
+    engine: str
+    candidate: str | None
+    """The best one; null where none has a predicted time."""
+    bounds: tuple[LowerBound, ...] | None
+    """What the core and each level take alone, largest first; null with a ``reason``."""
+    limited_by: str | None
+    """Resource of the largest bound."""
+    ratio: float | None
+    """Predicted time over the largest bound, at least 1."""
+    reason: str | None
+    """Why there are no bounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IllegalRow:
     """A combination of settings that is not a legal candidate."""
 
@@ -150,6 +169,8 @@ class RankDocument:
     ranking: tuple[PredictedRow, ...]
     blocks: tuple[BlockRow, ...]
     """Layer conditions of the stencils; empty for initial value problems."""
+    bounds: tuple[BoundsRow, ...]
+    """One per problem and engine."""
     why: Explanations | None
     """The first of ``explanations``; null unless reasons were asked for."""
     explanations: tuple[Explanations, ...]
@@ -209,8 +230,23 @@ def rank(
             predicted_row(workload, entry) for ranking in rankings for entry in ranking.entries
         ),
         blocks=block_rows(rankings, machine),
+        bounds=tuple(bounds_row(ranking) for ranking in rankings),
         why=explained[0] if explained else None,
         explanations=explained,
+    )
+
+
+def bounds_row(ranking: Ranking) -> BoundsRow:
+    """The row of a problem: its best candidate beside its lower bounds."""
+    best = ranking_bounds(ranking)
+    return BoundsRow(
+        problem=ranking.problem.label,
+        engine=ranking.engine,
+        candidate=best.candidate,
+        bounds=best.bounds or None,
+        limited_by=best.limit.resource if best.limit else None,
+        ratio=best.ratio,
+        reason=best.reason or None,
     )
 
 

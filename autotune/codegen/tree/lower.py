@@ -366,6 +366,8 @@ class PointStatements:
             for place, (e, argument) in enumerate(zip(evaluations, arguments, strict=True))
         ]
         taken = {*scalars, *(name for name, _ in rows.bound()), *(p.target for p in parts)}
+        taken |= {s.name for s in assignments if isinstance(s, loop_tree.Local)}
+        taken |= {f"{name}{p.suffix}" for name in ("t", *ivp.locals) for p in parts}
         for name in (*ivp.constants, *ivp.locals):
             if name in taken:
                 raise IllegalTransformation(

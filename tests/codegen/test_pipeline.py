@@ -1,5 +1,7 @@
 """Corrector steps as a pipeline: the same result at any block, size and number of threads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from codegen_build import IVPS, Workshop, problem, setup, sources, state, variant
@@ -15,6 +17,7 @@ from autotune.domain.variant import (
     Tile,
     Transformation,
 )
+from autotune.language.expression import Bin, Num, Sym, parse
 from autotune.measuring.verification import ivp_reference, verify
 from autotune.workloads.shipped import workload_of
 
@@ -137,6 +140,29 @@ def test_what_cannot_be_a_pipeline_is_refused(
 ) -> None:
     with pytest.raises(IllegalTransformation, match=reason):
         sources(variant(*transformations), problem("heat2d", 61))
+
+
+@pytest.mark.parametrize("name", ["h", "t_0", "F_1", "sum_2"])
+def test_a_constant_with_a_name_of_the_method_is_refused(name: str) -> None:
+    at = problem("heat2d", 61)
+    ivp = replace(at.ivp, constants={**at.ivp.constants, name: Num(2.0)})
+    jli = Interchange("lc", ("j", "l", "i"))
+    with pytest.raises(IllegalTransformation, match=f"heat2d has the name {name}, which"):
+        sources(variant(jli, Pipeline("k", 64), Contract("F")), replace(at, ivp=ivp))
+
+
+@pytest.mark.parametrize("name", ["lag", "distance", "window", "place"])
+def test_a_constant_may_have_a_name_of_the_generated_program(name: str, workshop: Workshop) -> None:
+    at = problem("inverterchain", 301)
+    ivp = replace(at.ivp, constants={**at.ivp.constants, name: Num(0.0)})
+    body = Bin("+", at.ivp.regions[1].body, Bin("*", Sym(name), parse("y[j]")))
+    regions = (at.ivp.regions[0], replace(at.ivp.regions[1], body=body))
+    at = replace(at, ivp=replace(ivp, regions=regions))
+    jli = Interchange("lc", ("j", "l", "i"))
+    program = workshop.build(sources(variant(jli, Pipeline("k", 64), Contract("F")), at))
+    expected = ivp_reference.integrate(at, STEPS)
+    verdict = verify.judge(state(program, at, 2, STEPS), expected, verify.fields(at.ivp, at.size))
+    assert verdict.status == "ok", verdict.detail
 
 
 def test_the_space_has_pipelines_where_the_access_distance_is_limited() -> None:

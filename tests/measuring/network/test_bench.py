@@ -44,7 +44,7 @@ def by_rank(tmp_path, text):
 
 def test_all_operations_and_sizes(tmp_path):
     path = tmp_path / "s.jsonl"
-    found = run(path)
+    found = run(path, budget_seconds=60.0)
     (recorded,) = samples.read([path])
     assert recorded.run == found.run
     assert len(recorded.samples) == found.samples

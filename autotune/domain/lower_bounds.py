@@ -6,13 +6,15 @@ the parts of the ECM model (Stengel et al., 2015), which adds what does not over
 one another, so that their bounds add up. All times are seconds per time step.
 
 The bounds belong to one candidate. Another candidate that moves fewer lines or computes less has
-lower ones.
+lower ones. The least of each resource over all candidates says what a program would take that
+combined the least traffic of one with the least arithmetic of another.
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autotune.domain.ranking import Ranking
+from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Part, Prediction
 from autotune.units import Seconds
 
@@ -35,13 +37,24 @@ class LowerBound:
 class RankingBounds:
     """How far the best candidate of a ranking is from its lower bounds."""
 
-    candidate: str | None
-    """Id of the best candidate; None where none has a predicted time."""
-    seconds: Seconds | None
-    """Predicted time of a step of the best candidate."""
-    bounds: tuple[LowerBound, ...]
+    best: Ranked | None
+    """The best candidate; None where none has a predicted time."""
+    bounds: tuple[LowerBound, ...] = ()
     """Largest first; empty where ``reason`` says why there are none."""
+    least: tuple[LowerBound, ...] = ()
+    """The least bound of each resource over all candidates, largest first; empty unless the parts
+    of all are known."""
     reason: str = ""
+
+    @property
+    def candidate(self) -> str | None:
+        """Id of the best candidate."""
+        return self.best.candidate.id if self.best else None
+
+    @property
+    def seconds(self) -> Seconds | None:
+        """Predicted time of a step of the best candidate."""
+        return self.best.prediction.seconds if self.best else None
 
     @property
     def limit(self) -> LowerBound | None:
@@ -71,8 +84,7 @@ def lower_bounds(prediction: Prediction) -> tuple[LowerBound, ...]:
         for kind, seconds in kinds.items():
             if kind not in _IN_CORE:
                 sums[kind] += seconds
-    bounds = [LowerBound(name, Seconds(seconds)) for name, seconds in sums.items() if seconds > 0]
-    return tuple(sorted(bounds, key=lambda bound: (-bound.seconds, bound.resource)))
+    return _descending(sums)
 
 
 def ranking_bounds(ranking: Ranking) -> RankingBounds:
@@ -80,12 +92,26 @@ def ranking_bounds(ranking: Ranking) -> RankingBounds:
     best = ranking.entries[0] if ranking.entries else None
     if best is None or best.prediction.seconds is None:
         reason = "no candidate has a predicted time"
-        return RankingBounds(candidate=None, seconds=None, bounds=(), reason=reason)
+        return RankingBounds(best=None, reason=reason)
     bounds = lower_bounds(best.prediction)
     reason = "" if bounds else f"engine {ranking.engine} does not say what the core and levels take"
-    return RankingBounds(
-        candidate=best.candidate.id, seconds=best.prediction.seconds, bounds=bounds, reason=reason
-    )
+    return RankingBounds(best=best, bounds=bounds, least=_least(ranking), reason=reason)
+
+
+def _least(ranking: Ranking) -> tuple[LowerBound, ...]:
+    """The least bound of each resource over all candidates with a predicted time."""
+    timed = [e.prediction for e in ranking.entries if e.prediction.seconds is not None]
+    tables = [{b.resource: b.seconds for b in lower_bounds(prediction)} for prediction in timed]
+    if not all(tables):
+        return ()
+    resources = {resource for table in tables for resource in table}
+    return _descending({r: min(table.get(r, 0.0) for table in tables) for r in resources})
+
+
+def _descending(sums: Mapping[str, float]) -> tuple[LowerBound, ...]:
+    """Bounds above zero, largest first."""
+    bounds = [LowerBound(name, Seconds(seconds)) for name, seconds in sums.items() if seconds > 0]
+    return tuple(sorted(bounds, key=lambda bound: (-bound.seconds, bound.resource)))
 
 
 def _of_sweep(part: Part, prediction: Prediction) -> bool:

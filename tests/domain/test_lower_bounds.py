@@ -54,6 +54,23 @@ def test_the_ratio_is_the_time_over_the_largest_bound() -> None:
     assert not best.reason
 
 
+def of_two(first: Prediction, second: Prediction) -> Ranking:
+    return rank([made.candidate("jli"), made.candidate("ijl")], [first, second])[0]
+
+
+def test_the_least_of_each_resource_is_over_all_candidates() -> None:
+    light = predicted({"T_OL": 4.0, "MEM": 1.0, "sweep": 5.0})
+    lean = predicted({"T_OL": 2.0, "L2": 1.0, "MEM": 8.0, "sweep": 9.0})
+    least = ranking_bounds(of_two(light, lean)).least
+    assert [(b.resource, b.seconds) for b in least] == [("core", 2.0), ("MEM", 1.0)]
+
+
+def test_a_candidate_without_parts_leaves_the_least_open() -> None:
+    assert not ranking_bounds(
+        of_two(predicted({"T_OL": 4.0, "sweep": 5.0}), predicted(more=1.0))
+    ).least
+
+
 def test_barriers_and_messages_are_no_bound() -> None:
     assert not lower_bounds(predicted(more=1.0))
 

@@ -119,6 +119,8 @@ class BoundsRow:
     """The best one; null where none has a predicted time."""
     bounds: tuple[LowerBound, ...] | None
     """What the core and each level take alone, largest first; null with a ``reason``."""
+    least: tuple[LowerBound, ...] | None
+    """The least of each over all candidates, largest first; null where a candidate has none."""
     limited_by: str | None
     """Resource of the largest bound."""
     ratio: float | None
@@ -244,6 +246,7 @@ def bounds_row(ranking: Ranking) -> BoundsRow:
         engine=ranking.engine,
         candidate=best.candidate,
         bounds=best.bounds or None,
+        least=best.least or None,
         limited_by=best.limit.resource if best.limit else None,
         ratio=best.ratio,
         reason=best.reason or None,

@@ -25,7 +25,13 @@ def test_the_best_candidate_is_set_against_its_largest_bound() -> None:
         " 2.02 times its lower bound by MEM",
         "  lower bounds of its step if all else overlapped: MEM 495.0 us, core 297.0 us,"
         " L2 198.0 us",
+        "  least of each over all 2 candidates: MEM 495.0 us, core 297.0 us, L2 198.0 us;"
+        " no mixture of them takes less than 495.0 us",
     ]
+
+
+def test_a_single_candidate_is_not_set_against_others() -> None:
+    assert len(text([ranking(made.prediction(1e-3))]).splitlines()) == 2
 
 
 def test_without_bounds_the_reason_is_printed() -> None:
@@ -55,13 +61,14 @@ def test_a_real_ranking_ends_with_the_bounds_of_its_first_candidate() -> None:
     config = str(paths.folder("configs") / "icpe19-wave1d.yaml")
     done = CliRunner().invoke(app, ["rank", config, "--engine", "reuse", "--top", "1"])
     assert done.exit_code == 0, done.output
-    head, bounds = done.stdout.splitlines()[-2:]
+    head, bounds, least = done.stdout.splitlines()[-3:]
     assert head.startswith("wave1d-N35808256, engine reuse: the best candidate takes ")
     assert head.endswith(" times its lower bound by MEM")
     ratio = float(head.split(" times ")[0].split()[-1])
     assert ratio >= 1
     assert bounds.startswith("  lower bounds of its step if all else overlapped: MEM ")
     assert ", core " in bounds
+    assert least.startswith("  least of each over all ")
 
 
 def test_the_document_of_a_real_ranking_has_a_row_per_problem() -> None:
@@ -75,3 +82,5 @@ def test_the_document_of_a_real_ranking_has_a_row_per_problem() -> None:
     assert times == sorted(times, reverse=True)
     assert 0 < times[0] <= first["predicted_s"]
     assert row["ratio"] == first["predicted_s"] / times[0]
+    least = {bound["resource"]: bound["seconds"] for bound in row["least"]}
+    assert all(least.get(b["resource"], 0) <= b["seconds"] for b in row["bounds"])

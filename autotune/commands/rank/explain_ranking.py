@@ -1,13 +1,15 @@
 """Why one candidate is predicted as it is, and what makes another one slower."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.ranked_space import RankedSpace, nearest_candidate
+from autotune.domain.problem import Problem, generated
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import Fault, InputError
 from autotune.progress import Progress
-from autotune.results.explanation import reasons
+from autotune.results.explanation import pipeline_words, reasons
 from autotune.results.explanation.explained import ExplainedCandidate, RankingExplanation
 
 
@@ -30,24 +32,41 @@ def explain(
             if len(chosen) > 1 and others and ranking not in [r for r, _ in others]:
                 continue
             explained.append(
-                _explained(ranked, entry, opponents[0] if opponents else None, progress)
+                _against(ranked, entry, opponents[0], progress)
+                if opponents
+                else _alone(ranked, ranking, entry, progress)
             )
     return explained
 
 
-def _explained(
-    ranked: RankedSpace, entry: Ranked, other: Ranked | None, progress: Progress
+def _alone(
+    ranked: RankedSpace, ranking: Ranking, entry: Ranked, progress: Progress
 ) -> RankingExplanation:
-    if other is None:
-        explained = ExplainedCandidate(
-            name=entry.candidate.variant.label,
-            prediction=entry.prediction,
-            loops=ranked.workload.loops(entry, ranked.machine, progress),
-        )
-        words = reasons.alone(explained)
-        return RankingExplanation(
-            chosen=entry, other=None, explained=explained, explained_other=None, words=tuple(words)
-        )
+    explained = ExplainedCandidate(
+        name=entry.candidate.variant.label,
+        prediction=entry.prediction,
+        loops=ranked.workload.loops(entry, ranked.machine, progress),
+    )
+    words = [*reasons.alone(explained), *_blocked_in_time(ranked, ranking, entry)]
+    return RankingExplanation(
+        chosen=entry, other=None, explained=explained, explained_other=None, words=tuple(words)
+    )
+
+
+def _blocked_in_time(ranked: RankedSpace, ranking: Ranking, entry: Ranked) -> Iterator[str]:
+    """What blocking in time saves, and at which sizes; nothing for other candidates."""
+    candidate = entry.candidate
+    yield from pipeline_words.saved(ranking, entry, ranked.machine)
+    problem = generated(candidate.problem)
+    if isinstance(problem, Problem) and pipeline_words.blocked(candidate):
+        program = SkeletonPrograms(ranked.workload.setup.skeleton)(candidate)
+        sizes = pipeline_words.PipelineSizes(program, problem, candidate.layout)
+        yield from sizes.in_words(ranked.machine)
+
+
+def _against(
+    ranked: RankedSpace, entry: Ranked, other: Ranked, progress: Progress
+) -> RankingExplanation:
     first, second = names(entry.candidate, other.candidate)
     explained, beside = (
         ExplainedCandidate(

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.ranked_space import RankedSpace, nearest_candidate
-from autotune.domain.problem import Problem, generated
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import Fault, InputError
 from autotune.progress import Progress
 from autotune.results.explanation import pipeline_words, reasons
 from autotune.results.explanation.explained import ExplainedCandidate, RankingExplanation
+from autotune.workloads.ivp.ivp_kind import ivp_problem
 
 
 def explain(
@@ -57,8 +57,8 @@ def _blocked_in_time(ranked: RankedSpace, ranking: Ranking, entry: Ranked) -> It
     """What blocking in time saves, and at which sizes; nothing for other candidates."""
     candidate = entry.candidate
     yield from pipeline_words.saved(ranking, entry, ranked.machine)
-    problem = generated(candidate.problem)
-    if isinstance(problem, Problem) and pipeline_words.blocked(candidate):
+    if pipeline_words.in_a_pipeline(candidate):
+        problem = ivp_problem(candidate.problem)
         program = SkeletonPrograms(ranked.workload.setup.skeleton)(candidate)
         sizes = pipeline_words.PipelineSizes(program, problem, candidate.layout)
         yield from sizes.in_words(ranked.machine)

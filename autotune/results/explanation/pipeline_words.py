@@ -27,6 +27,11 @@ def blocked(candidate: Candidate) -> bool:
     )
 
 
+def in_a_pipeline(candidate: Candidate) -> bool:
+    """Whether steps of a candidate follow one another in a pipeline; then it solves an IVP."""
+    return any(isinstance(t, Pipeline) for t in candidate.variant.transformations)
+
+
 def saved(ranking: Ranking, entry: Ranked, machine: Machine) -> list[str]:
     """What a candidate that is blocked in time saves against the fastest one that is not.
 

@@ -20,18 +20,18 @@ class IvpKind:
         """Whether the access distance is small compared with n (Scherg et al. 2019, section
         3.2), and does not count around the ends.
         """
-        ivp = _ivp(problem).ivp
+        ivp = ivp_problem(problem).ivp
         return ivp.limited and not ivp.periodic
 
     def near(self, problem: AnyProblem) -> bool:
         """Whether the access distance, around the ends of a periodic problem, is small."""
-        return _ivp(problem).ivp.limited
+        return ivp_problem(problem).ivp.limited
 
     def misfit(self, problem: AnyProblem, layout: ExecutionLayout, stages: int = 1) -> str | None:
         """Why ranks with blocks of this size cannot communicate this way; None if they can."""
         if layout.ranks == 1:
             return None
-        at = _ivp(problem)
+        at = ivp_problem(problem)
         way, granule = layout.communication, regions.granule(at.ivp)
         return communication.legal(at.ivp, at.size, granule, layout.ranks, way, stages)
 
@@ -46,7 +46,8 @@ class IvpKind:
         """None: there is no modelling vector for IVPs."""
 
 
-def _ivp(problem: AnyProblem) -> Problem:
+def ivp_problem(problem: AnyProblem) -> Problem:
+    """The problem itself if it is an IVP; ValueError for any other kind."""
     if not isinstance(problem, Problem):
         raise ValueError(f"{problem.label} is no IVP")
     return problem

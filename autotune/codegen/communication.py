@@ -23,7 +23,7 @@ from autotune.codegen.tree.races import races
 from autotune.domain.network import Operation
 from autotune.domain.problem import Ivp, Problem
 from autotune.domain.variant import Candidate, Communication
-from autotune.language.expression import Bin, Expr, Num, number, references, substitute
+from autotune.language.expression import Bin, Expr, Num, number, substitute
 from autotune.units import Bytes
 
 Range = tuple[int, int]
@@ -76,6 +76,12 @@ def legal(
         return (
             "a pipeline computes the borders of a rank from all components around it, so sparse"
             " communication is not enough"
+        )
+    if communication == "sparse" and ivp.reads_anywhere:
+        what = "an index array" if ivp.indices else "a sum"
+        return (
+            f"{what} of {ivp.name} reads elements of y wherever the component is: each rank needs"
+            " them all, so only allgather communication is enough"
         )
     if communication != "neighbour":
         return None
@@ -237,7 +243,7 @@ def readings(ivp: Ivp) -> list[ShiftedRead]:
             begin, end = stretch.columns or (Num(0), Num(0))
             lower, upper = _extent(stretch)
             for statement in stretch.statements:
-                for ref in references(statement.value):
+                for ref in loop_tree.near(statement):
                     shift = substitute(ref.indices[-1], {"j": Num(0)})
                     if ref.array == "y" and shift != Num(0):
                         row = stretch.row or Num(0)

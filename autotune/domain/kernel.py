@@ -25,6 +25,8 @@ class Application:
     """The stencil of the problem, applied to the grid array ``argument``, point by point."""
 
     argument: Text
+    in_place: bool = False
+    """The kernel writes the array that it reads: points are read that were written before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ def same(a: Value, b: Value) -> bool:
 
 def within(value: Value, domain: tuple[Value, ...]) -> bool:
     """Whether a value belongs to a domain, compared by ``same``."""
-    return any(same(value, other) for other in domain)
+    return value in domain and any(same(value, other) for other in domain)
 
 
 def wrong_values(

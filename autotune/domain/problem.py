@@ -18,6 +18,7 @@ from autotune.domain.annotations import (
     InNotation,
     Text,
 )
+from autotune.domain.least_work import LeastWork, operations, varies
 from autotune.domain.misfit import (
     Keys,
     Misfit,
@@ -33,7 +34,18 @@ from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.program import Given, Program, written
 from autotune.domain.stencil import Stencil
 from autotune.language.constraint import Value
-from autotune.language.expression import Expr, Num, Ref, number, references, show, symbols
+from autotune.language.expression import (
+    Expr,
+    Num,
+    Ref,
+    Sym,
+    number,
+    references,
+    show,
+    substitute,
+    symbols,
+)
+from autotune.units import Bytes
 
 Coefficient = Annotated[float, InNotation("coefficient")]
 """A number, or an exact expression such as ``(4 - sqrt(6))/10``."""
@@ -222,12 +234,46 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSum:
+    """A sum over an index k of a body that may read ``y[k + offset]``: lower <= k < upper.
+
+    The bounds depend on N alone, so every component has as many terms. Of its component the body
+    may use all that the body of a region may use but sums.
+    """
+
+    index: Text
+    """One small letter, such as ``k``."""
+    lower: Annotated[Expr, FileHalf("range", 0)]
+    upper: Annotated[Expr, FileHalf("range", 1)]
+    body: Expr
+    """One term."""
+
+    def elements(self) -> tuple[Ref, ...]:
+        """The elements that terms read at the index."""
+        return tuple(ref for ref in references(self.body) if self._indexed(ref))
+
+    def reach(self, ref: Ref, values: Mapping[str, float | int]) -> int | None:
+        """The offset d of an element ``y[k + d]`` at given sizes; None where it is not one."""
+        if "j" in symbols(ref.indices[0]):
+            return None
+        return _reach(Ref(ref.array, (substitute(ref.indices[0], {self.index: Sym("j")}),)), values)
+
+    def around(self) -> tuple[Ref, ...]:
+        """The elements that terms read at the component, whatever the index."""
+        return tuple(ref for ref in references(self.body) if not self._indexed(ref))
+
+    def _indexed(self, ref: Ref) -> bool:
+        return any(self.index in symbols(index) for index in ref.indices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ivp:
     """An initial value problem y' = f(t, y), y(t0) = y0, of n components, as data.
 
     Bodies use ``y[j+offset]``, ``j``, ``t``, the size ``N`` and the constants by name; ``locals``
     are per-component temporaries (name to expression, in order) that bodies may use; those that
-    read y are not for initial values.
+    read y are not for initial values. Bodies of regions also use ``sums`` by name, and elements
+    ``y[name[j]]`` through an index array.
     """
 
     name: Annotated[str, Derived()]
@@ -240,6 +286,10 @@ class Ivp:
     constants: Mapping[str, Expr] = field(default_factory=dict)
     """In order; each may use N and those before it."""
     locals: Mapping[str, Expr] = field(default_factory=dict)
+    sums: Mapping[str, IndexSum] = field(default_factory=dict)
+    """Sums over an index, which the bodies of regions may use by name."""
+    indices: Mapping[str, Expr] = field(default_factory=dict)
+    """Index arrays: element j, a whole number from 0 to n - 1. Bodies read ``y[name[j]]``."""
     row: Expr | None = None
     """Components per row, where regions name columns."""
     plane: Expr | None = None
@@ -280,6 +330,8 @@ class Ivp:
             yield from self._unreadable(("locals", name), expression, names)
             yield from no_numbers(("locals", name), expression, self.constants)
             names |= {name}
+        yield from self._sum_misfits(names)
+        yield from self._index_misfits(names)
         if self.plane is not None and self.row is None:
             yield Misfit(("plane",), "planes without a row length", "the key row")
         for keys, region in self._regions():
@@ -292,28 +344,107 @@ class Ivp:
             yield from no_numbers((*keys, "body"), region.body, self.constants)
             if keys[0] == "initial":
                 yield from scalar((*keys, "body"), region.body, names)
-                for ref in self.reads(region.body)[len(references(region.body)) :]:
+                for ref in (
+                    *self.reads(region.body)[len(references(region.body)) :],
+                    *self.gathers(region.body),
+                ):
                     found = f"a local reads {show(ref)}, which initial values set"
                     yield Misfit((*keys, "body"), found, "a term that reads no element")
                 continue
-            yield from self._unreadable((*keys, "body"), region.body, names)
+            yield from self._unreadable((*keys, "body"), region.body, names | set(self.sums))
+
+    def _index_misfits(self, names: set[str]) -> Iterator[Misfit]:
+        """What is wrong with index arrays at every size; ``names``: those that are taken."""
+        for name, element in self.indices.items():
+            yield from new_name(("indices", name), {*names, *self.sums, "y"})
+            yield from scalar(("indices", name), element, {"N", "n", "j", *self.constants})
+        for key in ("limited", "periodic"):
+            if self.indices and getattr(self, key):
+                found = f"{key}, but index arrays may lead to every component"
+                yield Misfit((key,), found, "false")
+
+    def _sum_misfits(self, names: set[str]) -> Iterator[Misfit]:
+        """What is wrong with sums at every size; ``names``: those that a term may use."""
+        scalars = {"N", "n", *self.constants}
+        for name, total in self.sums.items():
+            keys: Keys = ("sums", name)
+            yield from new_name(keys, {*names, "y"})
+            index = total.index
+            if not re.fullmatch("[a-z]", index):
+                yield Misfit((*keys, "index"), f"{index!r} is not an index", "one small letter")
+            elif index in {*names, *self.sums, "y", "h"}:
+                yield Misfit((*keys, "index"), f"the name {index!r} is taken", "another letter")
+            for bound in (total.lower, total.upper):
+                yield from scalar((*keys, "range"), bound, scalars)
+            yield from self._unreadable((*keys, "body"), total.body, names | {index})
+            for ref in self._gathered(total.body):
+                yield Misfit((*keys, "body"), f"{show(ref)} in a sum", f"y[{index} + offset]")
+            yield from no_numbers((*keys, "body"), total.body, self.constants)
+            if total.elements() and self.limited:
+                found = f"limited, but the sum {name} reads y[{index}] wherever j is"
+                yield Misfit(("limited",), found, "false")
+            if total.elements() and self.periodic:
+                found = f"periodic, but the sum {name} reads y[{index}] wherever j is"
+                yield Misfit(("periodic",), found, "false")
 
     def _unreadable(self, keys: Keys, expression: Expr, names: set[str]) -> Iterator[Misfit]:
         """The unknown names of an expression, and the elements that are none of y."""
         yield from unknown_symbols(keys, expression, names)
+        inner = {id(ref.indices[0]) for ref in self._gathered(expression)}
         for ref in references(expression):
-            if ref.array != "y" or len(ref.indices) != 1:
-                yield Misfit(keys, f"{show(ref)} is not known", "elements of y: y[j - 1]")
+            if (ref.array != "y" or len(ref.indices) != 1) and id(ref) not in inner:
+                arrays = "".join(f", y[{name}[j]]" for name in self.indices)
+                yield Misfit(keys, f"{show(ref)} is not known", f"elements of y: y[j - 1]{arrays}")
 
-    def reads(self, body: Expr) -> tuple[Ref, ...]:
-        """The elements that a body reads, then those that the locals it uses read."""
-        elements = list(references(body))
+    def _gathered(self, expression: Expr) -> tuple[Ref, ...]:
+        """The elements that an expression reads through an index array."""
+        elements = {Ref(name, (Sym("j"),)) for name in self.indices}
+        return tuple(
+            ref
+            for ref in (references(expression) if elements else ())
+            if ref.array == "y" and len(ref.indices) == 1 and ref.indices[0] in elements
+        )
+
+    def gathers(self, body: Expr) -> tuple[Ref, ...]:
+        """The elements that a body and the locals it uses read through an index array."""
+        elements = list(self._gathered(body))
         used = symbols(body)
         for name, value in reversed(tuple(self.locals.items())):
             if name in used:
                 used |= symbols(value)
-                elements += references(value)
+                elements += self._gathered(value)
         return tuple(elements)
+
+    def reads(self, body: Expr) -> tuple[Ref, ...]:
+        """The elements around a component that a body reads, then those that the sums and the
+        locals it uses read.
+        """
+        elements = list(self._direct(body))
+        used = symbols(body)
+        for total in self.used_sums(body).values():
+            used |= symbols(total.body)
+            elements += total.around()
+        for name, value in reversed(tuple(self.locals.items())):
+            if name in used:
+                used |= symbols(value)
+                elements += self._direct(value)
+        return tuple(elements)
+
+    def _direct(self, expression: Expr) -> tuple[Ref, ...]:
+        """The references of an expression without those through index arrays."""
+        through = self._gathered(expression)
+        skipped = {*through, *(ref.indices[0] for ref in through)}
+        return tuple(ref for ref in references(expression) if ref not in skipped)
+
+    def used_sums(self, body: Expr) -> Mapping[str, IndexSum]:
+        """The sums that a body uses, by name."""
+        used = symbols(body) if self.sums else frozenset()
+        return {name: total for name, total in self.sums.items() if name in used}
+
+    @property
+    def reads_anywhere(self) -> bool:
+        """Whether sums or index arrays read elements of y, however far from the component."""
+        return bool(self.indices) or any(total.elements() for total in self.sums.values())
 
     def planes(self) -> tuple[object, ...]:
         """The plane and the rows of every region, in order; empty without planes."""
@@ -354,6 +485,15 @@ class Ivp:
                 )
             keys = ("plane",)
             plane = self._whole_planes(values)
+            for name, total in self.sums.items():
+                keys = ("sums", name, "range")
+                lower, upper = _whole(total.lower, values), _whole(total.upper, values)
+                if lower >= upper:
+                    raise ValueError(
+                        f"the range {lower} .. {upper - 1} of {total.index} is empty: at least one"
+                        " index is needed"
+                    )
+            yield from self._wrong_indices(values)
             keys = ("stability",)
             if not number(self.stability, values) > 0:
                 raise ValueError(f"{show(self.stability)} is not positive")
@@ -367,6 +507,21 @@ class Ivp:
                         )
         except ValueError as error:
             yield Misfit(keys, f"at N = {size}: {error}")
+
+    def _wrong_indices(self, values: Mapping[str, float | int]) -> Iterator[Misfit]:
+        """The first element of each index array that is outside y at a size, or far away."""
+        n, limit = int(values["n"]), _whole(self.access_distance, values)
+        for name, expression in self.indices.items():
+            for j in range(n):
+                at = number(expression, {**values, "j": j})
+                place = f"{name}[{j}] = {at} at N = {values['N']}"
+                if at != int(at) or not 0 <= at < n:
+                    yield Misfit(("indices", name), place, f"whole numbers from 0 to {n - 1}")
+                    break
+                if abs(at - j) > limit:
+                    found = f"{place} is farther from {j} than the access distance {limit}"
+                    yield Misfit(("indices", name), found)
+                    break
 
     def _whole_planes(self, values: Mapping[str, float | int]) -> int:
         """The components of a plane, 1 without planes; ValueError unless planes are whole rows."""
@@ -394,6 +549,35 @@ class Ivp:
                         found = f"region {region}: {show(ref)} {fault} at N = {size}"
                         yield Misfit(("regions", i, "body"), found)
                         break
+
+        for name, total in self.sums.items():
+            for ref in dict.fromkeys(total.elements()):
+                for size, values in tables.items():
+                    fault = self._misread_sum(total, ref, size, values)
+                    if fault:
+                        found = f"{show(ref)} {fault} at N = {size}"
+                        yield Misfit(("sums", name, "body"), found)
+                        break
+
+    def _misread_sum(
+        self, total: IndexSum, ref: Ref, size: int, values: Mapping[str, float | int]
+    ) -> str:
+        """What is wrong with an element that the terms of a sum read; empty: nothing."""
+        reach, n, index = total.reach(ref, values), int(values["n"]), total.index
+        if reach is None:
+            return f"is not y[{index} + a number that does not depend on {index}, j or t]"
+        first, last = int(number(total.lower, values)), int(number(total.upper, values)) - 1
+        if first + reach < 0 or last + reach >= n:
+            return f"is y[{first + reach}] .. y[{last + reach}], allowed: y[0] .. y[{n - 1}],"
+        name = next(name for name, other in self.sums.items() if other is total)
+        for region in self.regions:
+            parts = [part for part in self.members(region, size) if part]
+            if name in symbols(region.body) and parts:
+                far = max(last + reach - parts[0].start, parts[-1][-1] - first - reach)
+                if far > self.distance(size):
+                    limit = self.distance(size)
+                    return f"reaches {far}, farther than the access distance {limit},"
+        return ""
 
     def _misread(self, reach: int | None, n: int, distance: int, parts: Sequence[range]) -> str:
         """What is wrong with y[j + reach] for the components in ``parts``; empty: nothing."""
@@ -462,6 +646,26 @@ class Ivp:
             corners = range(lower // plane * plane, upper, plane)
             starts = [corner + r * row for corner in corners for r in range(*within)]
         return [range(max(lower, start + first), min(upper, start + end)) for start in starts]
+
+    def operations(self, size: int) -> tuple[int, int]:
+        """Operations of one evaluation for all components, and the number of components whose
+        derivative depends on y.
+
+        A sum over an index counts its terms if they depend on the component.
+        """
+        values, total, moving = self.values(size), 0, 0
+        for region in self.regions:
+            components = sum(len(members) for members in self.members(region, size))
+            sums = self.used_sums(region.body)
+            definitions = {**self.locals, **{name: part.body for name, part in sums.items()}}
+            if varies(region.body, definitions):
+                moving += components
+            total += components * operations(region.body, self.locals)
+            for part in sums.values():
+                if any("j" in symbols(ref) for ref in references(part.body)):
+                    terms = _whole(part.upper, values) - _whole(part.lower, values)
+                    total += components * terms * operations(part.body, self.locals)
+        return total, moving
 
     def check_regions(self, size: int) -> None:
         """Raise MisfitError, with the component, unless the regions cover 0..n-1 exactly once."""
@@ -572,6 +776,9 @@ class AnyProblem(Protocol):
     def h(self) -> float | None:
         """The step size; None if the problem has no steps of a size."""
 
+    def least_work(self) -> LeastWork | None:
+        """What every program has to do in a time step; None if that is not known."""
+
     # --- one problem at several sizes -----------------------------------------------------------
 
     @property
@@ -648,6 +855,8 @@ class Problem:
                 *(ivp.dimension, ivp.constants, ivp.locals, ivp.row, ivp.regions, ivp.initial),
                 *(ivp.start, ivp.stability),
                 *ivp.planes(),
+                *((tuple(ivp.sums.items()),) if ivp.sums else ()),
+                *((tuple(ivp.indices.items()),) if ivp.indices else ()),
             )
         )
         object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
@@ -719,6 +928,21 @@ class Problem:
             "size": self.size,
             "step_fraction": self.step_fraction,
         }
+
+    def least_work(self) -> LeastWork:
+        """The right-hand side once for the first corrector step, whose stages all begin with y, and
+        s times for each later one and the update; their linear combinations; y read and written.
+        """
+        ivp, method, m = self.ivp, self.method, self.correctors
+        evaluation, moving = ivp.operations(self.size)
+        entries = sum(a != 0 for row in method.A for a in row)
+        first = sum(c != 0 for c in method.c)
+        combined = 2 * (first + (m - 1) * entries + sum(b != 0 for b in method.b))
+        return LeastWork(
+            operations=(1 + m * method.stages) * evaluation + combined * moving,
+            read=Bytes(self.state_bytes),
+            written=Bytes(self.state_bytes),
+        )
 
     def facts(self) -> ProblemFacts:
         """The facts of the problem that the results store keeps."""
@@ -857,6 +1081,15 @@ class StencilProblem:
             "extents": list(self.extents),
         }
 
+    def least_work(self) -> LeastWork:
+        """The body at every interior point; u and the coefficient arrays read, v written."""
+        arrays = len(self.stencil.reads)
+        return LeastWork(
+            operations=self.n * operations(self.stencil.body, {}),
+            read=Bytes(arrays * self.state_bytes),
+            written=Bytes(self.state_bytes),
+        )
+
     def facts(self) -> ProblemFacts:
         """The facts of the problem that the results store keeps."""
         return ProblemFacts(
@@ -970,6 +1203,9 @@ class ProgramProblem:
             "definition": self.definition,
             "arguments": dict(sorted(self.arguments.items())),
         }
+
+    def least_work(self) -> None:
+        """Not known of a program."""
 
     def facts(self) -> ProblemFacts:
         """The facts of the problem that the results store keeps."""

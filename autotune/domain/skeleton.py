@@ -128,10 +128,13 @@ class Skeleton:
         if isinstance(kernel.evaluation, Application):
             argument, array = (*keys, "stencil", "argument"), kernel.evaluation.argument
             yield from unknown(argument, "array", array, self.arrays)
-            if array == kernel.target.array:
+            if array == kernel.target.array and not kernel.evaluation.in_place:
                 found = f"{name} reads and writes {array}"
                 expected = "another array: points would be read that were written"
                 yield Misfit(argument, found, expected)
+            if array != kernel.target.array and kernel.evaluation.in_place:
+                found = f"{name} is in place, and reads {array} but writes {kernel.target.array}"
+                yield Misfit(argument, found, "one array")
 
     def _wrong_names(
         self, keys: Keys, expression: Expr | None, names: set[str]

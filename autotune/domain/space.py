@@ -11,17 +11,21 @@ from autotune.domain.misfit import Keys, Misfit, refuse, unknown
 from autotune.domain.parameter_values import within, wrong_values
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.variant import (
+    Align,
     Block,
     Contract,
     Fuse,
     FuseTiles,
     Interchange,
+    Jam,
     Pad,
     Pipeline,
+    StreamStores,
     Tile,
     Transformation,
     Unroll,
     Value,
+    Vectorize,
     Wavefront,
 )
 from autotune.errors import describe, one_of
@@ -37,10 +41,14 @@ TransformationKind = Literal[
     "fuse_tiles",
     "pipeline",
     "contract",
+    "jam",
+    "align",
+    "vectorize",
     "pad",
     "block",
     "unroll",
     "wavefront",
+    "stream",
 ]
 """What a space calls the kinds of transformation."""
 TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
@@ -50,13 +58,17 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "fuse_tiles": FuseTiles,
     "pipeline": Pipeline,
     "contract": Contract,
+    "jam": Jam,
+    "align": Align,
+    "vectorize": Vectorize,
     "pad": Pad,
     "block": Block,
     "unroll": Unroll,
     "wavefront": Wavefront,
+    "stream": StreamStores,
 }
 """The class of each kind of transformation."""
-OF_GRIDS = ("block", "unroll", "wavefront")
+OF_GRIDS = ("block", "unroll", "wavefront", "stream")
 """The kinds that apply to kernels that apply a stencil, and to no others."""
 
 
@@ -129,12 +141,20 @@ class Rule:
                 return Pipeline(text("loop"), whole("block"))
             case "contract":
                 return Contract(text("array"))
+            case "jam":
+                return Jam(text("kernel"), text("loop"), whole("factor"))
+            case "align":
+                return Align(whole("doubles"))
+            case "vectorize":
+                return Vectorize(whole("lanes"))
             case "block":
                 return Block(text("kernel"), text("dimension"), whole("size"))
             case "unroll":
                 return Unroll(text("kernel"), text("dimension"), whole("factor"))
             case "wavefront":
                 return Wavefront(text("kernel"), whole("sweeps"))
+            case "stream":
+                return StreamStores(text("kernel"))
             case "pad":
                 return Pad(whole("lines"))
             case _:

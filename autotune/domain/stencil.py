@@ -1,4 +1,4 @@
-"""Stencils: one Jacobi sweep over a grid with fixed ghost layers, as data."""
+"""Stencils: one sweep over a grid with fixed ghost layers, as data."""
 
 import hashlib
 import math
@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Annotated
+from typing import Annotated, Literal
 
-from autotune.domain.annotations import Bounds, Derived, Text
+from autotune.domain.annotations import Bounds, Derived, OneOf, Text
 from autotune.domain.misfit import (
     Keys,
     Misfit,
@@ -28,6 +28,10 @@ TARGET = "v"
 """The array that a sweep writes."""
 LINE = 8
 """Doubles of a cache line, to which rows of a grid are rounded up."""
+Order = Literal["jacobi", "lexicographic", "red-black"]
+ORDERS: tuple[Order, ...] = ("jacobi", "lexicographic", "red-black")
+"""In which order a sweep updates points: all from the values before it; or in place, point by point
+in the order of the dimensions; or in place, first those whose indices have an even sum."""
 LARGEST_RADIUS = 16
 """Ghost layers on a side: farther reads are taken for a slip of the pen."""
 _SMALL = 5
@@ -38,7 +42,10 @@ _PROBES = (0, 1, 2, 1_000_003)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stencil:
-    """One Jacobi sweep v = f(u) over the interior of a grid with fixed ghost layers, as data.
+    """One sweep v = f(u) over the interior of a grid with fixed ghost layers, as data.
+
+    A Jacobi sweep computes all points from the values before it. In the other orders u and v are
+    one array, and a point reads those that were updated before it (Gauss-Seidel sweeps).
 
     Bodies use ``u[k][j][i+1]``, coefficient arrays such as ``C[k][j][i]``, the constants and the
     extents (interior points of a dimension, its name in upper case: K, J, I). Ghost layers as thick
@@ -60,6 +67,8 @@ class Stencil:
     """Value of v at a point."""
     initial: Expr
     """u at a point, ghosts too: indices run from -radius to extent + radius - 1."""
+    order: Annotated[Order, OneOf(ORDERS)] = "jacobi"
+    """jacobi: all points from the values before the sweep. lexicographic, red-black: in place."""
 
     definition: str = field(init=False, default="")
     """12 hexadecimal digits over what the stencil computes, whatever its name."""
@@ -79,9 +88,11 @@ class Stencil:
             found = "the body reads no neighbour: a stencil has a radius of at least 1"
             raise MisfitError(Misfit(("body",), found))
         object.__setattr__(self, "radius", radius)
+        refuse(self._wrong_colours())
         refuse(self._wrong_values())
         tables = dict(self.constants), dict(self.coefficients)
-        essence = repr((self.dimensions, *tables, self.body, self.initial))
+        order = () if self.order == "jacobi" else (self.order,)
+        essence = repr((self.dimensions, *tables, self.body, self.initial, *order))
         object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
 
     def misfits(self) -> Iterator[Misfit]:
@@ -161,6 +172,19 @@ class Stencil:
         arrays = (SOURCE, *self.coefficients)
         return {name: tuple(sorted(reads[name], reverse=True)) for name in arrays if name in reads}
 
+    def _wrong_colours(self) -> Iterator[Misfit]:
+        """The elements of a red-black stencil that have the colour of the point they are for."""
+        if self.order != "red-black":
+            return
+        for steps in self.reads[SOURCE]:
+            if any(steps) and sum(steps) % 2 == 0:
+                places = zip(self.dimensions, steps, strict=True)
+                element = SOURCE + "".join(
+                    f"[{d}{step:+d}]" if step else f"[{d}]" for d, step in places
+                )
+                found = f"{element} has the colour of the point: no order of these is given"
+                yield Misfit(("body",), found, "offsets with an odd sum, or order: lexicographic")
+
     def _wrong_values(self) -> Iterator[Misfit]:
         """The first constant, coefficient or initial value that is no sound number at the corners
         of a small grid.
@@ -183,6 +207,11 @@ class Stencil:
                 _try(self.initial, here, point)
         except ValueError as error:
             yield Misfit(keys, f"on a grid of {' x '.join(map(str, extents))}: {error}")
+
+    @property
+    def in_place(self) -> bool:
+        """Whether a point reads those that the same sweep has updated before."""
+        return self.order != "jacobi"
 
     @property
     def extent_names(self) -> tuple[str, ...]:

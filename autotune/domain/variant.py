@@ -106,6 +106,65 @@ class Pad:
 
 
 @dataclass(frozen=True, slots=True)
+class Jam:
+    """Transformation: compute ``factor`` iterations of a short loop of a kernel in one sweep.
+
+    The loop is one around sweeps over the components: a row that several iterations read is loaded
+    once for all of them, and a sum is kept in registers over them (unroll-and-jam: Callahan, Cocke,
+    Kennedy 1988).
+    """
+
+    kernel: str
+    loop: str
+    """The variable of the loop."""
+    factor: int
+
+    def __post_init__(self) -> None:
+        if self.factor < 2:
+            raise ValueError(f"at least two iterations are jammed, not {self.factor}")
+
+
+@dataclass(frozen=True, slots=True)
+class Align:
+    """Transformation: begin the vector loops of an IVP's sweeps at multiples of ``doubles``.
+
+    Rows of components begin at cache lines. The components before the first multiple run one by
+    one, so that no aligned access of the vector loop crosses a line.
+    """
+
+    doubles: int
+
+    def __post_init__(self) -> None:
+        if self.doubles not in ALIGNMENTS:
+            allowed = ", ".join(map(str, ALIGNMENTS))
+            raise ValueError(f"loops begin at multiples of {allowed} doubles, not {self.doubles}")
+
+
+ALIGNMENTS = (2, 4, 8)
+"""Numbers of doubles at whose multiples a vector loop may begin; 8 are a cache line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vectorize:
+    """Transformation: the vector loops of an IVP's sweeps work on ``lanes`` doubles at once.
+
+    Without it the compiler chooses. Narrow vectors cross fewer cache lines where a right-hand side
+    reads its neighbours; wide ones take fewer instructions.
+    """
+
+    lanes: int
+
+    def __post_init__(self) -> None:
+        if self.lanes not in LANES:
+            allowed = ", ".join(map(str, LANES))
+            raise ValueError(f"vectors have {allowed} doubles, not {self.lanes}")
+
+
+LANES = (2, 4, 8)
+"""Numbers of doubles in a vector: 16, 32 and 64 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Transformation: run a grid kernel block by block of one dimension.
 
@@ -158,11 +217,36 @@ class Wavefront:
             raise ValueError(f"a pass has 1 to {MOST_SWEEPS} sweeps, not {self.sweeps}")
 
 
+@dataclass(frozen=True, slots=True)
+class StreamStores:
+    """Transformation: store the result of a grid kernel past the caches, a cache line at a time.
+
+    Lines are not read before they are written, and the caches do not keep them. Points beside the
+    whole lines of a row are stored as usual. Where the target has no such stores, all are plain.
+    (Intel 64 and IA-32 Architectures Optimization Reference Manual, non-temporal stores.)
+    """
+
+    kernel: str
+
+
 MOST_SWEEPS = 32
 """The largest number of sweeps that one pass over a grid computes."""
 
 Transformation = (
-    Interchange | Fuse | Tile | FuseTiles | Pipeline | Contract | Pad | Block | Unroll | Wavefront
+    Interchange
+    | Fuse
+    | Tile
+    | FuseTiles
+    | Pipeline
+    | Contract
+    | Jam
+    | Align
+    | Vectorize
+    | Pad
+    | Block
+    | Unroll
+    | Wavefront
+    | StreamStores
 )
 
 
@@ -334,18 +418,23 @@ class Candidate:
     @property
     def label(self) -> str:
         """A readable name, which the identity makes unique: ``jli-au@heat2d-N256-T2``."""
-        text = f"{self.variant.label}@{self.problem.label}-T{self.threads}"
-        if self.ranks > 1:
-            nodes = f"-P{self.nodes}" if self.nodes > 1 else ""
-            text += f"{nodes}-R{self.ranks}-{self.communication}"
-        if self.placement != "compact":
-            text += f"-{self.placement}"
-        return text
+        return f"{self.variant.label}{case_label(self.problem, self.layout)}"
 
     @property
     def id(self) -> str:
         """``label:identity``, as users name a candidate."""
         return f"{self.label}:{self.identity}"
+
+
+def case_label(problem: AnyProblem, layout: ExecutionLayout) -> str:
+    """The problem and the layout, as a candidate's label ends with them: ``@heat2d-N256-T2``."""
+    text = f"@{problem.label}-T{layout.threads}"
+    if layout.ranks > 1:
+        nodes = f"-P{layout.nodes}" if layout.nodes > 1 else ""
+        text += f"{nodes}-R{layout.ranks}-{layout.communication}"
+    if layout.placement != "compact":
+        text += f"-{layout.placement}"
+    return text
 
 
 def _plain(value: object) -> object:

@@ -10,7 +10,7 @@ import pytest
 from codegen_build import FURTHER, IVPS, Workshop, problem, setup, sources, state, variant
 
 from autotune.codegen import communication
-from autotune.domain.problem import Problem
+from autotune.domain.problem import IndexSum, Problem
 from autotune.domain.variant import (
     Candidate,
     Contract,
@@ -20,8 +20,9 @@ from autotune.domain.variant import (
     Pad,
     Pipeline,
     Tile,
+    Vectorize,
 )
-from autotune.language.expression import parse
+from autotune.language.expression import Bin, Sym, parse, references
 from autotune.measuring.verification import ivp_reference, verify
 from autotune.workloads.shipped import workload_of
 
@@ -174,3 +175,27 @@ def _native(workshop: Workshop) -> bool:
     except AssertionError:
         return False
     return True
+
+
+def test_sums_that_read_no_index_agree_in_a_pipeline_with_values_in_registers(
+    workshop: Workshop,
+) -> None:
+    """Heat2D with a sum of four terms of y[j] beside it."""
+    at = problem("heat2d", 13)
+    total = IndexSum(index="q", lower=parse("0"), upper=parse("4"), body=parse("(q + y[j])*0.01"))
+    regions = tuple(
+        replace(region, body=Bin("+", region.body, Sym("quarters"))) if references(region.body)
+        else region
+        for region in at.ivp.regions
+    )  # fmt: skip
+    summed = replace(at, ivp=replace(at.ivp, sums={"quarters": total}, regions=regions))
+    expected = ivp_reference.integrate(summed, STEPS)
+    assert np.abs(ivp_reference.integrate(at, STEPS) - expected).max() > 1e-6
+    fields = verify.fields(summed.ivp, summed.size)
+    for made in (
+        variant(Interchange("lc", ("j", "l", "i")), Pipeline("k", 64), Contract("F")),
+        variant(Interchange("lc", ("j", "i", "l")), FuseTiles("rhs", "lc", 64, "Y"), Vectorize(4)),
+    ):
+        program = workshop.build(sources(made, summed))
+        verdict = verify.judge(state(program, summed, 3, STEPS), expected, fields)
+        assert verdict.status == "ok", verdict.detail

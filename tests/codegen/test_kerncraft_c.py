@@ -271,3 +271,9 @@ def test_a_linear_combination_computes_what_it_should(tmp_path: Path) -> None:
     F = np.array([found[f"F_{i}"] for i in range(4)])
     for stage in range(4):
         assert found[f"Y_{stage}"] == pytest.approx(0.5 * A[stage] @ F + found["y"])
+
+
+def test_a_sum_over_an_index_is_refused() -> None:
+    found = sweeps("flock")["f_flock_1"]
+    reason = kernel_text(found, found.stretches[0], config.ivp("flock"))
+    assert "the sum pull over k is a loop of its own" in str(reason)

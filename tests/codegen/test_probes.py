@@ -186,3 +186,10 @@ def test_every_row_can_start_with_the_initial_values():
     )
     for array, _ in single.arrays:
         assert f"ARRAY_{array}" in body
+
+
+@pytest.mark.parametrize("part", ["loads", "moves", "arithmetic"])
+def test_a_sum_over_an_index_has_no_probe_of_a_part(part: probe_text.Part):
+    total = loop_tree.SumLoop("s", "k", Num(0), parse("n"), parse("b[k]"))
+    with pytest.raises(ProbeImpossible, match="a sum over an index, which is a loop of its own"):
+        probe_text.code(sweep((total, loop_tree.Assign("a", parse("s")))), part, WIDE)

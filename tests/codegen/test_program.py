@@ -187,3 +187,21 @@ def test_generated_c_is_what_it_was(name: str, samples: Path, golden: bool) -> N
     if golden:
         (samples / name).write_text(text, encoding="utf-8")
     assert text == (samples / name).read_text(encoding="utf-8")
+
+
+def test_a_sum_is_a_loop_of_its_own_whose_terms_are_added_in_any_order() -> None:
+    at = problem("flock", 101)
+    text = sources(variant(Interchange("lc", ("j", "i", "l"))), at)["sweep_f_flock_1.c"]
+    assert (
+        """\
+    for (long j = first; j < last; j++) {
+        double pull = 0.0;
+        SUM(pull)
+        for (long k = 0; k < N; k++)
+            pull += (y[k + N] - y[j])/(1.0 + power2(y[k] - y[j - N]));
+        F[j] = W*pull;
+    }
+"""
+        in text
+    )
+    assert "#define SUM(name) PRAGMA(omp simd reduction(+ : name))" in text

@@ -49,7 +49,7 @@ def jacobian(f, t, y):
 
 
 def test_the_shipped_problems_are_there():
-    assert {*LIMITED, *GRIDS, "medakzo", "string-row"} <= set(NAMES)
+    assert {*LIMITED, *GRIDS, "flock", "medakzo", "string-row"} <= set(NAMES)
     assert {name for name in NAMES if config.ivp(name).limited} == LIMITED
 
 
@@ -262,3 +262,66 @@ def test_initial_values_use_no_locals_that_read_y():
     start = replace(ivp.initial[0], body=parse("1.0 + s"))
     with pytest.raises(ValueError, match=r"a local reads y\[j\], which initial values set"):
         replace(ivp, locals={**ivp.locals, "s": parse("y[j]")}, initial=(start,))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"body": parse("y[q] - y[j]")}, r"sums\.pull\.body: unknown name 'q'"),
+        ({"body": parse("y[i] - y[j]")}, r"sums\.pull\.body: unknown name 'i'"),
+        ({"body": parse("F[k]")}, r"sums\.pull\.body: F\[k\] is not known"),
+        ({"body": parse("y[2*k]")}, r"y\[2 \* k\] is not y\[k \+ a number"),
+        ({"body": parse("y[j+k]")}, r"y\[j \+ k\] is not y\[k \+ a number"),
+        (
+            {"body": parse("y[k-1]")},
+            r"sums\.pull\.body: y\[k - 1\] is y\[-1\] .. y\[0\], allowed: y",
+        ),
+        ({"body": parse("y[k+N+1]")}, r"allowed: y\[0\] .. y\[3\], at N = 2"),
+        ({"body": parse("y[j+1]*y[k]")}, r"y\[j \+ 1\] leaves y\[0\] .. y\[3\] at N = 2"),
+        ({"upper": parse("n + 1")}, r"y\[k \+ N\] is y\[2\] .. y\[6\], allowed: y\[0\] .. y\[3\]"),
+        ({"upper": parse("j")}, r"sums\.pull\.range: unknown name 'j'"),
+        ({"lower": parse("N")}, r"sums\.pull\.range: .* 2 .. 1 of k is empty: at least one index"),
+        (
+            {"upper": parse("N/4")},
+            r"sums\.pull\.range: at N = 2: N / 4 = 0.5 is not a whole number",
+        ),
+        ({"index": "j"}, r"sums\.pull\.index: the name 'j' is taken; expected another letter"),
+        ({"index": "K"}, r"sums\.pull\.index: 'K' is not an index; expected one small letter"),
+        ({"index": "kk"}, "expected one small letter"),
+    ],
+)
+def test_sums_are_checked(changes, message):
+    flock = config.ivp("flock")
+    with pytest.raises(ValueError, match=message):
+        replace(flock, sums={"pull": replace(flock.sums["pull"], **changes)})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"limited": True}, r"limited: limited, but the sum pull reads y\[k\] wherever j is"),
+        ({"periodic": True}, "periodic: periodic, but the sum pull reads"),
+        ({"access_distance": parse("N")}, r"y\[k\] reaches 3, farther than the access distance 2"),
+        ({"locals": {"pull": parse("1.0")}}, r"sums\.pull: the name 'pull' is taken"),
+        ({"locals": {"k": parse("1.0")}}, r"sums\.pull\.index: the name 'k' is taken"),
+        ({"locals": {"p": parse("pull")}}, r"locals\.p: unknown name 'pull'"),
+        ({"sums": {}}, r"regions\.1\.body: unknown name 'pull'"),
+    ],
+)
+def test_sums_must_suit_the_problem(changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(config.ivp("flock"), **changes)
+
+
+def test_initial_values_know_no_sum():
+    flock = config.ivp("flock")
+    first = replace(flock.initial[0], body=parse("pull"))
+    with pytest.raises(ValueError, match=r"initial\.0\.body: unknown name 'pull'"):
+        replace(flock, initial=(first, flock.initial[1]))
+
+
+def test_a_problem_with_another_sum_computes_something_else():
+    flock = problem("flock", 9)
+    wider = replace(flock.ivp.sums["pull"], body=parse("(y[k+N] - y[j])*0.5"))
+    other = replace(flock, ivp=replace(flock.ivp, sums={"pull": wider}))
+    assert flock.definition != other.definition

@@ -141,7 +141,16 @@ def advection(N, t, y):
     return np.array([-weights @ y[(j + offsets) % N] for j in range(N)])
 
 
+def flock(N, t, y):
+    x, v = y[:N], y[N:]
+    force = [
+        sum((v[k] - v[i]) / (1 + (x[k] - x[i]) ** 2) for k in range(N)) * 10 / N for i in range(N)
+    ]
+    return np.concatenate([v, force])
+
+
 BY_HAND = {
+    "flock": flock,
     "advection": advection,
     "brusselator2d-mix": brusselator2d_mix,
     "heat3d": heat3d,
@@ -207,3 +216,13 @@ def test_advection_keeps_the_sum_and_carries_a_wave_around_the_ring():
     x = np.arange(size) / size
     slope = -2 * np.pi * np.cos(2 * np.pi * x)
     assert f(0.0, np.sin(2 * np.pi * x)) == pytest.approx(slope, abs=5e-3)
+
+
+def test_a_flock_keeps_its_mean_velocity_and_comes_together():
+    at = config.ivp("flock")
+    size = 11
+    y = ivp_reference.initial(at, size)
+    f = ivp_reference.rhs(at, size)
+    assert f(0.0, y)[size:].sum() == pytest.approx(0.0, abs=1e-14)
+    slowest, fastest = y[size:].argmin(), y[size:].argmax()
+    assert f(0.0, y)[size + slowest] > 0 > f(0.0, y)[size + fastest]

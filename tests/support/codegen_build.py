@@ -23,7 +23,9 @@ from autotune.files import config
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 SKELETON = config.skeleton("pirk")
 IVPS = ("heat2d", "inverterchain", "medakzo", "string-mix", "string-row", "wave1d")
-FURTHER = ("advection", "brusselator2d", "brusselator2d-mix", "fitzhugh-nagumo", "heat3d")
+FURTHER = (
+    "advection", "brusselator2d", "brusselator2d-mix", "fitzhugh-nagumo", "flock", "heat3d",
+)  # fmt: skip
 """IVPs that are run with some variants, not with all."""
 
 

@@ -23,6 +23,7 @@ class Stream(NamedTuple):
     remote: bool = False
     stores: bool = False
     reclaimed: bool = False
+    streamed: bool = False
     crowd: int = 1
 
 
@@ -49,6 +50,7 @@ def flow_of(
             stores=np.array([s.stores for s in streams], dtype=np.bool_),
             remote=np.array([s.remote for s in streams], dtype=np.bool_),
             reclaimed=np.array([s.reclaimed for s in streams], dtype=np.bool_),
+            streamed=np.array([s.streamed for s in streams], dtype=np.bool_),
         ),
         crowd=np.array([s.crowd for s in streams], dtype=np.int64),
         owner=np.array([s.owner for s in streams], dtype=np.int64),
@@ -63,6 +65,7 @@ def flow_of(
         jump=np.full(passes, jump),
         slot_sweep=numbers,
         run=np.full(passes, iterations),
+        head=np.zeros(passes),
         align=np.eye(PLACES)[np.zeros(passes, dtype=np.int64)],
         executions=FlowExecutions(
             entry=numbers,

@@ -266,3 +266,14 @@ def test_a_level_without_a_figure_is_nan_and_named():
     costs = access_costs(replace(machine, caches=caches), 1)
     assert np.isnan(costs.cycles[1])
     assert costs.missing(1) == "the machine has no bandwidth of L2 and no calibration"
+
+
+def test_ranks_of_a_flock_gather_all_of_y(ivp):
+    at = ivp.problems[0]
+    flock = Problem(ivp=config.ivp("flock"), method=at.method, correctors=4, size=400)
+    layout = ExecutionLayout(threads=1, ranks=2, communication="sparse")
+    assert "a sum of flock reads elements of y wherever" in KINDS["ivp"].misfit(flock, layout)
+    assert "limited access distance" in KINDS["ivp"].misfit(
+        flock, replace(layout, communication="neighbour")
+    )
+    assert KINDS["ivp"].misfit(flock, replace(layout, communication="allgather")) is None

@@ -90,6 +90,9 @@ class Bowl:
     def canonical(self) -> dict[str, object]:
         return {"toy": self.name, "size": self.size}
 
+    def least_work(self) -> None:
+        """Not known."""
+
     def facts(self) -> ProblemFacts:
         return ProblemFacts(
             label=self.label,

@@ -15,6 +15,59 @@ INDEPENDENT = [
 ]
 """Lines that define the macro ``INDEPENDENT``: the iterations of the next loop are independent.
 clang concludes that from ``restrict`` alone."""
+SCALAR = ['#define SCALAR __asm__ volatile ("")', ""]
+"""Lines that define the macro ``SCALAR``: a statement that does nothing; compilers do not vectorise
+a loop that has it."""
+
+STREAMING = """\
+#include <stdint.h>
+#if defined(__AVX__)
+#include <immintrin.h>
+#define STREAM(k) _mm256_stream_pd(to + 4*(k), _mm256_load_pd(from + 4*(k)))
+#define STREAM_LINE STREAM(0), STREAM(1)
+#define STREAMED() _mm_sfence()
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#define STREAM(k) _mm_stream_pd(to + 2*(k), _mm_load_pd(from + 2*(k)))
+#define STREAM_LINE STREAM(0), STREAM(1), STREAM(2), STREAM(3)
+#define STREAMED() _mm_sfence()
+#else
+#define STREAM_LINE __builtin_memcpy(to, from, 64)
+#define STREAMED() ((void)0)
+#endif
+
+static inline void stream_line(double *restrict to, const double *restrict from)
+{
+    STREAM_LINE;
+}
+
+static inline long to_line(const double *at, long most)
+{
+    const long ahead = (long)(-((uintptr_t)at / sizeof(double)) % 8);
+    return ahead < most ? ahead : most;
+}
+""".splitlines()
+"""Lines that define how eight doubles are stored past the caches, and how many doubles, at most so
+many, lie before the next cache line. Targets without such stores have plain ones."""
+
+
+def independent(lanes: int | None) -> list[str]:
+    """Lines that define the macro ``INDEPENDENT``, with the number of doubles in a vector."""
+    if lanes is None:
+        return INDEPENDENT
+    return [f'#define INDEPENDENT _Pragma("omp simd simdlen({lanes})")', ""]
+
+
+def summed(lanes: int | None) -> list[str]:
+    """Lines that define the macro ``SUM(name)``: the terms that the next loop adds to ``name`` may
+    be added in any order.
+    """
+    length = "" if lanes is None else f" simdlen({lanes})"
+    return [
+        "#define PRAGMA(text) _Pragma(#text)",
+        f"#define SUM(name) PRAGMA(omp simd reduction(+ : name){length})",
+        "",
+    ]
 
 
 def wrapped(line: str) -> list[str]:

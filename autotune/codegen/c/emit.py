@@ -1,12 +1,12 @@
 """Prints sweeps as C functions, and the time step that calls them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from autotune.codegen.c import c_expressions
 from autotune.codegen.c.c_expressions import SIZES, Kinds, name, real, whole
-from autotune.codegen.c.c_lines import GLUE, INDEPENDENT, wrapped
+from autotune.codegen.c.c_lines import GLUE, SCALAR, STREAMING, independent, summed, wrapped
 from autotune.codegen.grid import grid_text, wavefront_text
 from autotune.codegen.grid.grid_text import Bounds
 from autotune.codegen.tree import loop_tree
@@ -38,14 +38,17 @@ class SweepCode:
 def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
     """The sweep as a self-contained C file with one function of external linkage."""
     if isinstance(sweep, loop_tree.GridSweep):
-        parts = grid_text.body(sweep)
+        parts, macros = grid_text.body(sweep), independent(None)
+        macros = [*macros, *(STREAMING if sweep.streamed else [])]
     else:
-        parts = _body(sweep, symbol_kinds(sweep))
+        parts, macros = _body(sweep, symbol_kinds(sweep)), independent(sweep.lanes)
+        macros = [*macros, *(SCALAR if sweep.align > 1 else [])]
+        macros += summed(sweep.lanes) if loop_tree.sums(sweep) else []
     body = [line for part in parts for line in wrapped("    " + part)]
     head = c_expressions.support("\n".join(body))
     lines = [
         *head,
-        *INDEPENDENT,
+        *macros,
         f"{signature(sweep)};",
         "",
         signature(sweep),
@@ -81,6 +84,7 @@ def _parameters(sweep: loop_tree.Sweep) -> list[str]:
     for row, _ in sweep.rows:
         const = "" if row in written else "const "
         parameters.append(f"{const}double *restrict {name(row)}")
+    parameters += [f"const int *restrict {name(table)}" for table in sweep.tables]
     parameters += [f"long {size}" for size in sizes(sweep)]
     parameters += [f"{kinds[constant]} {name(constant)}" for constant, _ in sweep.constants]
     parameters += [f"double {name(scalar)}" for scalar, _ in sweep.scalars]
@@ -110,6 +114,8 @@ def _expressions(sweep: loop_tree.Sweep) -> Iterator[Expr]:
         yield from _bounds(stretch)
         for statement in stretch.statements:
             yield statement.value
+            if isinstance(statement, loop_tree.SumLoop):
+                yield from (statement.lower, statement.upper)
 
 
 def symbol_kinds(sweep: loop_tree.AnySweep) -> Kinds:
@@ -120,6 +126,8 @@ def symbol_kinds(sweep: loop_tree.AnySweep) -> Kinds:
     for stretch in sweep.stretches:
         for statement in stretch.statements:
             needed |= c_expressions.whole_symbols(statement.value)
+            if isinstance(statement, loop_tree.SumLoop):
+                needed |= symbols(statement.lower) | symbols(statement.upper)
     declared: dict[str, c_expressions.Kind] = dict(SIZES)
     kinds: dict[str, c_expressions.Kind] = dict(SIZES)
     for constant, value in sweep.constants:
@@ -129,7 +137,9 @@ def symbol_kinds(sweep: loop_tree.AnySweep) -> Kinds:
         )
     for stretch in sweep.stretches:
         for statement in stretch.statements:
-            if isinstance(statement, loop_tree.Local):
+            if isinstance(statement, loop_tree.SumLoop):
+                kinds[statement.index] = "long"
+            elif isinstance(statement, loop_tree.Local):
                 kinds[statement.name] = c_expressions.kind(statement.value, kinds)
     return kinds
 
@@ -147,7 +157,7 @@ def _body(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
         yield "if (last > upper)"
         yield "    last = upper;"
     if stretch.columns is None:
-        yield from _loop("first", "last", _statements(stretch, kinds))
+        yield from _loop("first", "last", stretch, kinds, sweep.align)
     elif stretch.planes is not None:
         yield from _planes(sweep, kinds)
     elif isinstance(stretch.row, Num):
@@ -157,21 +167,46 @@ def _body(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
         yield from _long_rows(sweep, kinds)
 
 
-def _loop(first: str, last: str, lines: list[str]) -> Iterator[str]:
-    yield "INDEPENDENT"
+def _loop(
+    first: str, last: str, stretch: loop_tree.SweepStretch, kinds: Kinds, align: int
+) -> Iterator[str]:
+    """C lines for a loop; with ``align`` over 1 the components before the first multiple of it run
+    in a loop of their own, which is not vectorised.
+    """
+    lines = _statements(stretch, kinds)
+    if align > 1:
+        yield f"const long multiple = ({first} + {align - 1}) / {align}*{align};"
+        yield f"const long aligned = multiple < {last} ? multiple : {last};"
+        yield f"for (long j = {first}; j < aligned; j++) {{"
+        yield "    SCALAR;"
+        yield from (f"    {line}" for line in lines)
+        yield "}"
+        first = "aligned"
+    yield from _independent(stretch)
     yield f"for (long j = {first}; j < {last}; j++) {{"
     yield from (f"    {line}" for line in lines)
     yield "}"
+
+
+def _independent(*stretches: loop_tree.SweepStretch) -> list[str]:
+    """The mark of a loop over components that compilers may vectorise: all but those that hold a
+    sum, whose own loop is vectorised.
+    """
+    statements = (s for stretch in stretches for s in stretch.statements)
+    held = any(isinstance(statement, loop_tree.SumLoop) for statement in statements)
+    return [] if held else ["INDEPENDENT"]
 
 
 def _statements(stretch: loop_tree.SweepStretch, kinds: Kinds, shift: int = 0) -> list[str]:
     """The statements for one component; with ``shift`` for the component that many
     places after j.
     """
-    lines = []
+    lines: list[str] = []
     for statement in stretch.statements:
         value = _shifted(statement.value, shift)
-        if isinstance(statement, loop_tree.Local):
+        if isinstance(statement, loop_tree.SumLoop):
+            lines += _sum_loop(statement, value, kinds)
+        elif isinstance(statement, loop_tree.Local):
             local = kinds[statement.name]
             text = real(value, kinds) if local == "double" else whole(value, kinds)
             lines.append(f"const {local} {name(statement.name)} = {text};")
@@ -180,6 +215,16 @@ def _statements(stretch: loop_tree.SweepStretch, kinds: Kinds, shift: int = 0) -
             index = f"j + {shift}" if shift else "j"
             lines.append(f"{name(statement.target)}[{index}] {sign} {real(value, kinds)};")
     return lines
+
+
+def _sum_loop(total: loop_tree.SumLoop, value: Expr, kinds: Kinds) -> Iterator[str]:
+    """C lines for a sum over an index: a loop whose terms are added up in any order."""
+    target, index = name(total.name), name(total.index)
+    lower, upper = whole(total.lower, kinds), whole(total.upper, kinds)
+    yield f"double {target} = 0.0;"
+    yield f"SUM({target})"
+    yield f"for (long {index} = {lower}; {index} < {upper}; {index}++)"
+    yield f"    {target} += {real(value, kinds)};"
 
 
 def _shifted(expr: Expr, shift: int) -> Expr:
@@ -204,7 +249,7 @@ def _shifted(expr: Expr, shift: int) -> Expr:
 
 
 def _short_rows(
-    stretches: Iterable[loop_tree.SweepStretch], kinds: Kinds, row: int, bounds: tuple[str, str]
+    stretches: Sequence[loop_tree.SweepStretch], kinds: Kinds, row: int, bounds: tuple[str, str]
 ) -> Iterator[str]:
     """C lines for rows of fixed length: every component of a row is written out, in a loop over
     rows from the first to the second of the ``bounds``.
@@ -215,9 +260,9 @@ def _short_rows(
         begin, end = (int(number(e, {})) for e in stretch.columns)
         for column in range(begin, end):
             statements = _statements(stretch, kinds, column)
-            scoped = any(isinstance(s, loop_tree.Local) for s in stretch.statements)
+            scoped = any(not isinstance(s, loop_tree.Assign) for s in stretch.statements)
             lines += ["{", *(f"    {s}" for s in statements), "}"] if scoped else statements
-    yield "INDEPENDENT"
+    yield from _independent(*stretches)
     yield f"for (long j = {bounds[0]}; j < {bounds[1]}; j += {row}) {{"
     yield from (f"    {line}" for line in lines)
     yield "}"
@@ -232,7 +277,7 @@ def _long_rows(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
     yield f"const long row = {whole(row, kinds)};"
     yield "for (long start = first / row*row; start < last; start += row) {"
     for stretch in sweep.stretches:
-        yield from (f"    {line}" for line in _columns(stretch, kinds))
+        yield from (f"    {line}" for line in _columns(stretch, kinds, sweep.align))
     yield "}"
 
 
@@ -260,13 +305,13 @@ def _planes(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
         else:
             yield "        for (long start = top; start < bottom; start += row) {"
             for stretch in group:
-                yield from (f"            {line}" for line in _columns(stretch, kinds))
+                yield from (f"            {line}" for line in _columns(stretch, kinds, sweep.align))
             yield "        }"
         yield "    }"
     yield "}"
 
 
-def _columns(stretch: loop_tree.SweepStretch, kinds: Kinds) -> Iterator[str]:
+def _columns(stretch: loop_tree.SweepStretch, kinds: Kinds, align: int) -> Iterator[str]:
     assert stretch.columns is not None
     begin, end = stretch.columns
     width = _width(stretch)
@@ -284,7 +329,7 @@ def _columns(stretch: loop_tree.SweepStretch, kinds: Kinds) -> Iterator[str]:
     yield f"    const long tail = start{_offset(end, 0, kinds)};"
     yield "    const long from = head < first ? first : head;"
     yield "    const long to = tail < last ? tail : last;"
-    yield from (f"    {line}" for line in _loop("from", "to", _statements(stretch, kinds)))
+    yield from (f"    {line}" for line in _loop("from", "to", stretch, kinds, align))
     yield "}"
 
 
@@ -495,6 +540,7 @@ def _row_arguments(sweep: loop_tree.Sweep, bounds: Bounds) -> list[str]:
             arguments.append(f"window({first},{GLUE}place)")
         else:
             arguments.append(f"row(me,{GLUE}{array(row.array)},{GLUE}{_index(index)})")
+    arguments += [f"constants.{name(table)}" for table in sweep.tables]
     return arguments + [f"constants.{size}" for size in sizes(sweep)]
 
 

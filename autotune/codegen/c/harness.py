@@ -134,6 +134,10 @@ def _step(
         tables=_tables({"A": method.A, "b": method.b, "c": method.c}),
         signatures=[emit.signature(sweep) for sweep in functions],
         constants=constants,
+        indices=[
+            (c_expressions.name(table), c_expressions.whole(element, kinds))
+            for table, element in ivp.indices.items()
+        ],
         before_dimension=[c for c in constants if c[1] in needed],
         dimension=c_expressions.whole(ivp.dimension, kinds),
         initial=emit.initial_lines([s for row in started for s in _started(ivp, row)]),

@@ -307,6 +307,8 @@ def _inlined(statements: tuple[loop_tree.Statement, ...]) -> list[loop_tree.Assi
     values: dict[str, Expr] = {}
     done = []
     for statement in statements:
+        if isinstance(statement, loop_tree.SumLoop):
+            raise _Unfit(f"the sum {statement.name} over {statement.index} is a loop of its own")
         value = substitute(statement.value, values)
         if isinstance(statement, loop_tree.Assign):
             done.append(replace(statement, value=value))

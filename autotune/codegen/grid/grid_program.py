@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from autotune.codegen.grid import plane_sweep
+from autotune.codegen.grid import in_place, plane_sweep
 from autotune.codegen.grid.grid_text import own_names
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.races import races
@@ -12,7 +12,15 @@ from autotune.domain.kernel import Application, Kernel
 from autotune.domain.problem import StencilProblem
 from autotune.domain.skeleton import CallStep, LoopStep, Skeleton, Step, SwapStep, SyncStep
 from autotune.domain.stencil import SOURCE, TARGET, Stencil
-from autotune.domain.variant import Block, Pad, Transformation, Unroll, Variant, Wavefront
+from autotune.domain.variant import (
+    Block,
+    Pad,
+    StreamStores,
+    Transformation,
+    Unroll,
+    Variant,
+    Wavefront,
+)
 from autotune.language.expression import Expr, Ref, Sym, number, rebuild, symbols
 
 MOST_UNROLLED = 8
@@ -27,7 +35,7 @@ def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> lo
     """
     stencil = problem.stencil
     kernels = _chosen(variant.transformations, skeleton, stencil)
-    body = _block(skeleton.steps, kernels)
+    body = _block(skeleton.steps, kernels, coloured=stencil.order == "red-black")
     result = loop_tree.StepProgram(
         body=body,
         arrays=_arrays(skeleton, stencil),
@@ -60,6 +68,16 @@ class _BlockedSweep:
     def node(self) -> loop_tree.Node:
         """The sweep inside its loops over blocks, in the order of the dimensions."""
         node: loop_tree.Node = self.sweep
+        in_place.check(self.sweep, self.blocks, self.sweeps)
+        if self.sweep.streamed and self.sweeps > 1:
+            raise IllegalTransformation(
+                f"{self.sweep.kernel} stores past the caches what the next sweep of the same pass"
+                " reads from them"
+            )
+        if self.sweep.streamed and self.sweep.unroll:
+            raise IllegalTransformation(
+                f"{self.sweep.kernel} stores whole cache lines: its loop is written out already"
+            )
         if self.sweeps > 1:
             plane_sweep.check_blocks(self.sweep, self.blocks, self.sweeps)
             node = plane_sweep.plane_front(self.sweep, self.sweeps)
@@ -102,6 +120,32 @@ class _BlockedSweep:
         name = f"{self.sweep.name}_u{factor}"
         return replace(self, sweep=replace(self.sweep, name=name, unroll=((dimension, factor),)))
 
+    def streamed(self) -> "_BlockedSweep":
+        """The sweep with its whole lines stored past the caches."""
+        sweep = self.sweep
+        if sweep.streamed:
+            raise IllegalTransformation(f"{sweep.kernel} stores past the caches twice")
+        if sweep.in_place:
+            raise IllegalTransformation(
+                f"{sweep.kernel} reads the array that it writes: its lines are in the caches"
+            )
+        return replace(self, sweep=replace(sweep, name=f"{sweep.name}_nt", streamed=True))
+
+    def coloured(self) -> loop_tree.NodeBlock:
+        """The sweep over the points of one colour, a barrier, and that over the others."""
+        if self.sweep.unroll:
+            raise IllegalTransformation(
+                f"{self.sweep.kernel} updates every second point: its loop is not unrolled"
+            )
+        halves = [
+            replace(
+                self, sweep=replace(self.sweep, name=f"{self.sweep.name}_{name}", colour=colour)
+            )
+            for colour, name in enumerate(("red", "black"))
+        ]
+        red, black = (half.node() for half in halves)
+        return loop_tree.NodeBlock((red, loop_tree.Sync(), black))
+
     def _check(self, dimension: str) -> None:
         dimensions = self.sweep.dimensions
         if dimension not in dimensions:
@@ -121,9 +165,12 @@ def _chosen(
         match transformation:
             case Pad():
                 continue  # storage only
-            case Block(kernel=kernel) | Unroll(kernel=kernel) | Wavefront(kernel=kernel) if (
-                kernel not in kernels
-            ):
+            case (
+                Block(kernel=kernel)
+                | Unroll(kernel=kernel)
+                | Wavefront(kernel=kernel)
+                | StreamStores(kernel=kernel)
+            ) if kernel not in kernels:
                 raise IllegalTransformation(f"there is no kernel {kernel}")
             case Block(kernel=kernel, dimension=dimension, size=size):
                 kernels[kernel] = kernels[kernel].blocked(dimension, size)
@@ -131,6 +178,8 @@ def _chosen(
                 kernels[kernel] = kernels[kernel].unrolled(dimension, factor)
             case Wavefront(kernel=kernel, sweeps=sweeps):
                 kernels[kernel] = kernels[kernel].repeated(sweeps)
+            case StreamStores(kernel=kernel):
+                kernels[kernel] = kernels[kernel].streamed()
             case _:
                 what = type(transformation).__name__
                 raise IllegalTransformation(
@@ -142,13 +191,30 @@ def _chosen(
 def _sweep(kernel: Kernel, skeleton: Skeleton, stencil: Stencil) -> loop_tree.GridSweep:
     if not isinstance(kernel.evaluation, Application):
         raise IllegalTransformation(f"kernel {kernel.name} applies no stencil")
+    if kernel.evaluation.in_place != stencil.in_place:
+        wanted = "reads one array and writes another" if stencil.in_place else "is in place"
+        raise IllegalTransformation(
+            f"{stencil.name} has the order {stencil.order}, and kernel {kernel.name} {wanted}"
+        )
     stored = coefficient_arrays(stencil, skeleton.arrays)
-    rows = [
-        (TARGET, loop_tree.StoredRow(kernel.target.array)),
-        (SOURCE, loop_tree.StoredRow(kernel.evaluation.argument)),
-    ]
+    rows = [(TARGET, loop_tree.StoredRow(kernel.target.array))]
+    if not stencil.in_place:
+        rows.append((SOURCE, loop_tree.StoredRow(kernel.evaluation.argument)))
     rows += [(renamed(stencil, name), loop_tree.StoredRow(array)) for name, array in stored.items()]
-    return point_sweep(stencil, identifier(stencil), kernel.name, tuple(rows), stencil.body)
+    return point_sweep(stencil, identifier(stencil), kernel.name, tuple(rows), _body(stencil))
+
+
+def _body(stencil: Stencil) -> Expr:
+    """The value at a point; in place the array that is read is the one that is written."""
+    if not stencil.in_place:
+        return stencil.body
+
+    def change(part: Expr) -> Expr:
+        if isinstance(part, Ref) and part.array == SOURCE:
+            return Ref(TARGET, part.indices)
+        return part
+
+    return rebuild(stencil.body, change)
 
 
 def point_sweep(
@@ -227,18 +293,27 @@ def identifier(stencil: Stencil) -> str:
 # --- steps ----------------------------------------------------------------------------------
 
 
-def _block(steps: tuple[Step, ...], kernels: Mapping[str, _BlockedSweep]) -> loop_tree.NodeBlock:
-    return loop_tree.NodeBlock(tuple(_step(step, kernels) for step in steps))
+def _block(
+    steps: tuple[Step, ...], kernels: Mapping[str, _BlockedSweep], *, coloured: bool
+) -> loop_tree.NodeBlock:
+    nodes: list[loop_tree.Node] = []
+    for step in steps:
+        nodes += _step(step, kernels, coloured=coloured)
+    return loop_tree.NodeBlock(tuple(nodes))
 
 
-def _step(step: Step, kernels: Mapping[str, _BlockedSweep]) -> loop_tree.Node:
+def _step(
+    step: Step, kernels: Mapping[str, _BlockedSweep], *, coloured: bool
+) -> Sequence[loop_tree.Node]:
     match step:
+        case CallStep(kernel=name) if coloured:
+            return kernels[name].coloured().nodes
         case CallStep(kernel=name):
-            return kernels[name].node()
+            return (kernels[name].node(),)
         case SyncStep():
-            return loop_tree.Sync()
+            return (loop_tree.Sync(),)
         case SwapStep(first=first, second=second):
-            return loop_tree.Swap(first, second)
+            return (loop_tree.Swap(first, second),)
         case LoopStep(variable=variable, count=count, body=body):
             try:
                 times = int(number(count, {}))
@@ -246,7 +321,8 @@ def _step(step: Step, kernels: Mapping[str, _BlockedSweep]) -> loop_tree.Node:
                 raise IllegalTransformation(
                     f"loop {variable} of a grid program: {error}"
                 ) from error
-            return loop_tree.Repeat(variable, 0, times, _block(body, kernels))
+            inner = _block(body, kernels, coloured=coloured)
+            return (loop_tree.Repeat(variable, 0, times, inner),)
         case _:
             raise IllegalTransformation(
                 "programs on grids run in one rank: there is nothing to communicate"

@@ -14,7 +14,7 @@ from autotune.codegen.c import c_expressions
 from autotune.codegen.c.c_expressions import Kinds, name, real
 from autotune.codegen.c.c_lines import GLUE
 from autotune.codegen.tree import loop_tree
-from autotune.domain.stencil import offsets
+from autotune.domain.stencil import LINE, offsets
 from autotune.language.expression import Bin, Expr, Num, Ref, Sym, rebuild, substitute, symbols
 
 Bounds = Mapping[str | None, tuple[str, str]]
@@ -24,12 +24,15 @@ _STRIDES = ("plane", "line")
 AT = "at"
 """The row of a point: its distance from the row of the interior point 0."""
 _POSITIONS = ("first", "last", "whole", "from", "to")
+_LANE, _LANES = "lane", "lanes"
+_HEAD, _TAIL = "head", "tail"
+_STREAMING = (_LANE, _LANES, _HEAD, _TAIL, "to_line", "stream_line")
 
 
 def own_names(dimensions: Iterable[str]) -> frozenset[str]:
     """The names that generated functions on grids use for themselves."""
     per_dimension = {f"{word}_{d}" for word in _POSITIONS for d in dimensions}
-    return frozenset({AT, *_STRIDES, *per_dimension})
+    return frozenset({AT, *_STRIDES, *_STREAMING, *per_dimension})
 
 
 def strides(sweep: loop_tree.GridSweep) -> tuple[str, ...]:
@@ -69,7 +72,9 @@ def body(sweep: loop_tree.GridSweep) -> Iterator[str]:
     if factor > 1:
         points = f"last_{inner} - first_{inner}"
         yield f"const long whole_{inner} = last_{inner} - ({points}) % {factor};"
-    yield from around(sweep, _row(sweep, factor))
+    yield from around(sweep, _streamed_row(sweep) if sweep.streamed else _row(sweep, factor))
+    if sweep.streamed:
+        yield "STREAMED();"
 
 
 def around(sweep: loop_tree.GridSweep, row: Iterable[str]) -> Iterator[str]:
@@ -95,8 +100,13 @@ def _row(sweep: loop_tree.GridSweep, factor: int) -> Iterator[str]:
     """
     i = sweep.dimensions[-1]
     end, step = (f"whole_{i}", f"{i} += {factor}") if factor > 1 else (f"last_{i}", f"{i}++")
-    yield "INDEPENDENT"
-    yield f"for (long {i} = first_{i}; {i} < {end}; {step}) {{"
+    first = f"first_{i}"
+    if sweep.colour is not None:
+        others = " + ".join((first, *sweep.dimensions[:-1], str(sweep.colour)))
+        first, step = f"{first} + (({others}) & 1)", f"{i} += 2"
+    if not sweep.ordered:
+        yield "INDEPENDENT"
+    yield f"for (long {i} = {first}; {i} < {end}; {step}) {{"
     for shift in range(factor):
         yield f"    {_statement(sweep, shift)}"
     yield "}"
@@ -107,6 +117,33 @@ def _row(sweep: loop_tree.GridSweep, factor: int) -> Iterator[str]:
         yield "}"
 
 
+def _streamed_row(sweep: loop_tree.GridSweep) -> Iterator[str]:
+    """C lines of the innermost loop over whole cache lines, which are computed in a buffer and
+    stored past the caches; the points before and after them run one by one.
+    """
+    i = sweep.dimensions[-1]
+    text = _statement(sweep, 0)
+    buffer = f"{_LANES}[{_LANE}] = {_glued(real(_in_lane(sweep), symbol_kinds(sweep)))};"
+    target = f"{name(sweep.target)} + {AT} + "
+    yield f"const long {_HEAD} = first_{i} + to_line({target}first_{i}, last_{i} - first_{i});"
+    yield f"const long {_TAIL} = last_{i} - (last_{i} - {_HEAD}) % {LINE};"
+    yield f"for (long {i} = first_{i}; {i} < {_HEAD}; {i}++) {{"
+    yield '    __asm__("");'
+    yield f"    {text}"
+    yield "}"
+    yield f"for (long {i} = {_HEAD}; {i} < {_TAIL}; {i} += {LINE}) {{"
+    yield f"    double {_LANES}[{LINE}] __attribute__((aligned({8 * LINE})));"
+    yield "    INDEPENDENT"
+    yield f"    for (long {_LANE} = 0; {_LANE} < {LINE}; {_LANE}++)"
+    yield f"        {buffer}"
+    yield f"    stream_line({target}{i}, {_LANES});"
+    yield "}"
+    yield f"for (long {i} = {_TAIL}; {i} < last_{i}; {i}++) {{"
+    yield '    __asm__("");'
+    yield f"    {text}"
+    yield "}"
+
+
 def _statement(sweep: loop_tree.GridSweep, shift: int) -> str:
     """The assignment to the point ``shift`` after the loop variable."""
     dimensions = sweep.dimensions
@@ -114,6 +151,17 @@ def _statement(sweep: loop_tree.GridSweep, shift: int) -> str:
     here = Ref(sweep.target, tuple(Sym(d) for d in dimensions))
     target, value = (placed(_shifted(e, dimensions[-1], shift), sweep) for e in (here, sweep.value))
     text = f"{real(target, kinds)} = {real(value, kinds)};"
+    return _glued(text)
+
+
+def _in_lane(sweep: loop_tree.GridSweep) -> Expr:
+    """The value at the point ``lane`` after the loop variable."""
+    i = sweep.dimensions[-1]
+    return substitute(placed(sweep.value, sweep), {i: Bin("+", Sym(i), Sym(_LANE))})
+
+
+def _glued(text: str) -> str:
+    """C text that is not broken within the index of an array."""
     return re.sub(r"\[[^]]*\]", lambda index: index[0].replace(" ", GLUE), text)
 
 
@@ -152,7 +200,7 @@ def symbol_kinds(sweep: loop_tree.GridSweep) -> Kinds:
     needed = c_expressions.whole_symbols(sweep.value)
     kinds: dict[str, c_expressions.Kind] = {}
     extents = (d.upper() for d in (*sweep.across, *sweep.dimensions))
-    for symbol in (*sweep.dimensions, *extents, AT, *_STRIDES):
+    for symbol in (*sweep.dimensions, *extents, AT, *_STRIDES, _LANE):
         kinds[symbol] = "long"
     declared = dict(kinds)
     for constant, value in sweep.constants:

@@ -135,6 +135,10 @@ class _Statements:
 
     def write(self, statement: loop_tree.Statement) -> None:
         """Add a statement. Raises ``ProbeImpossible`` where it has no form on registers."""
+        if isinstance(statement, loop_tree.SumLoop):
+            raise ProbeImpossible("it has a sum over an index, which is a loop of its own")
+        if loop_tree.gathered(statement):
+            raise ProbeImpossible("it reads through an index array")
         value = rebuild(statement.value, self._value)
         if isinstance(statement, loop_tree.Assign) and statement.add:
             value = Bin("+", self._value(Ref(statement.target, (Sym("j"),))), value)

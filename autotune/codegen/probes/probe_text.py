@@ -57,7 +57,7 @@ def _parameters(sweep: loop_tree.AnySweep) -> list[str]:
     if isinstance(sweep, loop_tree.GridSweep):
         sizes = [*grid_text.strides(sweep), *map(name, grid_text.extents(sweep))]
     else:
-        sizes = emit.sizes(sweep)
+        sizes = [*emit.sizes(sweep), *map(name, sweep.tables)]
     return [*(name(parameter) for parameter, _ in passed), *sizes]
 
 
@@ -67,6 +67,10 @@ def _body(
     part: Part,
     shape: LoopShape,
 ) -> PartBody:
+    if isinstance(sweep, loop_tree.GridSweep) and sweep.streamed:
+        raise ProbeImpossible("it stores past the caches, which the parts of a sweep do not")
+    if isinstance(sweep, loop_tree.GridSweep) and sweep.in_place:
+        raise ProbeImpossible("it updates its array in place: a part alone has other dependences")
     if part == "arithmetic":
         if isinstance(sweep, loop_tree.GridSweep) and sweep.unroll:
             raise ProbeImpossible(
@@ -171,6 +175,10 @@ def _elements(
     loaded: dict[str, None] = {}
     stored: dict[str, None] = {}
     for statement in statements:
+        if isinstance(statement, loop_tree.SumLoop):
+            raise ProbeImpossible("it has a sum over an index, which is a loop of its own")
+        if isinstance(sweep, loop_tree.Sweep) and sweep.tables:
+            raise ProbeImpossible("it reads through an index array")
         read = [_element(r, sweep) for r in references(statement.value) if r.array in rows]
         target = _target(statement, sweep) if isinstance(statement, loop_tree.Assign) else None
         if isinstance(statement, loop_tree.Assign) and statement.add and target:

@@ -22,10 +22,10 @@ In a ``GridSweep`` an element is accessed at constant offsets of the point; its 
 the stencil and on how far the innermost loop is unrolled, never on extents, blocks or threads.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
-from autotune.language.expression import Expr
+from autotune.language.expression import Expr, Ref, references, symbols
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,41 @@ class Local:
     value: Expr
 
 
-Statement = Assign | Local
+@dataclass(frozen=True, slots=True)
+class SumLoop:
+    """A temporary for one point: the sum ``name`` of ``value`` over lower <= index < upper.
+
+    In ``value`` rows are also ``Ref(parameter, (index + offset,))``.
+    """
+
+    name: str
+    index: str
+    lower: Expr
+    upper: Expr
+    value: Expr
+
+    def near(self) -> tuple[Ref, ...]:
+        """The elements of a term at the point itself, not at the index."""
+        return tuple(r for r in references(self.value) if self.index not in symbols(r.indices[-1]))
+
+    def far(self) -> tuple[Ref, ...]:
+        """The elements of a term at the index."""
+        return tuple(r for r in references(self.value) if self.index in symbols(r.indices[-1]))
+
+
+Statement = Assign | Local | SumLoop
+
+
+def near(statement: Statement) -> tuple[Ref, ...]:
+    """The elements that a statement reads at offsets of the point."""
+    if isinstance(statement, SumLoop):
+        return statement.near()
+    return tuple(r for r in references(statement.value) if not references(r.indices[-1]))
+
+
+def gathered(statement: Statement) -> tuple[Ref, ...]:
+    """The elements that a statement reads through index arrays: ``y[table[j]]``."""
+    return tuple(r for r in references(statement.value) if references(r.indices[-1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +141,17 @@ class Sweep:
     stretches: tuple[SweepStretch, ...]
     constants: tuple[tuple[str, Expr], ...] = ()
     """Constants of the problem that statements and bounds use, in order, as functions of N."""
+    align: int = 1
+    """Vector loops begin at multiples of this many components; those before run one by one."""
+    lanes: int | None = None
+    """Components in a vector; None: as the compiler chooses."""
+    tables: tuple[str, ...] = ()
+    """Names of the index arrays that statements use."""
+
+
+def sums(sweep: Sweep) -> tuple[SumLoop, ...]:
+    """The sums over an index in the statements of a sweep, in order."""
+    return tuple(s for t in sweep.stretches for s in t.statements if isinstance(s, SumLoop))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +180,22 @@ class GridSweep:
     """Number of ghost points on each side of each dimension."""
     unroll: tuple[tuple[str, int], ...] = ()
     """Dimension and how many times the body of its loop is written out."""
+    colour: int | None = None
+    """0: the sweep updates the points whose indices have an even sum, 1: the others; None: all."""
+    streamed: bool = False
+    """Whether whole lines of the result are stored past the caches."""
     across: tuple[str, ...] = ()
     """Dimensions of the grid that the sweep does not loop over: it runs within one plane."""
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the sweep reads the array that it writes."""
+        return any(ref.array == self.target for ref in references(self.value))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the sweep reads points that it has updated itself, so that their order counts."""
+        return self.in_place and self.colour is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,6 +358,9 @@ class StepProgram:
     """Blocks of threads and tiles are multiples of this many components."""
     grid: GridStorage | None = None
     """None: the arrays are rows of n components."""
+    plain: "StepProgram | None" = field(default=None, compare=False, repr=False)
+    """The program with the same sweeps in the same order, but with vectors as the compiler chooses;
+    None: this one is."""
 
 
 def sweeps(block: NodeBlock) -> Iterator[Sweep]:
@@ -320,6 +382,19 @@ def every_sweep(block: NodeBlock) -> Iterator[AnySweep]:
             yield node.plane
         elif isinstance(node, LoopNode):
             yield from every_sweep(node.body)
+
+
+def on_sweeps(block: NodeBlock, change: Callable[[Sweep], Sweep]) -> NodeBlock:
+    """The block with every sweep over components replaced by what ``change`` makes of it."""
+
+    def changed(node: Node) -> Node:
+        if isinstance(node, Sweep):
+            return change(node)
+        return (
+            replace(node, body=on_sweeps(node.body, change)) if isinstance(node, LoopNode) else node
+        )
+
+    return NodeBlock(tuple(changed(node) for node in block.nodes))
 
 
 def plane_front(block: NodeBlock) -> tuple[PlaneFront, tuple[tuple[str, int], ...]] | None:

@@ -206,7 +206,7 @@ class Outliner:
                 array = names.get(row.array, row.array)
                 return replace(row, array=array, window=array in self.windows)
 
-            stages.append(loop_tree.PipelineStage(number, _on_rows(block, version)))
+            stages.append(loop_tree.PipelineStage(number, _with_rows(block, version)))
         distance = self.ivp.access_distance
         return loop_tree.PipelineLoop(nest.block, distance, loop_tree.NodeBlock(tuple(stages)))
 
@@ -297,22 +297,14 @@ def version_name(buffer: str, stage: int) -> str:
     return f"{buffer}_stage{stage}"
 
 
-def _on_rows(
+def _with_rows(
     block: loop_tree.NodeBlock,
     change: Callable[[loop_tree.StoredRow], loop_tree.StoredRow],
 ) -> loop_tree.NodeBlock:
     """The block with the rows of all calls changed."""
-    nodes: list[loop_tree.Node] = []
-    for node in block.nodes:
-        match node:
-            case loop_tree.Sweep():
-                rows = tuple((name, change(row)) for name, row in node.rows)
-                nodes.append(replace(node, rows=rows))
-            case loop_tree.Repeat() | loop_tree.Tiles():
-                nodes.append(replace(node, body=_on_rows(node.body, change)))
-            case _:
-                nodes.append(node)
-    return loop_tree.NodeBlock(tuple(nodes))
+    return loop_tree.on_sweeps(
+        block, lambda sweep: replace(sweep, rows=tuple((n, change(row)) for n, row in sweep.rows))
+    )
 
 
 def _bound(block: loop_tree.NodeBlock, variable: str, value: Expr) -> loop_tree.NodeBlock:
@@ -321,25 +313,17 @@ def _bound(block: loop_tree.NodeBlock, variable: str, value: Expr) -> loop_tree.
     def put(expr: Expr) -> Expr:
         return substitute(expr, {variable: value})
 
-    def change(node: loop_tree.Node) -> loop_tree.Node:
-        match node:
-            case loop_tree.Sweep(rows=rows, scalars=scalars):
-                return replace(
-                    node,
-                    rows=tuple(
-                        (
-                            name,
-                            row if row.index is None else replace(row, index=put(row.index)),
-                        )
-                        for name, row in rows
-                    ),
-                    scalars=tuple((name, put(expr)) for name, expr in scalars),
-                )
-            case loop_tree.Repeat(body=body) | loop_tree.Tiles(body=body):
-                return replace(node, body=_bound(body, variable, value))
-        return node
+    def row(stored: loop_tree.StoredRow) -> loop_tree.StoredRow:
+        return stored if stored.index is None else replace(stored, index=put(stored.index))
 
-    return loop_tree.NodeBlock(tuple(change(node) for node in block.nodes))
+    def change(sweep: loop_tree.Sweep) -> loop_tree.Sweep:
+        return replace(
+            sweep,
+            rows=tuple((name, row(stored)) for name, stored in sweep.rows),
+            scalars=tuple((name, put(expr)) for name, expr in sweep.scalars),
+        )
+
+    return loop_tree.on_sweeps(block, change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,8 +351,9 @@ class PointStatements:
         ]
         taken = {*scalars, *(name for name, _ in rows.bound()), *(p.target for p in parts)}
         taken |= {s.name for s in assignments if isinstance(s, loop_tree.Local)}
-        taken |= {f"{name}{p.suffix}" for name in ("t", *ivp.locals) for p in parts}
-        for name in (*ivp.constants, *ivp.locals):
+        taken |= {f"{name}{p.suffix}" for name in ("t", *ivp.locals, *ivp.sums) for p in parts}
+        indices = (total.index for total in ivp.sums.values())
+        for name in (*ivp.constants, *ivp.locals, *ivp.sums, *indices, *ivp.indices):
             if name in taken:
                 raise IllegalTransformation(
                     f"{ivp.name} has the name {name}, which the method has too"

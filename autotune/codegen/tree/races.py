@@ -4,7 +4,7 @@ On several ranks also stale rows: rows whose remote elements are read before the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autotune.codegen.tree.loop_tree import (
     AnySweep,
@@ -24,7 +24,7 @@ from autotune.codegen.tree.loop_tree import (
     Tiles,
 )
 from autotune.domain.stencil import offsets
-from autotune.language.expression import Sym, number, references
+from autotune.language.expression import Num, Sym, number, references
 
 _STEPS = 2
 """Number of time steps that are examined: a step may conflict with the next one."""
@@ -208,10 +208,25 @@ def _accesses(sweep: Sweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...
 
 
 def _grid_accesses(sweep: GridSweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]:
-    rows = dict(sweep.rows)
-    around = {
-        rows[ref.array]: None
-        for ref in references(sweep.value)
-        if any(offsets(ref, sweep.dimensions))
-    }
-    return tuple(around), (rows[sweep.target],)
+    """The rows read at an offset, and the row written.
+
+    The two colours of an array are rows of their own. Sweeps in place that read what they write are
+    for one thread, and their blocks keep the order of points (``in_place``).
+    """
+    rows, target = dict(sweep.rows), sweep.target
+    written = rows[target]
+    around: dict[StoredRow, None] = {}
+    for ref in references(sweep.value):
+        steps = offsets(ref, sweep.dimensions)
+        if not any(steps):
+            continue
+        if ref.array == target:
+            if sweep.colour is None:
+                continue
+            colour = (sweep.colour + sum(steps)) % 2
+            around[replace(written, index=Num(colour))] = None
+        else:
+            around[rows[ref.array]] = None
+    if sweep.colour is not None:
+        written = replace(written, index=Num(sweep.colour))
+    return tuple(around), (written,)

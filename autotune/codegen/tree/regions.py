@@ -15,6 +15,7 @@ from autotune.codegen.tree.loop_tree import (
     PlaneRows,
     Statement,
     StoredRow,
+    SumLoop,
     Sweep,
     SweepStretch,
 )
@@ -107,6 +108,7 @@ def fused(
                 name=f"{name}_{_identifier(ivp.name)}_{index}",
                 kernel=kernel,
                 rows=tuple((n, row) for n, row in rows if n in read | written),
+                tables=_tables(ivp, stretches),
                 scalars=(*times.items(), *((n, e) for n, e in scalars.items() if n in used)),
                 stretches=stretches,
                 constants=tuple((n, e) for n, e in ivp.constants.items() if n in used),
@@ -125,7 +127,11 @@ def _at_point(stretch: SweepStretch, evaluation: PointEvaluation) -> Iterator[St
 
     for statement in stretch.statements:
         value = substitute(rebuild(statement.value, argument), names)
-        if isinstance(statement, Local):
+        if isinstance(statement, SumLoop):
+            names[statement.name] = Sym(f"{statement.name}{evaluation.suffix}")
+            name = f"{statement.name}{evaluation.suffix}"
+            yield replace(statement, name=name, value=value)
+        elif isinstance(statement, Local):
             names[statement.name] = Sym(f"{statement.name}{evaluation.suffix}")
             yield Local(f"{statement.name}{evaluation.suffix}", value)
         else:
@@ -148,26 +154,42 @@ def _sweeps(
     time: Expr,
 ) -> list[Sweep]:
     written = target.array
-    while written in ivp.constants or written in ivp.locals or (argument and written == "y"):
+    taken = {*ivp.constants, *ivp.locals, *ivp.sums, *ivp.indices, *(("y",) if argument else ())}
+    while written in taken:
         written += "_"
     sweeps = []
     for index, band in enumerate(_bands(ivp, regions)):
         stretches = _stretches(ivp, band, written)
         used = _names(stretches)
         rows = [(written, target)]
-        if argument is not None and any(ivp.reads(r.body) for r in band):
+        if argument is not None and any(_reads(ivp, r.body) for r in band):
             rows.append(("y", argument))
         sweeps.append(
             Sweep(
                 name=f"{name}_{index}",
                 kernel=kernel,
                 rows=tuple(rows),
+                tables=_tables(ivp, stretches),
                 scalars=(("t", time),) if "t" in used else (),
                 stretches=stretches,
                 constants=tuple((n, e) for n, e in ivp.constants.items() if n in used),
             )
         )
     return sweeps
+
+
+def _tables(ivp: Ivp, stretches: tuple[SweepStretch, ...]) -> tuple[str, ...]:
+    """The index arrays that some stretches use."""
+    refs = (ref for t in stretches for s in t.statements for ref in references(s.value))
+    used = {ref.array for ref in refs} if ivp.indices else set()
+    return tuple(name for name in ivp.indices if name in used)
+
+
+def _reads(ivp: Ivp, body: Expr) -> bool:
+    """Whether a body reads y, around the component, in a sum or through an index array."""
+    return bool(ivp.reads(body) or ivp.gathers(body)) or any(
+        s.elements() for s in ivp.used_sums(body).values()
+    )
 
 
 def _bands(ivp: Ivp, regions: tuple[Region, ...]) -> list[list[Region]]:
@@ -221,6 +243,9 @@ def _stretches(ivp: Ivp, band: Sequence[Region], written: str) -> tuple[SweepStr
 def _stretch(ivp: Ivp, region: Region, written: str, planes: bool) -> SweepStretch:
     statements: list[Statement] = []
     used = symbols(region.body)
+    for name, total in ivp.used_sums(region.body).items():
+        statements.append(SumLoop(name, total.index, total.lower, total.upper, total.body))
+        used |= symbols(total.body)
     for local, value in reversed(tuple(ivp.locals.items())):
         if local in used:
             statements.insert(0, Local(local, value))
@@ -250,6 +275,8 @@ def _names(stretches: tuple[SweepStretch, ...]) -> frozenset[str]:
         if stretch.planes is not None:
             exprs += [stretch.planes.first, stretch.planes.end, stretch.planes.size]
         exprs += [statement.value for statement in stretch.statements]
+        for statement in stretch.statements:
+            exprs += [statement.lower, statement.upper] if isinstance(statement, SumLoop) else []
         names = names.union(*(symbols(e) for e in exprs))
     return names
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from autotune.codegen.grid import grid_program
-from autotune.codegen.tree import loop_nests, loop_tree, regions, transform
+from autotune.codegen.tree import jam, loop_nests, loop_tree, regions, transform
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
     Nest,
@@ -30,20 +30,24 @@ from autotune.domain.skeleton import (
     SyncStep,
 )
 from autotune.domain.variant import (
+    Align,
     Block,
     Contract,
     Fuse,
     FuseTiles,
     Interchange,
+    Jam,
     Pad,
     Pipeline,
+    StreamStores,
     Tile,
     Transformation,
     Unroll,
     Variant,
+    Vectorize,
     Wavefront,
 )
-from autotune.language.expression import Sym, number
+from autotune.language.expression import Num, Sym, number
 
 
 def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.StepProgram:
@@ -52,18 +56,75 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_t
     It depends on the method, the corrector steps and the IVP of the problem, or on its stencil, but
     not on the problem size.
     """
+    pattern, sizes = pattern_of(variant)
+    made = with_sizes(loops(pattern, skeleton, problem), sizes)
+    return padded(with_vectors(made, variant, {}), variant)
+
+
+def pattern_of(variant: Variant) -> tuple[Variant, Mapping[int, int]]:
+    """The variant with stand-ins for sizes of tiles and of a pipeline's blocks, and the sizes by
+    stand-in.
+
+    The programs of variants with equal patterns differ in nothing but these sizes.
+    """
+    sizes: dict[int, int] = {}
+    chosen: list[Transformation] = []
+    for transformation in variant.transformations:
+        stand_in = len(sizes) + 1
+        match transformation:
+            case Tile(size=size) | FuseTiles(size=size):
+                chosen.append(replace(transformation, size=stand_in))
+                sizes[stand_in] = size
+            case Pipeline(block=size):
+                chosen.append(replace(transformation, block=stand_in))
+                sizes[stand_in] = size
+            case _:
+                chosen.append(transformation)
+    return replace(variant, transformations=tuple(chosen)), sizes
+
+
+def with_sizes(program: loop_tree.StepProgram, sizes: Mapping[int, int]) -> loop_tree.StepProgram:
+    """The program with the sizes of tiles and blocks in the place of their stand-ins.
+
+    Raises ``IllegalTransformation`` for a size that is no multiple of the program's granule.
+    """
+    for size in sizes.values():
+        if size % program.granule:
+            raise IllegalTransformation(
+                f"a tile of {size} components is not a multiple of {program.granule}"
+            )
+
+    def put(block: loop_tree.NodeBlock) -> loop_tree.NodeBlock:
+        return loop_tree.NodeBlock(tuple(changed(node) for node in block.nodes))
+
+    def changed(node: loop_tree.Node) -> loop_tree.Node:
+        match node:
+            case loop_tree.Tiles(size=size, body=body):
+                return replace(node, size=sizes[size], body=put(body))
+            case loop_tree.PipelineLoop(block=size):
+                return replace(node, block=sizes[size])
+            case loop_tree.Repeat(body=body):
+                return replace(node, body=put(body))
+        return node
+
+    return replace(program, body=put(program.body)) if sizes else program
+
+
+def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.StepProgram:
+    """The program of a variant, of the sizes that its transformations name, without padding and
+    with vectors as the compiler chooses.
+    """
     problem = generated(problem)
     if isinstance(problem, StencilProblem):
-        return padded(grid_program.program(variant, skeleton, problem), variant)
+        return grid_program.program(variant, skeleton, problem)
     tree = canonical(skeleton, problem)
-    step = regions.granule(problem.ivp)
     if problem.ivp.periodic and any(isinstance(t, Pipeline) for t in variant.transformations):
         raise IllegalTransformation(
             f"{problem.ivp.name} is periodic: the last components of a corrector step need the"
             " first of the step before, so the steps cannot follow one another along y"
         )
     for transformation in variant.transformations:
-        tree = apply(tree, transformation, step)
+        tree = apply(tree, transformation)
     arrays, windows = _storage(tree, skeleton, problem.method)
     outliner = Outliner(
         problem.ivp,
@@ -71,18 +132,76 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_t
         _stored(skeleton),
         frozenset(window.array for window in windows),
     )
+    body = outliner.block(tree)
+    for transformation in variant.transformations:
+        if isinstance(transformation, Jam):
+            kernel, loop = transformation.kernel, transformation.loop
+            body = jam.jam(body, kernel, loop, transformation.factor)
     result = loop_tree.StepProgram(
-        body=outliner.block(tree),
+        body=body,
         arrays=arrays,
         windows=windows,
         pad_lines=0,
         stages=problem.method.stages,
-        granule=step,
+        granule=regions.granule(problem.ivp),
     )
     conflicts = races(result)
     if conflicts:
         raise IllegalTransformation(str(conflicts[0]))
-    return padded(result, variant)
+    return result
+
+
+VECTORS = (Align, Vectorize)
+"""The transformations of vectors."""
+ChangedSweeps = dict[tuple[int, Transformation], tuple[loop_tree.Sweep, loop_tree.Sweep]]
+"""Sweep, by identity, and transformation to the sweep and what it becomes."""
+
+
+def with_vectors(
+    program: loop_tree.StepProgram, variant: Variant, changed: ChangedSweeps
+) -> loop_tree.StepProgram:
+    """The program with the vectors of its sweeps as long, and aligned, as the variant asks for.
+
+    This is always legal, but refused where all loops begin at the right places anyway. ``changed``
+    keeps the new sweeps, so that programs which share sweeps share these too.
+    """
+    body = program.body
+    for transformation in variant.transformations:
+        if not isinstance(transformation, VECTORS):
+            continue
+
+        def change(
+            sweep: loop_tree.Sweep, by: Align | Vectorize = transformation
+        ) -> loop_tree.Sweep:
+            if (id(sweep), by) not in changed:
+                changed[id(sweep), by] = sweep, vectors(sweep, by)
+            return changed[id(sweep), by][1]
+
+        before, body = body, loop_tree.on_sweeps(body, change)
+        if isinstance(transformation, Align) and body == before:
+            raise IllegalTransformation(
+                f"every loop begins at a multiple of {transformation.doubles} components already"
+            )
+    return program if body is program.body else replace(program, body=body, plain=program)
+
+
+def vectors(sweep: loop_tree.Sweep, transformation: Align | Vectorize) -> loop_tree.Sweep:
+    """The sweep with its vectors transformed.
+
+    Blocks of threads and tiles begin at aligned places. So only a sweep over a part of the
+    components or of the columns begins elsewhere; others are not changed by ``Align``. Rows of
+    fixed length are written out and stay so. Sums over an index are vectorised along their index.
+    """
+    if isinstance(transformation, Vectorize):
+        lanes = transformation.lanes
+        return replace(sweep, name=f"{sweep.name}_simd{lanes}", lanes=lanes)
+    first = sweep.stretches[0]
+    whole = first.columns is None and first.lower == Num(0)
+    written_out = first.columns is not None and isinstance(first.row, Num)
+    if whole or written_out or loop_tree.sums(sweep):
+        return sweep
+    doubles = transformation.doubles
+    return replace(sweep, name=f"{sweep.name}_align{doubles}", align=doubles)
 
 
 def padded(program: loop_tree.StepProgram, variant: Variant) -> loop_tree.StepProgram:
@@ -137,7 +256,7 @@ def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
     return Nest(kernel.name, body)
 
 
-def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
+def apply(tree: Nodes, transformation: Transformation) -> Nodes:
     """The tree after one transformation of loops; ``IllegalTransformation`` where it is
     not legal.
     """
@@ -147,28 +266,25 @@ def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
         case Fuse(first=first, second=second):
             return transform.fuse(tree, first, second)
         case Tile(kernel=kernel, size=size):
-            _check_tile(size, granule)
             return transform.tile(tree, kernel, size)
         case FuseTiles(first=first, second=second, size=size, buffer=buffer):
-            _check_tile(size, granule)
             return transform.fuse_tiles(tree, first, second, size, buffer)
         case Pipeline(loop=loop, block=block):
-            _check_tile(block, granule)
             return transform.pipeline(tree, loop, block)
         case Contract(array=array):
             return transform.contract(tree, array)
-        case Pad():
-            return tree  # storage only
-        case Block(kernel=kernel) | Unroll(kernel=kernel) | Wavefront(kernel=kernel):
+        case Jam() | Align() | Vectorize() | Pad():
+            return tree  # of sweeps, of storage
+        case (
+            Block(kernel=kernel)
+            | Unroll(kernel=kernel)
+            | Wavefront(kernel=kernel)
+            | StreamStores(kernel=kernel)
+        ):
             what = type(transformation).__name__
             raise IllegalTransformation(
                 f"{what} is for sweeps over a grid, not for kernel {kernel}"
             )
-
-
-def _check_tile(size: int, granule: int) -> None:
-    if size < granule or size % granule:
-        raise IllegalTransformation(f"a tile of {size} components is not a multiple of {granule}")
 
 
 def coefficients(skeleton: Skeleton, method: ButcherTableau) -> Coefficients:

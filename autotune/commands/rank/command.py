@@ -186,7 +186,7 @@ def rank(options: RankOptions) -> None:
                 ranked.rankings, ranked.machine, top=options.top, enumerated=ranked.enumerated
             )
         )
-        typer.echo(f"\n{bounds_text.text(ranked.rankings)}")
+        typer.echo(f"\n{bounds_text.text(ranked.rankings, ranked.machine)}")
         blocks = block_text.text(ranked.rankings, ranked.machine)
         if blocks:
             typer.echo(f"\n{blocks}")

@@ -8,6 +8,7 @@ from typing import Literal
 from autotune.commands.rank.candidate_formula import CandidateFormula
 from autotune.domain.lower_bounds import LowerBound, ranking_bounds
 from autotune.domain.machine import Machine
+from autotune.domain.machine_best import MachineBest, machine_best
 from autotune.domain.ranking import Difference, Ranked, Ranking, differences
 from autotune.domain.results import Part
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value
@@ -127,6 +128,9 @@ class BoundsRow:
     """Predicted time over the largest bound, at least 1."""
     reason: str | None
     """Why there are no bounds."""
+    machine: MachineBest | None
+    """What the machine could do at best in one pass a step, on the cores of the best candidate;
+    null where no candidate has a predicted time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,13 +236,13 @@ def rank(
             predicted_row(workload, entry) for ranking in rankings for entry in ranking.entries
         ),
         blocks=block_rows(rankings, machine),
-        bounds=tuple(bounds_row(ranking) for ranking in rankings),
+        bounds=tuple(bounds_row(ranking, machine) for ranking in rankings),
         why=explained[0] if explained else None,
         explanations=explained,
     )
 
 
-def bounds_row(ranking: Ranking) -> BoundsRow:
+def bounds_row(ranking: Ranking, machine: Machine) -> BoundsRow:
     """The row of a problem: its best candidate beside its lower bounds."""
     best = ranking_bounds(ranking)
     return BoundsRow(
@@ -250,6 +254,9 @@ def bounds_row(ranking: Ranking) -> BoundsRow:
         limited_by=best.limit.resource if best.limit else None,
         ratio=best.ratio,
         reason=best.reason or None,
+        machine=machine_best(ranking.problem, best.best.candidate.layout, machine)
+        if best.best
+        else None,
     )
 
 

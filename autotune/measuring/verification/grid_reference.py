@@ -11,30 +11,62 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.problem import StencilProblem
-from autotune.domain.stencil import SOURCE, offsets
+from autotune.domain.stencil import SOURCE, Stencil, offsets
 from autotune.language.expression import Bin, Call, Cond, Expr, Neg, Num, Ref, Sym, show
 from autotune.measuring.verification.ivp_reference import FUNCTIONS, OPERATORS, Value, Vector
 
 Box = tuple[range, ...]
 """Indices in each dimension; 0 is the first interior point."""
+Points = NDArray[np.int64]
+"""(dimensions, points): the indices of points, in any order."""
 
 _CHUNK = 1 << 15
 """Approximate number of points per chunk: 256 KiB per temporary."""
 
 
 def sweeps(problem: StencilProblem, steps: int) -> Vector:
-    """The interior of u after ``steps`` Jacobi sweeps, row by row, slowest dimension first.
+    """The interior of u after ``steps`` sweeps, row by row, slowest dimension first.
 
     Ghost layers keep their initial values.
     """
     grid = _Grid(problem)
     u = grid.filled(problem.stencil.initial)
+    if problem.stencil.in_place:
+        return _in_place(grid, u, problem.stencil, steps)
     v = u.copy()
     with np.errstate(all="ignore"):  # a state that overflows is for the caller to judge
         for _ in range(steps):
             for box in grid.chunks():
                 grid.view(v, box)[...] = grid.value(problem.stencil.body, box, u)
             u, v = v, u
+    return np.ascontiguousarray(grid.view(u, grid.interior)).reshape(-1)
+
+
+def initial(problem: StencilProblem) -> Vector:
+    """The first values of u on the grid, ghost layers included."""
+    return _Grid(problem).filled(problem.stencil.initial)
+
+
+def _in_place(grid: "_Grid", u: Vector, stencil: Stencil, steps: int) -> Vector:
+    """The same for sweeps in place: points that do not read one another are computed together.
+
+    In lexicographic order they are those with the same weighted sum of their indices, with weights
+    by which every neighbour that comes first in the order of the dimensions has a smaller sum.
+    """
+    if stencil.order == "red-black":
+        weights, modulus = (1,) * len(stencil.dimensions), 2
+    else:
+        wide = 2 * stencil.radius + 1
+        weights, modulus = tuple(wide**n for n in reversed(range(len(stencil.dimensions)))), 0
+    points = np.indices([len(part) for part in grid.interior]).reshape(len(weights), -1)
+    sums = np.asarray(weights) @ points
+    sums = sums % modulus if modulus else sums
+    order = np.argsort(sums, kind="stable")
+    groups = np.split(points[:, order], np.flatnonzero(np.diff(sums[order])) + 1, axis=1)
+    with np.errstate(all="ignore"):
+        for _ in range(steps):
+            for group in groups:
+                u[grid.places(group)] = grid.value(stencil.body, group, u)
     return np.ascontiguousarray(grid.view(u, grid.interior)).reshape(-1)
 
 
@@ -73,8 +105,15 @@ class _Grid:
             raise ValueError(f"points at {moved} from {box} lie outside the grid")
         return array[tuple(slice(at, at + len(part)) for at, part in zip(starts, box, strict=True))]
 
-    def value(self, expr: Expr, box: Box, source: Vector | None = None) -> Value:
-        """The value of an expression at the points of a box; ValueError for an unknown name."""
+    def places(self, points: Points, shift: tuple[int, ...] = ()) -> tuple[Points, ...]:
+        """The places of points shifted by ``shift`` in an array of the grid."""
+        moved = np.array(shift or (0,) * len(points))
+        return tuple(points + (moved + self._ghosts)[:, None])
+
+    def value(self, expr: Expr, box: Box | Points, source: Vector | None = None) -> Value:
+        """The value of an expression at the points of a box, or at points; ValueError for an
+        unknown name.
+        """
 
         def of(expr: Expr) -> Value:
             match expr:
@@ -99,21 +138,25 @@ class _Grid:
 
         return of(expr)
 
-    def _element(self, ref: Ref, box: Box, source: Vector | None) -> Vector:
+    def _element(self, ref: Ref, box: Box | Points, source: Vector | None) -> Vector:
         arrays: Mapping[str, Vector] = self._coefficients
         array = source if ref.array == SOURCE else arrays.get(ref.array)
         if array is None:
             raise ValueError(f"{show(ref)} is not known here")
         if ref not in self._offsets:
             self._offsets[ref] = offsets(ref, self._names)
+        if isinstance(box, np.ndarray):
+            return array[self.places(box, self._offsets[ref])]
         return self.view(array, box, self._offsets[ref])
 
-    def _symbol(self, name: str, box: Box) -> Value:
+    def _symbol(self, name: str, box: Box | Points) -> Value:
         if name in self._scalars:
             return self._scalars[name]
         if name not in self._names:
             raise ValueError(f"unknown name {name!r}")
         axis = self._names.index(name)
+        if isinstance(box, np.ndarray):
+            return np.asarray(box[axis])
         shape = [1] * len(box)
         shape[axis] = len(box[axis])
         indices: NDArray[np.int64] = np.arange(box[axis].start, box[axis].stop).reshape(shape)

@@ -14,8 +14,20 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from autotune.domain.problem import Ivp, Problem, Region, offset
-from autotune.language.expression import Bin, Call, Cond, Expr, Neg, Num, Ref, Sym, show
+from autotune.domain.problem import IndexSum, Ivp, Problem, Region, offset
+from autotune.language.expression import (
+    Bin,
+    Call,
+    Cond,
+    Expr,
+    Neg,
+    Num,
+    Ref,
+    Sym,
+    number,
+    show,
+    symbols,
+)
 
 Vector = NDArray[np.float64]
 Value = float | int | NDArray[np.float64] | NDArray[np.int64]
@@ -156,6 +168,8 @@ class _Rhs:
     def __init__(self, ivp: Ivp, size: int, regions: tuple[Region, ...]) -> None:
         self._values = ivp.values(size)
         self._locals = ivp.locals
+        self._sums = ivp.sums
+        self._tables = _tables(ivp, self._values)
         self._shifts = {
             ref: offset(ref, self._values) for region in regions for ref in ivp.reads(region.body)
         }
@@ -169,9 +183,28 @@ class _Rhs:
     def __call__(self, t: float, y: Vector, out: Vector) -> Vector:
         scalars = {**self._values, "t": t}
         for block, body in self._parts:
-            over = _Evaluation(block, scalars, self._locals, y, self._shifts)
+            over = _Evaluation(block, scalars, self._locals, y, self._shifts, self._tables)
+            for name, total in self._sums.items():
+                if name in symbols(body):
+                    over.add_up(name, total)
             block.view(out)[...] = over.of(body)
         return out
+
+
+def _tables(ivp: Ivp, values: Mapping[str, float | int]) -> dict[str, NDArray[np.int64]]:
+    """The index arrays; ValueError for an element outside y."""
+    n = int(values["n"])
+    block = _Block(0, 1, 0, n)
+    tables = {}
+    for name, expression in ivp.indices.items():
+        elements = _Evaluation(block, values, {}, np.empty(0), {}, {}).of(expression)
+        table = np.broadcast_to(np.asarray(elements), (n,)).astype(np.int64)
+        outside = np.flatnonzero((table < 0) | (table >= n))
+        if outside.size:
+            j = int(outside[0])
+            raise ValueError(f"{name}[{j}] = {table[j]} is not one of y[0] .. y[{n - 1}]")
+        tables[name] = table
+    return tables
 
 
 class _Evaluation:
@@ -186,13 +219,29 @@ class _Evaluation:
         temporaries: Mapping[str, Expr],
         y: Vector,
         shifts: Mapping[Ref, int],
+        tables: Mapping[str, NDArray[np.int64]],
     ) -> None:
         self._block = block
         self._scalars = scalars
         self._temporaries = temporaries
         self._y = y
         self._shifts = shifts
+        self._tables = tables
         self._values: dict[str, Value] = {}
+
+    def add_up(self, name: str, total: IndexSum) -> None:
+        """Give the sum a value for each component: its terms are added chunk by chunk."""
+        lower, upper = (int(number(e, self._scalars)) for e in (total.lower, total.upper))
+        shape = (self._block.rows, self._block.width)[self._block.rows == 1 :]
+        step = max(1, _CHUNK // (self._block.rows * self._block.width))
+        result = np.zeros(shape)
+        for first in range(lower, upper, step):
+            indices = np.arange(first, min(upper, first + step), dtype=np.int64)
+            terms = np.broadcast_to(
+                _Terms(self, total.index, indices).of(total.body), (*shape, len(indices))
+            )
+            result += terms.sum(axis=-1)
+        self._values[name] = result
 
     def of(self, expr: Expr) -> Value:
         """The value of an expression; ValueError for an unknown name."""
@@ -202,9 +251,9 @@ class _Evaluation:
             case Num(value=value):
                 return value
             case Ref():
-                return self._block.view(self._y, self._shifts[expr])
+                return self.element(expr)
             case Sym(name=name):
-                return self._symbol(name)
+                return self.symbol(name)
             case Neg(operand=operand):
                 return -self.of(operand)
             case Call(function=function, arguments=arguments):
@@ -215,7 +264,15 @@ class _Evaluation:
                 return chosen
         raise ValueError(f"{show(expr)} is not an expression")
 
-    def _symbol(self, name: str) -> Value:
+    def element(self, ref: Ref) -> Value:
+        """The elements at the components of the block, or at their indices."""
+        if isinstance(ref.indices[0], Ref):
+            elements: Vector = self._y[self._tables[ref.indices[0].array][self._block.components()]]
+            return elements
+        return self._block.view(self._y, self._shifts[ref])
+
+    def symbol(self, name: str) -> Value:
+        """The value of a name, which is computed when it is first used."""
         if name in self._scalars:
             return self._scalars[name]
         if name not in self._values:
@@ -226,6 +283,41 @@ class _Evaluation:
             else:
                 raise ValueError(f"unknown name {name!r}")
         return self._values[name]
+
+
+class _Terms(_Evaluation):
+    """Evaluates the terms of a sum over one block: the last axis of values is that of the index."""
+
+    def __init__(self, around: _Evaluation, index: str, indices: NDArray[np.int64]) -> None:
+        super().__init__(
+            around._block,
+            around._scalars,
+            around._temporaries,
+            around._y,
+            around._shifts,
+            around._tables,
+        )
+        self._around = around
+        self._index = index
+        self._indices = indices
+
+    def element(self, ref: Ref) -> Value:
+        """The elements at the index or, where it is not used, at the components."""
+        if self._index not in symbols(ref.indices[-1]):
+            return self._beside(self._around.element(ref))
+        at_zero = int(number(ref.indices[-1], {**self._scalars, self._index: 0}))
+        at = self._indices + at_zero
+        if at[0] < 0 or at[-1] >= self._y.size:
+            raise ValueError(f"{show(ref)} lies outside [0, {self._y.size})")
+        return self._y[at]
+
+    def symbol(self, name: str) -> Value:
+        """The value of a name: the index, or the same for all terms."""
+        return self._indices if name == self._index else self._beside(self._around.symbol(name))
+
+    @staticmethod
+    def _beside(value: Value) -> Value:
+        return value[..., None] if isinstance(value, np.ndarray) else value
 
 
 OPERATORS: Mapping[str, Callable[..., Value]] = {

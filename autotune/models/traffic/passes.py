@@ -32,6 +32,8 @@ class Trail(NamedTuple):
     gap: int
     distance: float
     """Bytes that the sweep itself touches in between."""
+    components: float = 1.0
+    """Components whose elements it reads in an iteration: many in a sum over an index."""
 
 
 class Touch(NamedTuple):
@@ -313,13 +315,16 @@ def clusters(accesses: Sequence[RowAccess], far: float, line: int) -> tuple[Acce
             nearest = min(part, key=abs)
             split.append((access, 0 if abs(nearest) < far else nearest, tuple(part)))
     offsets = [part for _, _, part in split]
+    swept = DOUBLE * sum(access.swept for access in accesses)
     return tuple(
         AccessCluster(
             access.parameter,
             shift,
             access.read,
             access.written and shift == 0,
-            _trails(part, offsets, line),
+            _trails(part, offsets, line)
+            + _summed(access, part, float(swept))
+            + _gathered(access, part, line),
         )
         for access, shift, part in split
     )
@@ -337,6 +342,24 @@ def _trails(
         for gap in gaps
         if gap * DOUBLE >= line
     )
+
+
+def _summed(access: RowAccess, part: tuple[int, ...], swept: float) -> tuple[Trail, ...]:
+    """The elements that sums read again for each component, after all that sums read (``swept``
+    bytes); they count for the first part of the offsets.
+    """
+    if not access.swept or part[0] != access.offsets[0]:
+        return ()
+    return (Trail(0, swept, float(access.swept)),)
+
+
+def _gathered(access: RowAccess, part: tuple[int, ...], line: int) -> tuple[Trail, ...]:
+    """The elements read through index arrays: each in a line of its own, which a cache smaller than
+    the whole row has lost. That is the most; the interval of a prediction spans down to none.
+    """
+    if not access.gathered or part[0] != access.offsets[0]:
+        return ()
+    return (Trail(0, float(access.among * DOUBLE), access.gathered * line / DOUBLE),)
 
 
 def _advance(offsets: tuple[int, ...], window: int, line: int) -> float:

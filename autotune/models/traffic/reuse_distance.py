@@ -44,6 +44,8 @@ class LineHistory:
     """(n,): whether another thread wrote the line last."""
     reclaimed: Flags
     """(n,): whether the line is written after another thread has read it."""
+    streamed: Flags
+    """(n,): whether the line is written past the caches, which neither read nor keep it."""
 
     def __len__(self) -> int:
         return len(self.distance)
@@ -55,6 +57,7 @@ class LineHistory:
             stores=self.stores[rows],
             remote=self.remote[rows],
             reclaimed=self.reclaimed[rows],
+            streamed=self.streamed[rows],
         )
 
     @classmethod
@@ -65,6 +68,7 @@ class LineHistory:
             stores=np.concatenate([part.stores for part in parts]),
             remote=np.concatenate([part.remote for part in parts]),
             reclaimed=np.concatenate([part.reclaimed for part in parts]),
+            streamed=np.concatenate([part.streamed for part in parts]),
         )
 
 
@@ -121,8 +125,8 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
     trails = _trails(past, thread.steps[-1], begin)
     owner = np.concatenate([where - begin, np.array([t[0] for t in trails], dtype=np.int64)])
     extra = len(trails)
-    rows = [touch.row for _, touch in touches] + [touch.row for _, touch, _ in trails]
-    behind = np.array([d for _, _, d in trails]).reshape(extra, POSITIONS)
+    rows = [touch.row for _, touch in touches] + [t[1].row for t in trails]
+    behind = np.array([t[2] for t in trails]).reshape(extra, POSITIONS)
     remote = np.array([touch.remote for _, touch in touches] + [False] * extra)
     written = np.array([touch.written for _, touch in touches] + [False] * extra)
     return ThreadStreams(
@@ -133,9 +137,10 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
             stores=np.array([t.written and not t.read for _, t in touches] + [False] * extra),
             remote=remote,
             reclaimed=_first_writes_after_reads(np.array(rows, dtype=np.int64), written, remote),
+            streamed=np.zeros(len(rows), dtype=np.bool_),
         ),
         outward=np.concatenate([outward, np.full((extra, POSITIONS), np.nan)]),
-        lines=np.full(len(owner), DOUBLE / line),
+        lines=np.array([1.0] * len(touches) + [t[3] for t in trails]) * (DOUBLE / line),
         passes=past.passes[begin:],
         alike=thread.alike,
     )
@@ -278,13 +283,13 @@ def _runs(values: Whole) -> list[tuple[int, int]]:
 
 def _trails(
     past: _Timeline, groups: Sequence[PassGroup], begin: int
-) -> list[tuple[int, Touch, Floats]]:
-    """(pass, touch, distances) of the trailing offsets.
+) -> list[tuple[int, Touch, Floats, float]]:
+    """(pass, touch, distances, components read in an iteration) of the trailing offsets.
 
     Where a gap reaches back over the border of a tile, the line was loaded in the tile before.
     Everything that the tile loop touched since lies in between.
     """
-    result: list[tuple[int, Touch, Floats]] = []
+    result: list[tuple[int, Touch, Floats, float]] = []
     index = begin
     for group in groups:
         users = past.touched[index : index + len(group.passes)].sum(axis=0)
@@ -295,7 +300,7 @@ def _trails(
                 distance = np.full(POSITIONS, float(trail.distance))
                 if touched is not None:
                     distance += _over_the_border(users, touched, group.tile_components, trail.gap)
-                result.append((index - begin, touch, distance))
+                result.append((index - begin, touch, distance, trail.components))
             index += 1
     return result
 

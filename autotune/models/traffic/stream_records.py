@@ -96,12 +96,13 @@ class StepTraffic:
         )
         median = float(np.median(data.history.distance[index]))
         level = next((name for name, size in self.levels if median <= size), self.levels[-1][0])
-        lines = float(data.lines[index])
+        moved = float(data.lines[index])
+        lines = 0.0 if data.history.streamed[index] else moved
         return StreamRecord(
             self.schedule.rows[int(data.row[index])],
             kind,
             lines,
-            lines if written else 0.0,
+            moved if written else 0.0,
             float(data.history.distance[index].mean()),
             level,
         )

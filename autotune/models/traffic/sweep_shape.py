@@ -1,10 +1,19 @@
 """The shape of one sweep: its range, and for each row the offsets that are read and written."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from autotune.codegen.tree.loop_tree import Assign, PlaneRows, Sweep, SweepStretch
+from autotune.codegen.tree.loop_tree import (
+    Assign,
+    PlaneRows,
+    SumLoop,
+    Sweep,
+    SweepStretch,
+    gathered,
+    near,
+    sums,
+)
 from autotune.domain.problem import offset
 from autotune.language.expression import Num, number, references
 
@@ -24,6 +33,12 @@ class RowAccess:
     offsets: tuple[int, ...]
     read: bool
     written: bool
+    swept: int = 0
+    """Elements that sums over an index read for each component, wherever it is."""
+    gathered: int = 0
+    """Elements that each component reads through index arrays."""
+    among: int = 0
+    """Components among which these are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +59,16 @@ class SweepShape:
     """First components of its loops: one for each of the rows that differ in alignment."""
     run: float = inf
     """Components from one entry into its loop to the next, within a call."""
+    terms: float = 0.0
+    """Terms of sums over an index that each component adds up."""
+    sums: int = 0
+    """Number of these sums."""
+    gathers: int = 0
+    """Elements that each component reads through index arrays."""
+    scattered: float = 0.0
+    """Bytes of the rows that these are in."""
+    head: float = 0.0
+    """Components of a run that go one by one, before the vector loop begins (mean)."""
 
 
 def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
@@ -66,29 +91,52 @@ def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
         reads[name].add(distance)
     written = {s.target for t in broad for s in t.statements if isinstance(s, Assign)}
     loaded = _loaded(broad)
+    totals = sums(sweep)
+    if totals and len(sweep.stretches) > 1:
+        raise ValueError(f"sweep {sweep.name} has a sum over an index in some columns of a row")
+    swept = _swept(totals, symbols)
+    through = [ref.array for t in broad for s in t.statements for ref in gathered(s)]
     accesses = tuple(
-        RowAccess(name, tuple(sorted(offsets, reverse=True)), name in loaded, name in written)
+        RowAccess(
+            name,
+            tuple(sorted(offsets, reverse=True)),
+            name in loaded,
+            name in written,
+            swept.get(name, 0),
+            through.count(name),
+            int(symbols["n"]) if name in through else 0,
+        )
         for name, offsets in reads.items()
         if offsets
     )
     starts, run = _loops(broad[0], lower, symbols)
-    seen: set[tuple[str, int]] = set()
-    stored = {(name, 0) for name in written}
-    touches = []
-    for step in sequence:
-        if step not in seen or step in stored:
-            touches.append(step)
-        seen.add(step)
+    heads = [-start % sweep.align for start in starts]
     return SweepShape(
         lower=lower,
         upper=upper,
         share=min(1.0, sum(widths)),
         accesses=accesses,
         streams=tuple(dict.fromkeys(sequence)),
-        touches=tuple(touches),
-        starts=starts,
+        touches=tuple(_touches(sequence, {(name, 0) for name in written})),
+        starts=tuple(start + head for start, head in zip(starts, heads, strict=True)),
         run=run,
+        head=min(run, sum(heads) / len(heads)),
+        terms=float(sum(len(_indices(total, symbols)) for total in totals)),
+        sums=len(totals),
+        gathers=len(through),
+        scattered=8.0 * symbols["n"] * len(set(through)) if through else 0.0,
     )
+
+
+def _touches(
+    sequence: Iterable[tuple[str, int]], stored: set[tuple[str, int]]
+) -> Iterator[tuple[str, int]]:
+    """The accesses of a pass without those of elements that stay in registers."""
+    seen: set[tuple[str, int]] = set()
+    for step in sequence:
+        if step not in seen or step in stored:
+            yield step
+        seen.add(step)
 
 
 def _loops(
@@ -137,12 +185,42 @@ def _sequence(
     names = {name for name, _ in sweep.rows}
     steps: list[tuple[str, int]] = []
     for statement in stretch.statements:
-        for ref in references(statement.value):
+        for ref in near(statement):
             if ref.array in names:
                 steps.append((ref.array, offset(ref, values)))
+        steps += [(ref.array, 0) for ref in gathered(statement)]
+        if isinstance(statement, SumLoop):
+            steps += [(ref.array, 0) for ref in statement.far() if ref.array in names]
         if isinstance(statement, Assign):
             steps.append((statement.target, 0))
     return steps
+
+
+def _indices(total: SumLoop, values: Mapping[str, float | int]) -> range:
+    """The indices of a sum."""
+    return range(int(number(total.lower, values)), int(number(total.upper, values)))
+
+
+def _swept(totals: Sequence[SumLoop], values: Mapping[str, float | int]) -> dict[str, int]:
+    """The number of distinct elements of each row that the terms of sums read at their index."""
+    elements: dict[str, set[range]] = {}
+    for total in totals:
+        indices = _indices(total, values)
+        for ref in total.far():
+            shift = int(number(ref.indices[-1], {**values, total.index: 0}))
+            part = range(indices.start + shift, indices.stop + shift)
+            elements.setdefault(ref.array, set()).add(part)
+    return {name: _covered(parts) for name, parts in elements.items()}
+
+
+def _covered(parts: Iterable[range]) -> int:
+    """The number of elements in some ranges, each counted once."""
+    count, end = 0, None
+    for part in sorted(parts, key=lambda part: part.start):
+        start = part.start if end is None else max(part.start, end)
+        count += max(0, part.stop - start)
+        end = part.stop if end is None else max(end, part.stop)
+    return count
 
 
 def _loaded(stretches: list[SweepStretch]) -> set[str]:

@@ -3,7 +3,7 @@ analysed once.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autotune.codegen.tree.loop_tree import AnySweep, StepProgram, Sweep
 from autotune.domain.machine import Machine
@@ -55,7 +55,12 @@ class TrafficAnalyser:
         plan = self._schedules[program]
         key = (id(plan), program.granule, place, threads, nodes)
         if key not in self._traffics:
-            self._traffics[key] = self._traffic(plan, program.granule, place, threads, nodes)
+            if program.plain is None:
+                traffic = self._traffic(plan, program.granule, place, threads, nodes)
+            else:  # vectors move no lines
+                plain = self.analyse(program.plain, problem, threads, nodes)
+                traffic = replace(plain, schedule=plan, shapes=self._shapes_of(plan, place))
+            self._traffics[key] = traffic
         return self._traffics[key]
 
     def _grid(self) -> GridAnalyser:
@@ -67,9 +72,7 @@ class TrafficAnalyser:
         self, plan: Schedule, granule: int, place: _Place, threads: int, nodes: int
     ) -> StepTraffic:
         line, n = int(self.machine.line), int(self._values[place]["n"])
-        if (id(plan), place) not in self._plans:
-            self._plans[id(plan), place] = tuple(self._shape(s, place) for s in plan.sweeps)
-        shapes = self._plans[id(plan), place]
+        shapes = self._shapes_of(plan, place)
         if plan.windows:
             ranges = PipelineRanges(n, granule, self._distances[place], line)
             passes = pipeline_passes(plan, shapes, ranges, threads)
@@ -85,6 +88,11 @@ class TrafficAnalyser:
             line=line,
             levels=(*sizes, ("MEM", float("inf"))),
         )
+
+    def _shapes_of(self, plan: Schedule, place: _Place) -> tuple[SweepShape, ...]:
+        if (id(plan), place) not in self._plans:
+            self._plans[id(plan), place] = tuple(self._shape(s, place) for s in plan.sweeps)
+        return self._plans[id(plan), place]
 
     def _shape(self, sweep: AnySweep, place: _Place) -> SweepShape:
         if not isinstance(sweep, Sweep):

@@ -12,7 +12,14 @@ from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.parameter_values import same
 from autotune.domain.problem import AnyProblem
 from autotune.domain.setup import Setup
-from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
+from autotune.domain.variant import (
+    Build,
+    Candidate,
+    ExecutionLayout,
+    Value,
+    Variant,
+    case_label,
+)
 from autotune.errors import Fault, InputError
 from autotune.workloads.base import EnumeratedSpace
 from autotune.workloads.generated.base import GeneratedKind
@@ -30,26 +37,26 @@ def enumerate_candidates(
     with more threads on a node than ``cores``, and if no combination is legal.
     """
     layouts = execution_layouts(setup, cores)
-    combinations = _combinations(setup)
     maker = _Maker(setup, kind, programs)
     legal: list[Candidate] = []
     illegal: list[tuple[str, AnyProblem, str]] = []
     for problem in setup.problems:
+        programs_of = {layout: list(maker.make(problem, layout)) for layout in layouts}
         for build, layout in product(setup.builds, layouts):
             seen: dict[str, str] = {}
-            for values in combinations:
-                made = maker.make(values, problem, layout)
-                candidate = Candidate(
-                    variant=made.variant, problem=problem, build=build, layout=layout
-                )
+            case = case_label(problem, layout)
+            for made in programs_of[layout]:
                 reason = made.reason
                 if reason is None and made.key in seen:
                     reason = f"same program as {seen[made.key]}"
                 if reason is None:
-                    seen[made.key] = made.variant.label
-                    legal.append(candidate)
+                    seen[made.key] = made.label
+                    legal.append(
+                        Candidate(variant=made.variant, problem=problem, build=build, layout=layout)
+                    )
                 else:
-                    illegal.append((candidate.label, problem, reason))
+                    label = f"{made.label}{case}"
+                    illegal.append((label, problem, reason))
     if not legal:
         raise InputError(_nothing_legal(setup, illegal))
     return EnumeratedSpace(legal=legal, illegal=illegal)
@@ -86,11 +93,12 @@ def _combinations(setup: Setup) -> list[dict[str, Value]]:
     return first[:1] + [v for v in every if v is not first[0]]
 
 
-def _variant(setup: Setup, values: Mapping[str, Value]) -> Variant:
+def _variant(setup: Setup, values: Mapping[str, Value], *, excluded: bool = False) -> Variant:
+    """The variant of a combination of values; an excluded one only has a name."""
     return Variant(
         skeleton=setup.skeleton.name,
         definition=setup.skeleton.definition,
-        transformations=setup.space.transformations(values),
+        transformations=() if excluded else setup.space.transformations(values),
         parameters=dict(values),
     )
 
@@ -98,6 +106,7 @@ def _variant(setup: Setup, values: Mapping[str, Value]) -> Variant:
 @dataclass(frozen=True, slots=True)
 class _Made:
     variant: Variant
+    label: str
     key: str
     """Equal for equal programs."""
     reason: str | None
@@ -110,29 +119,43 @@ class _Maker:
         self._setup = setup
         self._kind = kind
         self._programs = programs
+        self._combinations = _combinations(setup)
+        self._variants: dict[tuple[bool, bool], list[_Made]] = {}
         self._keys: dict[tuple[int, tuple[int, ...]], str] = {}
+        self._sweeps: dict[int, str] = {}
         self._refusals: dict[int, str | None] = {}
 
-    def make(
-        self, values: Mapping[str, Value], problem: AnyProblem, layout: ExecutionLayout
-    ) -> _Made:
-        variant = _variant(self._setup, values)
-        limited, near = self._kind.limited(problem), self._kind.near(problem)
+    def make(self, problem: AnyProblem, layout: ExecutionLayout) -> Iterator[_Made]:
+        """Every combination for a problem in a layout."""
+        misfit = self._kind.misfit(problem, layout)
+        near = self._kind.limited(problem), self._kind.near(problem)
+        if near not in self._variants:
+            self._variants[near] = [self._allowed(v, *near) for v in self._combinations]
+        for made in self._variants[near]:
+            reason = made.reason or misfit
+            if reason is not None:
+                yield replace(made, reason=reason)
+            else:
+                yield self._program(made, problem, layout)
+
+    def _allowed(self, values: Mapping[str, Value], limited: bool, near: bool) -> _Made:
+        """The variant of a combination, with the reason of the space where it is excluded."""
         reason = self._setup.space.forbidden(values, limited, near=near)
-        reason = reason or self._kind.misfit(problem, layout)
-        if reason is not None:
-            return _Made(variant, "", reason)
-        program = self._programs.make(variant, problem)
+        variant = _variant(self._setup, values, excluded=reason is not None)
+        return _Made(variant, variant.label, "", reason)
+
+    def _program(self, made: _Made, problem: AnyProblem, layout: ExecutionLayout) -> _Made:
+        program = self._programs.make(made.variant, problem)
         if isinstance(program, str):
-            return _Made(variant, "", program)
+            return replace(made, reason=program)
         if layout.ranks > 1:
             stages = communication.stages(program)
             refused = self._refusal(program) or self._kind.misfit(problem, layout, stages)
             if refused is not None:
-                return _Made(variant, "", refused)
+                return replace(made, reason=refused)
         limits = self._kind.largest_parts(program, problem, layout.ranks * layout.threads)
         thin = plane_sweep.too_thin(program, limits, layout.threads)
-        return _Made(variant, "" if thin else self._key(program, limits), thin)
+        return replace(made, reason=thin, key="" if thin else self._key(program, limits))
 
     def _refusal(self, program: loop_tree.StepProgram) -> str | None:
         key = id(program.body)
@@ -150,8 +173,22 @@ class _Maker:
         key = (id(program.body), effective)
         if key not in self._keys:
             body = _without_pointless_tiles(program.body, limits)
-            self._keys[key] = hashlib.sha256(repr(body).encode()).hexdigest()
+            self._keys[key] = hashlib.sha256(self._text(body).encode()).hexdigest()
         return f"{self._keys[key]}-{program.pad_lines}"
+
+    def _text(self, block: loop_tree.NodeBlock) -> str:
+        """Everything that a block of code states, in words; programs share their sweeps."""
+        return ";".join(self._words(node) for node in block.nodes)
+
+    def _words(self, node: loop_tree.Node) -> str:
+        if isinstance(node, loop_tree.LoopNode):
+            outside = replace(node, body=loop_tree.NodeBlock(()))
+            return f"{outside}{{{self._text(node.body)}}}"
+        if not isinstance(node, loop_tree.AnySweep):
+            return repr(node)
+        if id(node) not in self._sweeps:
+            self._sweeps[id(node)] = repr(node)
+        return self._sweeps[id(node)]
 
 
 _Limits = Mapping[str | None, int]

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.family import STENCIL
 from autotune.domain.problem import AnyProblem, StencilProblem
-from autotune.domain.variant import Block, Candidate, ExecutionLayout, Unroll, Wavefront
+from autotune.domain.variant import (
+    Block,
+    Candidate,
+    ExecutionLayout,
+    StreamStores,
+    Unroll,
+    Wavefront,
+)
 
 
 class StencilKind:
@@ -24,14 +31,23 @@ class StencilKind:
 
     def misfit(
         self,
-        problem: AnyProblem,  # noqa: ARG002
+        problem: AnyProblem,
         layout: ExecutionLayout,
         stages: int = 1,  # noqa: ARG002
     ) -> str | None:
-        """Why a layout cannot be used (grids are swept by one rank only); None if it can."""
-        if layout.ranks == 1:
-            return None
-        return "the grid of a stencil is not spread over ranks: a layout of one rank is needed"
+        """Why a layout cannot be used; None if it can.
+
+        Grids are swept by one rank only, and in lexicographic order by one thread only.
+        """
+        if layout.ranks > 1:
+            return "the grid of a stencil is not spread over ranks: a layout of one rank is needed"
+        ordered = isinstance(problem, StencilProblem) and problem.stencil.order == "lexicographic"
+        if ordered and layout.threads > 1:
+            return (
+                "points are updated in lexicographic order, each from those before it: only one"
+                " thread keeps that order"
+            )
+        return None
 
     def largest_parts(
         self,
@@ -62,14 +78,14 @@ def modelling_vector(candidate: Candidate) -> dict[str, int]:
     Extents in points, fastest dimension first; block sizes, equal to the extent if there is no
     block or a larger one; how many times the innermost loop is unrolled (1: not unrolled); threads.
     A 2-D stencil has no K and bk. Candidates with several sweeps in one pass have their number too,
-    as ``sweeps``. Source: Ibeid et al., IPDPS workshops 2019, section III.B, where
-    0 stands for a loop that is not unrolled. Raises ValueError for a candidate that is not a
-    stencil.
+    as ``sweeps``, and those that store past the caches have ``nt`` 1. Source: Ibeid et al., IPDPS
+    workshops 2019, section III.B, where 0 stands for a loop that is not unrolled. Raises ValueError
+    for a candidate that is not a stencil.
     """
     problem = grid_problem(candidate.problem)
     extents = dict(zip(problem.stencil.dimensions, problem.extents, strict=True))
     blocks = dict(extents)
-    unrolled, several = 1, {}
+    unrolled, others = 1, {}
     for transformation in candidate.variant.transformations:
         match transformation:
             case Block(dimension=dimension, size=size):
@@ -77,12 +93,14 @@ def modelling_vector(candidate: Candidate) -> dict[str, int]:
             case Unroll(factor=factor):
                 unrolled = max(factor, unrolled)
             case Wavefront(sweeps=sweeps):
-                several = {"sweeps": sweeps}
+                others["sweeps"] = sweeps
+            case StreamStores():
+                others["nt"] = 1
     order = tuple(reversed(problem.stencil.dimensions))
     return {
         **{d.upper(): extents[d] for d in order},
         **{f"b{d}": blocks[d] for d in order},
         "u": unrolled,
         "t": candidate.threads,
-        **several,
+        **others,
     }

@@ -18,8 +18,12 @@ def ranking(*predictions: Prediction) -> Ranking:
     return rank(candidates, predictions)[0]
 
 
+def printed(ranking: Ranking) -> str:
+    return text([ranking], made.machine())
+
+
 def test_the_best_candidate_is_set_against_its_largest_bound() -> None:
-    lines = text([ranking(made.prediction(2e-3), made.prediction(1e-3))]).splitlines()
+    lines = printed(ranking(made.prediction(2e-3), made.prediction(1e-3))).splitlines()
     assert lines == [
         "heat2d-N256, engine reuse: the best candidate takes 1.000 ms,"
         " 2.02 times its lower bound by MEM",
@@ -27,21 +31,24 @@ def test_the_best_candidate_is_set_against_its_largest_bound() -> None:
         " L2 198.0 us",
         "  least of each over all 2 candidates: MEM 495.0 us, core 297.0 us, L2 198.0 us;"
         " no mixture of them takes less than 495.0 us",
+        "  the machine at best, in one pass a step: the machine file has no in_core.ports, so no"
+        " peak of the arithmetic; the machine file has no memory.saturated, so no bandwidth"
+        " of memory",
     ]
 
 
 def test_a_single_candidate_is_not_set_against_others() -> None:
-    assert len(text([ranking(made.prediction(1e-3))]).splitlines()) == 2
+    assert len(printed(ranking(made.prediction(1e-3))).splitlines()) == 3
 
 
 def test_without_bounds_the_reason_is_printed() -> None:
-    assert text([ranking(made.prediction(None, reason="no loop"))]) == (
+    assert printed(ranking(made.prediction(None, reason="no loop"))) == (
         "heat2d-N256, engine reuse: no lower bounds: no candidate has a predicted time"
     )
 
 
 def test_the_document_has_the_bounds_of_the_best_candidate() -> None:
-    row = bounds_row(ranking(made.prediction(2e-3), made.prediction(1e-3)))
+    row = bounds_row(ranking(made.prediction(2e-3), made.prediction(1e-3)), made.machine())
     assert (row.problem, row.engine, row.limited_by) == ("heat2d-N256", "reuse", "MEM")
     assert row.candidate == made.candidate("ijl").id
     assert row.reason is None
@@ -51,8 +58,9 @@ def test_the_document_has_the_bounds_of_the_best_candidate() -> None:
 
 
 def test_the_document_says_why_there_are_none() -> None:
-    row = bounds_row(ranking(made.prediction(None, reason="no loop")))
+    row = bounds_row(ranking(made.prediction(None, reason="no loop")), made.machine())
     assert (row.bounds, row.ratio, row.limited_by, row.candidate) == (None, None, None, None)
+    assert row.machine is None
     assert row.reason == "no candidate has a predicted time"
 
 
@@ -61,7 +69,7 @@ def test_a_real_ranking_ends_with_the_bounds_of_its_first_candidate() -> None:
     config = str(paths.folder("configs") / "icpe19-wave1d.yaml")
     done = CliRunner().invoke(app, ["rank", config, "--engine", "reuse", "--top", "1"])
     assert done.exit_code == 0, done.output
-    head, bounds, least = done.stdout.splitlines()[-3:]
+    head, bounds, least, machine = done.stdout.splitlines()[-4:]
     assert head.startswith("wave1d-N35808256, engine reuse: the best candidate takes ")
     assert head.endswith(" times its lower bound by MEM")
     ratio = float(head.split(" times ")[0].split()[-1])
@@ -69,6 +77,9 @@ def test_a_real_ranking_ends_with_the_bounds_of_its_first_candidate() -> None:
     assert bounds.startswith("  lower bounds of its step if all else overlapped: MEM ")
     assert ", core " in bounds
     assert least.startswith("  least of each over all ")
+    assert machine.startswith("  the machine at best, in one pass a step: ")
+    assert "memory " in machine
+    assert "arithmetic " in machine
 
 
 def test_the_document_of_a_real_ranking_has_a_row_per_problem() -> None:
@@ -83,4 +94,6 @@ def test_the_document_of_a_real_ranking_has_a_row_per_problem() -> None:
     assert 0 < times[0] <= first["predicted_s"]
     assert row["ratio"] == first["predicted_s"] / times[0]
     least = {bound["resource"]: bound["seconds"] for bound in row["least"]}
+    assert {bound["resource"] for bound in row["machine"]["bounds"]} == {"arithmetic", "memory"}
+    assert row["machine"]["missing"] == []
     assert all(least.get(b["resource"], 0) <= b["seconds"] for b in row["bounds"])

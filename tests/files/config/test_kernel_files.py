@@ -200,3 +200,25 @@ def test_unknown_names_suggest_the_nearest():
         config.method("RADAU-IIA7")
     with pytest.raises(ConfigError, match="there is no file 'nowhere/heat2d\\.yaml'"):
         config.ivp("nowhere/heat2d.yaml")
+
+
+def test_sums_of_a_right_hand_side_are_read_with_their_places(tmp_path):
+    text = IVP.replace("access_distance: 1\nlimited: true", "access_distance: n\nlimited: false")
+    text = text.replace(
+        "locals:", 'sums: {all: {index: i, range: "[0, n)", body: "s*y[i]"}}\nlocals:'
+    )
+    text = text.replace('- 2*y[j])"}\ninitial', '- 2*y[j]) + all"}\ninitial')
+    total = config.ivp(write(tmp_path, text)).sums["all"]
+    assert (total.index, total.body) == ("i", parse("s*y[i]"))
+    for change, message in (
+        (("s*y[i]", "s*y[l]"), "x.yaml:6:47: unknown name 'l'"),
+        (
+            ('[0, n)", body', '[0, n + 1)", body'),
+            "y[i] is y[0] .. y[3]",
+        ),
+        (("index: i", "index: s"), "x.yaml:6:21: the name 's' is taken"),
+        (('[0, n)", body', '[3, 3)", body'), "is empty"),
+        (("index: i, ", ""), "index"),
+    ):
+        (fault, *_) = faults(tmp_path, config.ivp, text.replace(*change, 1))
+        assert message in fault

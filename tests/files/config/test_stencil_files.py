@@ -99,6 +99,8 @@ POINTS = {
     "star2d-5pt": (5, 1),
     "star3d-13pt": (13, 2),
     "box2d-9pt": (9, 1),
+    "gauss-seidel3d-7pt": (7, 1),
+    "red-black3d-7pt": (7, 1),
 }
 
 
@@ -225,7 +227,7 @@ def test_blocks_and_unrolling_are_rules_of_a_space(tmp_path):
          "x.yaml:6:22: unknown kernel 'sweeep'; expected one of sweep (did you mean sweep?)"),
         ("block: {kernel: sweep, dimension: j, size: $bj}", "tile: {kernel: sweep, size: $bj}",
          "x.yaml:6:21: tile: sweep applies a stencil; expected one of block, unroll, wavefront,"
-         " pad"),
+         " stream, pad"),
         ("skeleton: jacobi", "skeleton: pirk", "unknown kernel 'sweep'"),
     ],
 )  # fmt: skip

@@ -134,7 +134,7 @@ def test_a_space_is_read(tmp_path):
         (
             "  - {fuse:",
             "  - {pad: {lines: 1}, fuse:",
-            "exactly one of block, contract, fuse",
+            "exactly one of align, block, contract, fuse",
         ),
     ],
 )
@@ -203,6 +203,7 @@ def test_baselines_are_strong_and_labels_unique(name):
     )
     unpadded = 0 in space.parameters["pad"] and len(space.parameters["pad"]) == 1
     sweeps = "t1-" if "t" in space.parameters else ""
-    expected = {"pirk": "jli", "jacobi": f"{sweeps}u1"}[space.skeleton]
-    pad = {"pirk": "-pad5", "jacobi": "-pad1"}[space.skeleton]
+    grid = f"{sweeps}u1"
+    expected = {"pirk": "jli", "jacobi": grid, "gauss-seidel": grid}[space.skeleton]
+    pad = "-pad5" if space.skeleton == "pirk" else "-pad1"
     assert baseline.label == expected + ("" if unpadded else pad)

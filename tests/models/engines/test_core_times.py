@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from sample_nodes import documented
 
 from autotune.models.engines.reuse.batch import PLACES
-from autotune.models.engines.reuse.core_times import InCoreTimes, LoopArrays, loops, run_times
+from autotune.models.engines.reuse.core_times import (
+    InCoreTimes,
+    LoopArrays,
+    VectorRuns,
+    loops,
+    run_times,
+)
 from autotune.models.engines.reuse.line_cost import line_costs
 from autotune.models.incore.base import InCoreResult, RemainderLoop
 from autotune.units import Cycles
@@ -41,8 +47,13 @@ def at_start(count: int = 1, place: int = 0) -> np.ndarray:
     return np.eye(PLACES)[[place] * count]
 
 
+def runs(*lengths: float, align: np.ndarray | None = None, head: float = 0.0) -> VectorRuns:
+    places = at_start(len(lengths)) if align is None else align
+    return VectorRuns(length=np.array(lengths), head=np.full(len(lengths), head), align=places)
+
+
 def times(made: InCoreResult, run: float, threads: int = 1, place: int = 0) -> InCoreTimes:
-    return run_times(loops([made]), np.array([run]), at_start(place=place), PLAIN, threads)
+    return run_times(loops([made]), runs(run, align=at_start(place=place)), PLAIN, threads)
 
 
 @pytest.mark.parametrize(
@@ -116,10 +127,10 @@ def test_accesses_that_cross_a_line_take_the_load_ports_again() -> None:
     made = result(
         crossings=(0.0, 0.5, *(9.0,) * 6), crossings_stores=(0.0, 0.25, *(9.0,) * 6), ladder=()
     )
-    endless = np.array([np.inf])
 
     def T_nOL(align: np.ndarray) -> float:
-        return float(run_times(loops([made]), endless, align, costs, 1).T_nOL[0])
+        endless = runs(np.inf, align=align)
+        return float(run_times(loops([made]), endless, costs, 1).T_nOL[0])
 
     assert T_nOL(at_start(place=0)) == 0.5
     assert T_nOL(at_start(place=1)) == pytest.approx(0.5 + 0.75 * 2)
@@ -134,6 +145,22 @@ def test_expected_crossings_count_where_no_place_is_known() -> None:
 
 
 @pytest.mark.parametrize(
+    ("run", "head", "T_OL", "T_nOL"),
+    [
+        (18, 2, 2 * 2 + 4, 2 * 3 + 8),  # two one by one, then one pass of the hot loop
+        (37, 1, 2 + 8 + 2, 3 + 16 + 4),  # nothing is left at the end for the last loop
+        (5, 7, 5 * 2, 5 * 3),  # all of them
+    ],
+)
+def test_components_before_an_aligned_loop_go_one_by_one(
+    run: float, head: float, T_OL: float, T_nOL: float
+) -> None:
+    cycles = run_times(loops([result()]), runs(run, head=head), PLAIN, 1)
+    assert cycles.T_OL[0] * run == pytest.approx(T_OL)
+    assert cycles.T_nOL[0] * run == pytest.approx(T_nOL)
+
+
+@pytest.mark.parametrize(
     ("run", "expected"),
     [
         (16, 30 - 12),  # one pass: the exit is foreseen
@@ -144,15 +171,15 @@ def test_expected_crossings_count_where_no_place_is_known() -> None:
 )
 def test_entries_cost_the_mispredicted_exit_of_long_loops(run: float, expected: float) -> None:
     costs = replace(PLAIN, loop_entry=30.0, exit=12.0)
-    cycles = run_times(loops([result()]), np.array([run]), at_start(), costs, 1)
+    cycles = run_times(loops([result()]), runs(run), costs, 1)
     assert cycles.entry[0] == pytest.approx(expected / run)
 
 
 def test_instructions_around_the_loop_are_the_least_of_an_entry() -> None:
     costs = replace(PLAIN, loop_entry=30.0, exit=12.0)
     made = result(entry=Cycles(50.0))
-    cycles = run_times(loops([made]), np.array([16.0, 1600.0]), at_start(2), costs, 1)
-    both = run_times(loops([made, made]), np.array([16.0, 1600.0]), at_start(2), costs, 1)
+    cycles = run_times(loops([made]), runs(16.0, 1600.0), costs, 1)
+    both = run_times(loops([made, made]), runs(16.0, 1600.0), costs, 1)
     assert (both.entry * [16, 1600]).tolist() == pytest.approx([50, 62])
     assert cycles.entry.tolist() == both.entry.tolist()
 

@@ -167,6 +167,19 @@ def test_a_measured_price_of_stored_lines_holds_their_way_out() -> None:
     assert update.mean[:, 0] * 8 == pytest.approx([0, 3 + 6, 0])
 
 
+def test_a_line_stored_past_the_caches_passes_the_memory_once() -> None:
+    """Half of the measured price of a stored line; else its way out, or that of a line read."""
+    stream = Stream(0, everywhere(math.inf), outward=everywhere(math.inf), stores=True)
+    past = stream._replace(streamed=True)
+    bandwidth = SERIAL.line / SERIAL.memory
+    measured = replace(SERIAL, stored=np.array([1.0, 1.0, 2.5, 2.0]))
+    out = replace(SERIAL, outlinks=np.array([2.0, 4.0, 5.0]))
+    for costs, cycles in ((measured, bandwidth), (out, 5), (SERIAL, SERIAL.links[-1])):
+        times = timed(past, costs=costs)
+        assert times.mean[:, 0] * 8 == pytest.approx([0, 0, cycles])
+        assert times.memory_lines.tolist() == [0]
+
+
 def test_a_store_that_allocates_nothing_loads_nothing() -> None:
     """Within a cache without write-allocate the line of a store need not come in."""
     costs = replace(SERIAL, allocating=256.0 * KIB)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from autotune.models.traffic.passes import ThreadPasses, Touch, Trail, thread_passes
+from autotune.models.traffic.passes import ThreadPasses, Touch, Trail, clusters, thread_passes
 from autotune.models.traffic.schedule import CallPhase, Schedule, SweepCall, TimeStep
 from autotune.models.traffic.sweep_shape import RowAccess, SweepShape
 
@@ -191,3 +191,15 @@ def test_threads_that_differ_are_apart_and_idle_ones_are_left_out() -> None:
     assert [thread.alike for thread in made] == [2]
     with pytest.raises(ValueError, match="the program computes nothing"):
         passes([reads(0, lower=5, upper=5)])
+
+
+def test_what_a_sum_reads_is_read_again_after_all_that_sums_read() -> None:
+    summed = SweepShape(
+        lower=0, upper=1000, share=1.0, streams=(("a", 0),),
+        accesses=(
+            RowAccess("a", (0, -1), True, False, 700), RowAccess("a", (0,), True, False, 300),
+        ),
+    )  # fmt: skip
+    first, second = clusters(summed.accesses, 500.0, 64)
+    assert first.trails == (Trail(0, 8000.0, 700.0),)
+    assert second.trails == (Trail(0, 8000.0, 300.0),)

@@ -1,5 +1,6 @@
 """Shapes of sweeps over rows: ranges, offsets, what a pass touches, columns of rows."""
 
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -10,6 +11,7 @@ from autotune.codegen.tree.loop_tree import (
     Local,
     Statement,
     StoredRow,
+    SumLoop,
     Sweep,
     SweepStretch,
 )
@@ -146,3 +148,48 @@ def test_boundary_columns_count_by_their_iterations_only() -> None:
     both = shape(sweep(*halves), VALUES)
     assert both.share == pytest.approx(0.9)
     assert both.streams == (("b", 0), ("out", 0), ("a", 0))
+
+
+@pytest.mark.parametrize(("size", "starts", "head"), [(64, {0}, 7.0), (20, {0}, 5.0)])
+def test_an_aligned_loop_begins_at_a_line(size: int, starts: set[int], head: float) -> None:
+    """Rows of 64 begin at lines, so their columns from 1 on have seven components before the next;
+    of rows of 20, half do, and half begin four components behind one.
+    """
+    plain = sweep(stretch(assign("a[j - 1]"), columns=("1", "N - 1"), row="N"))
+    values = {"N": size, "n": size * size}
+    made = shape(replace(plain, align=8), values)
+    assert {start % 8 for start in made.starts} == starts
+    assert made.head == head
+    assert made.run == shape(plain, values).run
+    assert shape(plain, values).head == 0
+
+
+def total(value: str, upper: str = "N", name: str = "s", lower: str = "0") -> SumLoop:
+    return SumLoop(name, "k", parse(lower), parse(upper), parse(value))
+
+
+def test_a_sum_reads_its_rows_once_more_for_each_component() -> None:
+    made = shape(
+        sweep(stretch(total("(a[k+N] - a[j-1])*a[k]*b[k+1]"), assign("s*b[j]"))),
+        VALUES,
+    )
+    assert (made.terms, made.sums) == (10.0, 1)
+    assert made.accesses == (
+        RowAccess("out", (0,), False, True),
+        RowAccess("a", (0, -1), True, False, 20),
+        RowAccess("b", (0,), True, False, 10),
+    )
+
+
+def test_elements_that_several_terms_read_count_once() -> None:
+    sums = (total("a[k] + a[k+1]"), total("a[k]", "n", "r", "N"))
+    made = shape(sweep(stretch(*sums, assign("s + r"))), VALUES)
+    assert (made.terms, made.sums) == (100.0, 2)
+    assert {access.parameter: access.swept for access in made.accesses} == {"out": 0, "a": 100}
+
+
+def test_a_sum_in_some_columns_is_refused() -> None:
+    columns = (("0", "4"), ("4", "10"))
+    some = (stretch(total("a[k]"), assign("s"), columns=c, row="N") for c in columns)
+    with pytest.raises(ValueError, match="has a sum over an index in some columns of a row"):
+        shape(sweep(*some), VALUES)

@@ -25,12 +25,16 @@ from autotune.models.engines.reuse.evaluation_pieces import (
     ConflictLines,
     ThreadPlacement,
 )
+from autotune.models.engines.reuse.sum_loops import per_component
 from autotune.models.incore.base import InCoreAnalyser, InCoreResult
 from autotune.models.traffic import Floats, Schedule, SetConflict, StepTraffic, TrafficAnalyser
 from autotune.models.traffic.sweep_shape import SweepShape
 
 Crowded = tuple[tuple[int, tuple[SetConflict, ...]], ...]
 """Calls with their set conflicts."""
+Terms = tuple[float, ...]
+"""Terms of sums over an index for each component, by sweep; or whether index arrays lead beyond the
+private caches."""
 
 
 class CasePosition(NamedTuple):
@@ -128,7 +132,8 @@ class AnalysedCandidates:
         self._codes: dict[AnySweep, SweepCode] = {}
         self._plans: dict[int, tuple[SweepCode, ...]] = {}
         self._in_core: dict[tuple[Build, str], InCoreResult | str] = {}
-        self._cores: dict[tuple[Build, int], tuple[int, tuple[InCoreResult, ...]] | str] = {}
+        self._cores: dict[tuple[Build, int, Terms], tuple[int, tuple[InCoreResult, ...]] | str] = {}
+        self._analysed: set[tuple[Build, int]] = set()
         self._results: list[InCoreResult] = []
         self._loops: LoopArrays | None = None
         self._placed: dict[int, tuple[Candidate, CasePosition | str]] = {}
@@ -136,6 +141,8 @@ class AnalysedCandidates:
         self._levels = [cache.name for cache in machine.caches]
         private = [cache.ways for cache in machine.caches if cache.cores == 1]
         self._ways = min(private, default=0)
+        sizes = (float(cache.size) for cache in machine.caches if cache.cores == 1)
+        self._private = max(sizes, default=0.0)
 
     @property
     def loops(self) -> LoopArrays:
@@ -207,8 +214,9 @@ class AnalysedCandidates:
             for item in requests
         }
         for (build, key), plan in plans.items():
-            if (build, key) in self._cores:
+            if (build, key) in self._analysed:
                 continue
+            self._analysed.add((build, key))
             for code in self._code(plan):
                 if (build, code.text) not in self._in_core:
                     new.setdefault(build, {})[code.text] = code
@@ -228,18 +236,31 @@ class AnalysedCandidates:
         except AutotuneError as error:
             return f"no in-core time of sweep {code.name}: {error}"
 
-    def _core(self, build: Build, plan: Schedule) -> tuple[int, tuple[InCoreResult, ...]] | str:
+    def _core(
+        self, build: Build, traffic: StepTraffic
+    ) -> tuple[int, tuple[InCoreResult, ...]] | str:
         """The position of a program's first in-core result, and the in-core results of its sweeps;
         or the reason why there are none.
         """
-        key = (build, id(plan))
+        plan, shapes = traffic.schedule, traffic.shapes
+        terms = tuple(
+            s.terms or float(s.scattered > self._private) if isinstance(s, SweepShape) else 0.0
+            for s in shapes
+        )
+        key = (build, id(plan), terms)
         if key not in self._cores:
             results = [self._in_core[build, code.text] for code in self._code(plan)]
             failed = [result for result in results if isinstance(result, str)]
             if failed:
                 self._cores[key] = failed[0]
             else:
-                valid = tuple(result for result in results if isinstance(result, InCoreResult))
+                valid = tuple(
+                    per_component(result, shape, self._private)
+                    if isinstance(shape, SweepShape)
+                    else result
+                    for result, shape in zip(results, shapes, strict=True)
+                    if isinstance(result, InCoreResult)
+                )
                 self._cores[key] = len(self._results), valid
                 self._results += valid
         return self._cores[key]
@@ -248,7 +269,7 @@ class AnalysedCandidates:
 
     def _place(self, request: _AnalysisRequest) -> CasePosition | str:
         candidate, traffic, pad_lines = request
-        core = self._core(candidate.build, traffic.schedule)
+        core = self._core(candidate.build, traffic)
         if isinstance(core, str):
             return core
         first, results = core

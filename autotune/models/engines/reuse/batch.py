@@ -93,6 +93,8 @@ class FlowArrays:
     """(slots,): position in the sweeps of the program."""
     run: Floats
     """(slots,): iterations from one entry into the loop to the next."""
+    head: Floats
+    """(slots,): components of a run that go one by one before its vector loop."""
     align: Floats
     """(slots, PLACES): shares of the entries that begin so many doubles behind a line's start."""
     executions: FlowExecutions

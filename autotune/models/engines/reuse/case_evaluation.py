@@ -12,7 +12,7 @@ import numpy as np
 from autotune.domain.machine import Machine
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.batch import FlowArrays, spans, total
-from autotune.models.engines.reuse.core_times import LoopArrays, run_times
+from autotune.models.engines.reuse.core_times import LoopArrays, VectorRuns, run_times
 from autotune.models.engines.reuse.evaluation_pieces import (
     BareNode,
     CaseArrays,
@@ -137,7 +137,8 @@ class Evaluator:
         owner = np.repeat(np.arange(len(count)), count)
         used, slots, slot_begin = _pieced(flows.slots, cases.flow)
         loop = core.at(np.repeat(cases.core, slots) + flows.slot_sweep[used])
-        times = run_times(loop, flows.run[used], flows.align[used], node.costs, node.bare.threads)
+        runs = VectorRuns(length=flows.run[used], head=flows.head[used], align=flows.align[used])
+        times = run_times(loop, runs, node.costs, node.bare.threads)
         slot = flows.slot[at] + np.repeat(slot_begin - flows.slots[cases.flow], count)
         core_times = CorePassTimes(
             T_OL=times.T_OL[slot],

@@ -88,37 +88,48 @@ class InCoreTimes:
     """Cycles per iteration to enter the loop."""
 
 
-def run_times(
-    loop: LoopArrays, run: Floats, align: Floats, costs: LineCosts, threads: int
-) -> InCoreTimes:
-    """The in-core times of runs of a number of iterations.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorRuns:
+    """Runs of components from one entry into a loop to the next."""
 
-    ``align``: (runs, PLACES) the share of loop entries at each place, counted in doubles behind the
-    start of a cache line.
-    """
-    T_OL, T_nOL = _over_runs(loop, run)
+    length: Floats
+    """(runs,)"""
+    head: Floats
+    """(runs,): components that go one by one before the vector loop."""
+    align: Floats
+    """(runs, PLACES): share of the vector loops that begin at each place, counted in doubles behind
+    the start of a cache line."""
+
+
+def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int) -> InCoreTimes:
+    """The in-core times of runs of a number of iterations."""
+    T_OL, T_nOL = _over_runs(loop, run.length, run.head)
     if threads > 1:
         with np.errstate(divide="ignore", invalid="ignore"):
             T_OL = T_OL * np.where(loop.T_OL > 0, loop.crowded / loop.T_OL, 1.0)
-    across = (align * loop.crossing).sum(axis=1) * costs.crossing
-    return InCoreTimes(T_OL=T_OL, T_nOL=T_nOL + across, entry=_entry(loop, run, costs))
+    across = (run.align * loop.crossing).sum(axis=1) * costs.crossing
+    return InCoreTimes(T_OL=T_OL, T_nOL=T_nOL + across, entry=_entry(loop, run.length, costs))
 
 
-def _over_runs(loop: LoopArrays, run: Floats) -> tuple[Floats, Floats]:
-    """T_OL and T_nOL per iteration of runs: the hot loop, then the loops that take its
-    remainder.
+def _over_runs(loop: LoopArrays, run: Floats, head: Floats) -> tuple[Floats, Floats]:
+    """T_OL and T_nOL per iteration of runs: the head one by one, then the hot loop, then the loops
+    that take its remainder.
     """
-    left = np.floor(np.where(np.isfinite(run), run, 0.0))
-    whole = left.copy()
-    sums = np.zeros((2, len(run)))
+    length = np.floor(np.where(np.isfinite(run), run, 0.0))
+    before = np.minimum(head, length)
+    left = np.floor(length - before)
+    last = np.maximum(np.count_nonzero(loop.rungs[:, :, 0], axis=1) - 1, 0)
+    single = np.take_along_axis(loop.rungs, last[:, None, None], axis=1)[:, 0]
+    before = np.where(single[:, 0] == 1, length - left, 0.0)
+    sums = before * single[:, 1:].T
     for k in range(_RUNGS):
         size = loop.rungs[:, k, 0]
         covered = np.floor(left / np.where(size > 0, size, np.inf)) * size
         sums += covered * loop.rungs[:, k, 1:].T
         left = left - covered
-    divisible = (whole > 0) & (left == 0)
+    divisible = (length > 0) & (left == 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = np.where(divisible, sums / whole, [loop.T_OL, loop.T_nOL])
+        means = np.where(divisible, sums / length, [loop.T_OL, loop.T_nOL])
     return means[0], means[1]
 
 

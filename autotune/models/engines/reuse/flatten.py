@@ -38,6 +38,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         raw.flow[first_passes],
         raw.sweep[first_passes],
         raw.run[first_passes],
+        raw.head[first_passes],
         *raw.align[first_passes].T,
     ]
     slots, slot = _distinct(np.stack(figures, axis=1))
@@ -57,6 +58,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         jump=raw.jump[first_passes],
         slot_sweep=raw.sweep[first_passes[slots]],
         run=raw.run[first_passes[slots]],
+        head=raw.head[first_passes[slots]],
         align=raw.align[first_passes[slots]],
         executions=executions,
         passes=_bounds(flow_of_pass, flow_count),
@@ -95,6 +97,7 @@ class _Raw:
     run: Floats
     shared: Flags
     jump: Floats
+    head: Floats
     align: Floats
     lane: Whole
     flow: Whole
@@ -118,7 +121,8 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     lines = np.concatenate([lane.lines for lane in lanes])
     walked = np.array([item.rows for lane in lanes for item in lane.passes])
     crowd = np.where(walked > 0, walked, np.bincount(owner, minlength=len(walked)))[owner]
-    properties = np.stack([history.stores, history.remote, crowd, history.reclaimed], axis=1)
+    stores = history.stores + 2 * history.streamed
+    properties = np.stack([stores, history.remote, crowd, history.reclaimed], axis=1)
     kinds, whole = _stream_signatures(history.distance, outward, properties, lines)
     called = [_call_properties(traffic, ways) for traffic in traffics for _ in traffic.threads]
     calls = np.concatenate([np.array([i.call for i in lane.passes]) for lane in lanes])
@@ -150,7 +154,8 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
         run=np.minimum(iterations, figures[:, 1]),
         shared=figures[:, 2] > 0,
         jump=np.minimum(figures[:, 4], [item.run for lane in lanes for item in lane.passes]),
-        align=figures[:, 5:],
+        head=figures[:, 5],
+        align=figures[:, 6:],
         lane=number,
         flow=np.array(of_lane)[number],
         alike=np.array([lane.alike for lane in lanes], dtype=float),
@@ -206,14 +211,15 @@ def _lane_executions(
 
 
 def _call_properties(traffic: StepTraffic, ways: int) -> Floats:
-    """(calls, 5 + PLACES): numbers that describe each call.
+    """(calls, 6 + PLACES): numbers that describe each call.
 
     They are: the sweep; the iterations of a run; whether it runs tile by tile; a hash of the
     distances of its rows (0 for sweeps that cannot crowd a set); the iterations to a jump in
-    memory; and the share of its loops that begin at each place in a cache line.
+    memory; the components of a run before its vector loop; and the share of its vector loops that
+    begin at each place in a cache line.
     """
     step = traffic.schedule.steps[-1]
-    columns = np.zeros((len(step.calls), 5 + PLACES))
+    columns = np.zeros((len(step.calls), 6 + PLACES))
     columns[:, 4] = np.inf
     for number, call in enumerate(step.calls):
         shape = traffic.shapes[call.sweep]
@@ -224,13 +230,15 @@ def _call_properties(traffic: StepTraffic, ways: int) -> Floats:
             rows = [row for _, row in call.rows]
             lie = hash(tuple(row - rows[0] for row in rows)) % (1 << 50)
         columns[number, :4] = call.sweep, float(shape.run), 0.0, lie
+        if isinstance(shape, SweepShape) and np.isfinite(shape.run):
+            columns[number, 5] = shape.head
         for start in shape.starts:
-            columns[number, 5 + start % PLACES] += 1 / len(shape.starts)
+            columns[number, 6 + start % PLACES] += 1 / len(shape.starts)
     for phase in step.phases:
         if phase.tile is not None:
             for number in phase.calls:
                 if np.isinf(columns[number, 1]):  # tiles begin at lines
-                    columns[number, 5:] = np.arange(PLACES) == 0
+                    columns[number, 6:] = np.arange(PLACES) == 0
                 columns[number, 1] = min(columns[number, 1], float(phase.tile))
                 columns[number, 2] = 1.0
                 columns[number, 4] = float(phase.tile)

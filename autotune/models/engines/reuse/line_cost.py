@@ -111,6 +111,19 @@ class LineCosts:
     stream_start: Floats | None = None
     """Cycles per start of a stream at each level; None: not measured."""
 
+    @property
+    def streamed(self) -> float:
+        """Cycles per line that is written past the caches.
+
+        It passes the memory once, a line stored through the caches twice: half of the price of
+        that one where it was measured. Otherwise it costs its way out, or as much as a line read
+        where the machine states no bandwidth towards memory.
+        """
+        if self.stored is not None:
+            reads = self.line / self.memory
+            return float(self.stored[-1] * reads / 2)
+        return float(self.outlinks[-1] or self.links[-1])
+
     def level(self, distance: Floats) -> Levels:
         """Position in ``names`` of the level that a reuse distance falls in."""
         levels: Levels = np.searchsorted(self.borders, distance / self.capacity)

@@ -91,6 +91,7 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
         apart = written
         if costs.stored is not None:  # the price of a stored line holds its way out
             apart = written & ~flows.history.stores[flows.kind][:, None]
+        apart = apart & ~flows.history.streamed[flows.kind][:, None]  # so does that of these
         cycles = np.where(apart, costs.outbound(level) * weight, 0.0)
         leaving = _sum(flows.owner, level, cycles, len(costs.names), count)
         data, out = data + leaving, leaving.mean(axis=1)
@@ -159,8 +160,12 @@ def _price(flows: FlowArrays, costs: LineCosts) -> _Priced:
     if flows.history.remote.any():
         handed = np.maximum(cycles, costs.handed)
         cycles = np.where(flows.history.remote[:, None], handed, cycles)
-    allocated = flows.history.stores[:, None] & (distance / costs.capacity <= costs.allocating)
-    return _Priced(distance, level, np.where(allocated, 0.0, cycles), allocated.astype(np.float64))
+    streamed = flows.history.streamed[:, None]
+    cycles = np.where(streamed, costs.streamed, cycles)
+    near = distance / costs.capacity <= costs.allocating
+    allocated = flows.history.stores[:, None] & near & ~streamed
+    unread = (allocated | streamed).astype(np.float64)
+    return _Priced(distance, level, np.where(allocated, 0.0, cycles), unread)
 
 
 def _gather(flows: FlowArrays, level: Whole, cycles: Floats, levels: int) -> Floats:

@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from autotune.codegen.tree.loop_tree import GridSweep
 from autotune.domain.stencil import LINE, offsets, strides
 from autotune.language.expression import references
@@ -58,6 +60,16 @@ class GridShape:
     def points(self) -> int:
         """The number of points that the thread computes."""
         return math.prod(self.extents)
+
+    def whole_lines(self, per_line: int) -> tuple[int, int]:
+        """The cache lines of a row that hold points of one block only, and all lines of the row;
+        a cache line has ``per_line`` doubles.
+        """
+        width, block = self.extents[2], self.blocks[2]
+        first = self.radius + np.arange(0, width, block)
+        last = np.minimum(first + block, self.radius + width)
+        whole = np.maximum(last // per_line - -(-first // per_line), 0)
+        return int(whole.sum()), (self.radius + width - 1) // per_line - self.radius // per_line + 1
 
     @property
     def run(self) -> float:

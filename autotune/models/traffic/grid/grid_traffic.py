@@ -11,6 +11,7 @@ lines that move.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,7 +36,7 @@ from autotune.models.traffic.grid.wavefront_traffic import (
     plane_shape,
     thread_streams,
 )
-from autotune.models.traffic.passes import Pass, PassGroup, ThreadPasses, Touch
+from autotune.models.traffic.passes import DOUBLE, Pass, PassGroup, ThreadPasses, Touch
 from autotune.models.traffic.reuse_distance import (
     POSITIONS,
     Floats,
@@ -49,6 +50,32 @@ from autotune.models.traffic.stream_records import StepTraffic
 
 _Plan = tuple[Schedule, tuple[Mapping[str, int], ...], PlaneFront | None]
 """A schedule, the blocked dimensions of every sweep, and several sweeps in one pass, if any."""
+
+
+_STREAMING = "x86_64"
+"""The architecture whose stores past the caches generated code has."""
+
+
+class _Streamed(NamedTuple):
+    """What is stored past the caches."""
+
+    sweeps: tuple[int, ...]
+    """Numbers of the sweeps."""
+    rows: frozenset[int]
+    """Positions of the rows that they write, which no cache holds afterwards."""
+    line: int
+    """Bytes of a cache line."""
+
+
+class _Entry(NamedTuple):
+    """One stream of a sweep: of the touches of an array, by its position, those that are alike."""
+
+    touch: int
+    lines: float
+    distance: Floats
+    outward: Floats
+    remote: bool = False
+    streamed: bool = False
 
 
 def _plan(program: StepProgram) -> _Plan:
@@ -178,7 +205,26 @@ class GridAnalyser:
                     sizes[row] = max(sizes[row], reuse.events.first * line)
         steps = tuple(_groups(step, shapes) for step in plan.steps)
         across = streams(ThreadPasses(steps, tuple(sizes), alike), line)
-        return _expanded(across, plan.steps[-1], shapes, of_sweeps, shared)
+        return _expanded(
+            across, plan.steps[-1], shapes, of_sweeps, shared, self._streamed(plan, line)
+        )
+
+    def _streamed(self, plan: Schedule, line: int) -> _Streamed:
+        """The sweeps that store past the caches, and the rows that they write."""
+        if self.machine.architecture != _STREAMING:
+            return _Streamed((), frozenset(), line)
+        targets = {
+            number: sweep.target
+            for number, sweep in enumerate(plan.sweeps)
+            if isinstance(sweep, GridSweep) and sweep.streamed
+        }
+        rows = {
+            dict(call.rows)[targets[call.sweep]]
+            for step in plan.steps
+            for call in step.calls
+            if call.sweep in targets
+        }
+        return _Streamed(tuple(targets), frozenset(rows), line)
 
 
 @dataclass(frozen=True)
@@ -269,11 +315,13 @@ def _expanded(
     shapes: Sequence[GridShape],
     reuses: Sequence[Sequence[GridReuse]],
     shared: tuple[bool, bool],
+    past: _Streamed,
 ) -> ThreadStreams:
     """The streams of all arrays: first touches from across sweeps and, after each, the repeated
     touches within the sweep.
     """
-    entries: list[tuple[int, float, Floats, Floats, bool]] = []
+    entries: list[_Entry] = []
+    never = np.full(POSITIONS, np.inf)
     counts_of = dict.fromkeys(range(len(across.passes)), 0)
     for index, owner in enumerate(across.owner.tolist()):
         sweep = step.calls[across.passes[owner].call].sweep
@@ -282,24 +330,33 @@ def _expanded(
         written = not np.isnan(across.outward[index, 0])
         other = sum(n for n, flag in zip(reuse.events.beyond, shared, strict=True) if flag)
         first, out = across.history.distance[index], across.outward[index]
-        entries.append((index, (reuse.events.first - other) / points, first, out, False))
+        if int(across.row[index]) in past.rows:
+            first = never
+        lines = reuse.events.first - other
+        if written and sweep in past.sweeps:
+            whole, row = shapes[sweep].whole_lines(past.line // DOUBLE)
+            entries.append(_Entry(index, lines * whole / row / points, never, never, streamed=True))
+            lines *= 1 - whole / row
+        entries.append(_Entry(index, lines / points, first, out))
         if other:
-            entries.append((index, other / points, first, np.full(POSITIONS, np.nan), True))
+            nowhere = np.full(POSITIONS, np.nan)
+            entries.append(_Entry(index, other / points, first, nowhere, remote=True))
         for lines, distance in reuse.merged():
             far = np.full(POSITIONS, distance)
-            entries.append((index, lines / points, far, far if written else far * np.nan, False))
-    origin = np.array([index for index, *_ in entries])
+            entries.append(_Entry(index, lines / points, far, far if written else far * np.nan))
+    origin = np.array([entry.touch for entry in entries])
     return ThreadStreams(
         owner=across.owner[origin],
         row=across.row[origin],
         history=LineHistory(
-            distance=np.stack([distance for _, _, distance, _, _ in entries]),
+            distance=np.stack([entry.distance for entry in entries]),
             stores=across.history.stores[origin],
-            remote=np.array([remote for *_, remote in entries]),
+            remote=np.array([entry.remote for entry in entries]),
             reclaimed=np.zeros(len(origin), dtype=np.bool_),
+            streamed=np.array([entry.streamed for entry in entries]),
         ),
-        outward=np.stack([outward for *_, outward, _ in entries]),
-        lines=np.array([lines for _, lines, *_ in entries]),
+        outward=np.stack([entry.outward for entry in entries]),
+        lines=np.array([entry.lines for entry in entries]),
         passes=across.passes,
         alike=across.alike,
     )

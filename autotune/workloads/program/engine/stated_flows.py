@@ -67,6 +67,7 @@ def flows(
             stores=np.array([stream.access == "write" for _, stream in streams], dtype=np.bool_),
             remote=none,
             reclaimed=none,
+            streamed=none,
         ),
         crowd=_whole([passes[owner].crowd for owner, _ in streams]),
         owner=_whole([owner for owner, _ in streams]),
@@ -81,6 +82,7 @@ def flows(
         jump=np.where(again, run, np.inf),
         slot_sweep=place,
         run=run,
+        head=np.zeros(count),
         align=np.full((count, PLACES), 1.0 / PLACES),  # where arrays begin is not known
         executions=FlowExecutions(
             entry=number,

@@ -21,7 +21,7 @@ import numpy as np
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
 from autotune.domain.ranking import Ranking
-from autotune.domain.stencil import TARGET
+from autotune.domain.stencil import SOURCE, TARGET
 from autotune.models.engines.reuse.line_cost import line_costs
 from autotune.models.traffic.grid.grid_shape import GridAccess, accesses
 from autotune.models.traffic.grid.grid_window import StepWindows, rows_touched
@@ -85,7 +85,7 @@ class _Stencil:
         self.planar = len(problem.extents) == 2
         self.radius = stencil.radius
         self.per_line = per_line
-        self.accesses = accesses(stencil.reads, TARGET)
+        self.accesses = accesses(stencil.reads, SOURCE if stencil.in_place else TARGET)
         K, *middle, self.width = problem.extents
         self.planes = -(-K // threads)
         self.rows = 1 if self.planar else middle[0]

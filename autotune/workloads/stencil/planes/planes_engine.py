@@ -13,7 +13,7 @@ from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
 from autotune.domain.results import Part, Prediction
 from autotune.domain.stencil import SOURCE
-from autotune.domain.variant import Block, Candidate, Wavefront
+from autotune.domain.variant import Block, Candidate, StreamStores, Wavefront
 from autotune.errors import Fault, InputError
 from autotune.learning.formulas.planes_formula import Grids, Planes, hits, misses, planes_read
 from autotune.models.traffic.passes import DOUBLE
@@ -55,7 +55,9 @@ class PlanesEngine:
         usable = [
             (index, candidate, candidate.problem)
             for index, candidate in enumerate(candidates)
-            if isinstance(candidate.problem, StencilProblem) and not _several(candidate)
+            if isinstance(candidate.problem, StencilProblem)
+            and not (_several(candidate) or _streamed(candidate))
+            and not candidate.problem.stencil.in_place
         ]
         result = [self._unknown(_refusal(candidate)) for candidate in candidates]
         if not usable:
@@ -140,10 +142,18 @@ def _several(candidate: Candidate) -> bool:
     return any(isinstance(change, Wavefront) for change in candidate.variant.transformations)
 
 
+def _streamed(candidate: Candidate) -> bool:
+    return any(isinstance(change, StreamStores) for change in candidate.variant.transformations)
+
+
 def _refusal(candidate: Candidate) -> str:
     """Why a candidate that the model does not cover gets no time."""
     if _several(candidate):
         return "engine planes models one sweep at a time"
+    if _streamed(candidate):
+        return "engine planes models stores through the caches only"
+    if isinstance(candidate.problem, StencilProblem) and candidate.problem.stencil.in_place:
+        return "engine planes models sweeps from one array to another"
     return "engine planes models stencils only"
 
 

@@ -374,6 +374,23 @@ class Machine:
         """The measured clock frequency, else the documented one."""
         return self.calibration.clock if self.calibration else self.clock
 
+    @property
+    def load_bandwidth(self) -> Streaming | None:
+        """The bandwidth at which memory is read: as measured with one thread and with the most
+        threads that were measured, else as documented; None where neither is known.
+        """
+        if self.calibration is None or not self.calibration.loads:
+            memory = self.memory
+            if memory.saturated is None:
+                return None
+            return Streaming(saturated=memory.saturated, single=memory.single)
+        first, last = self.calibration.loads[0], self.calibration.loads[-1]
+        clock = float(self.calibration.clock)
+        return Streaming(
+            saturated=BytesPerSecond(last.bandwidth[-1] * clock * last.threads),
+            single=BytesPerSecond(first.bandwidth[-1] * clock) if first.threads == 1 else None,
+        )
+
     def exposed(self, level: str) -> float:
         """The exposed share of a level (``MEM`` for memory), measured if possible.
 

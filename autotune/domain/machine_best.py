@@ -1,7 +1,7 @@
 """What a machine could do at best with a problem, whatever the program: arithmetic and memory.
 
 The roofline (Williams, Waterman and Patterson, 2009) of the problem itself: its least work at the
-peak of the arithmetic units and at the bandwidth of memory, both of the machine file.
+peak of the arithmetic units and at the bandwidth of memory, as measured or of the machine file.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def machine_best(problem: AnyProblem, layout: ExecutionLayout, machine: Machine)
         bounds.append(LowerBound("arithmetic", Seconds(work.operations / peak)))
     bandwidth = _bandwidth(machine, cores)
     if bandwidth is None:
-        missing.append("the machine file has no memory.saturated, so no bandwidth of memory")
+        missing.append("neither memory.saturated nor a calibration tells the bandwidth of memory")
     else:
         moved = _moved(work, machine, layout.nodes)
         bounds.append(LowerBound("memory", Seconds(moved / (layout.nodes * bandwidth))))
@@ -67,12 +67,14 @@ def peak_operations(machine: Machine, ports: PortTable, cores: int) -> float:
 
 
 def _bandwidth(machine: Machine, cores: int) -> float | None:
-    """Bytes per second that some cores of a node move at most; None where it is not stated."""
-    memory = machine.memory
-    if memory.saturated is None:
+    """Bytes per second that some cores of a node move at most; None where it is not known."""
+    bandwidth = machine.load_bandwidth
+    if bandwidth is None:
         return None
-    whole = memory.saturated * max(1, machine.cores // memory.cores)
-    return whole if memory.single is None else min(whole, cores * memory.single)
+    measured = machine.calibration is not None  # then with threads in all domains
+    domains = 1 if measured else max(1, machine.cores // machine.memory.cores)
+    whole = bandwidth.saturated * domains
+    return whole if bandwidth.single is None else min(whole, cores * bandwidth.single)
 
 
 def _moved(work: LeastWork, machine: Machine, nodes: int) -> float:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from autotune.domain.problem import AnyProblem
 from autotune.domain.results import Part, Prediction
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Candidate, matching
 
 UNDECIDED = 0.1
 """Two candidates are told apart where the slower is faster with less than this probability."""
@@ -50,18 +50,9 @@ class Ranking:
     engine: str
 
     def matching(self, name: str) -> list[Ranked]:
-        """The entries with ``name`` as id or identity, else as label, else as the beginning of
-        the id.
-        """
-        for fits in (
-            lambda c: name in (c.id, c.identity),
-            lambda c: c.label == name,
-            lambda c: c.id.startswith(name),
-        ):
-            entries = [entry for entry in self.entries if fits(entry.candidate)]
-            if entries:
-                return entries
-        return []
+        """The entries of the candidates that ``name`` names (``variant.matching``)."""
+        named = {c.identity for c in matching((e.candidate for e in self.entries), name)}
+        return [entry for entry in self.entries if entry.candidate.identity in named]
 
 
 def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> list[Ranking]:

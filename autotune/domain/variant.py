@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -78,7 +78,7 @@ class Pipeline:
     block: int
 
     def __post_init__(self) -> None:
-        _check_tile(self.block)
+        _check_tile(self.block, "block")
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +250,15 @@ Transformation = (
 )
 
 
-def _check_tile(size: int) -> None:
+LARGEST_TILE = 2**40
+"""Components of the largest tile or block: more than a node holds, and far from overflow in C."""
+
+
+def _check_tile(size: int, what: str = "tile") -> None:
     if size < 1:
-        raise ValueError(f"a tile needs at least one component, not {size}")
+        raise ValueError(f"a {what} needs at least one component, not {size}")
+    if size > LARGEST_TILE:
+        raise ValueError(f"a {what} has at most {LARGEST_TILE} components, not {size}")
 
 
 # --- variants and candidates ----------------------------------------------------------------
@@ -424,6 +430,23 @@ class Candidate:
     def id(self) -> str:
         """``label:identity``, as users name a candidate."""
         return f"{self.label}:{self.identity}"
+
+
+def matching(candidates: Iterable[Candidate], name: str) -> list[Candidate]:
+    """The candidates with ``name`` as id or identity, else as label, else as label of the variant,
+    else as the beginning of the id.
+    """
+    candidates = list(candidates)
+    for fits in (
+        lambda c: name in (c.id, c.identity),
+        lambda c: c.label == name,
+        lambda c: c.variant.label == name,
+        lambda c: c.id.startswith(name),
+    ):
+        named = [candidate for candidate in candidates if fits(candidate)]
+        if named:
+            return named
+    return []
 
 
 def case_label(problem: AnyProblem, layout: ExecutionLayout) -> str:

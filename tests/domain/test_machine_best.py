@@ -88,6 +88,15 @@ def test_all_cores_of_interlagos() -> None:
     assert best["memory"] == pytest.approx(2 * (8 * 2**26 - held) / 80e9)
 
 
+def test_a_calibrated_host_needs_no_documented_bandwidth() -> None:
+    """One thread loads 7, two 4.2 bytes a cycle each, at 3.65 GHz; the caches hold 34.06 MiB."""
+    problem, host = ivp("heat2d", 4096), made.machine()
+    moved = 2 * (8 * 4096**2 - (32 * MIB + 2 * MIB + 64 * KIB))
+    single, both = (seconds(at_best(problem, host, threads)) for threads in (1, 2))
+    assert single["memory"] == pytest.approx(moved / (7 * 3.65e9))
+    assert both["memory"] == pytest.approx(moved / (2 * 4.2 * 3.65e9))
+
+
 def test_memory_has_nothing_to_do_where_the_caches_hold_all() -> None:
     best = seconds(at_best(ivp("heat2d", 64), config.machine("haswell-e5-2630v3"), 1))
     assert best["memory"] == 0

@@ -64,6 +64,9 @@ def test_a_candidate_is_found_by_id_identity_label_and_unique_beginning() -> Non
     wanted = candidate(11)
     for name in (wanted.id, wanted.identity, wanted.label, wanted.label[:3]):
         assert [entry.candidate for entry in ranking.matching(name)] == [wanted]
+    shorter = candidate(1)  # its variant's label is the beginning of the other's
+    ranking = rank([shorter, candidate(11)], [prediction(1.0), prediction(2.0)])[0]
+    assert [e.candidate for e in ranking.matching(shorter.variant.label)] == [shorter]
     assert len(ranking.matching("v")) == 2
     assert ranking.matching("nothing") == []
 

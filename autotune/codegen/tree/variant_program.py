@@ -91,7 +91,7 @@ def with_sizes(program: loop_tree.StepProgram, sizes: Mapping[int, int]) -> loop
     for size in sizes.values():
         if size % program.granule:
             raise IllegalTransformation(
-                f"a tile of {size} components is not a multiple of {program.granule}"
+                f"{size} components of a tile or block are not a multiple of {program.granule}"
             )
 
     def put(block: loop_tree.NodeBlock) -> loop_tree.NodeBlock:

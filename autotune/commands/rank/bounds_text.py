@@ -41,7 +41,12 @@ def _machine_line(best: MachineBest, bounds: RankingBounds) -> str:
     """What the machine could do at best, how far the best candidate is from it, what is lacking."""
     parts = []
     if best.bounds:
-        times = ", ".join(f"{bound.resource} {seconds(bound.seconds)}" for bound in best.bounds)
+        times = ", ".join(
+            f"{bound.resource} {seconds(bound.seconds)}"
+            if bound.seconds
+            else f"{bound.resource} nothing, the caches hold all"
+            for bound in best.bounds
+        )
         largest = best.bounds[0].seconds
         ratio = f": {bounds.seconds / largest:.2f} times" if bounds.seconds and largest else ""
         parts.append(f"{times}{ratio}")

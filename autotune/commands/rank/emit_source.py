@@ -4,7 +4,7 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.commands.rank.ranked_space import nearest_candidate
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Candidate, matching
 from autotune.errors import Fault, InputError
 from autotune.workloads.base import EnumeratedSpace, Workload
 
@@ -29,19 +29,16 @@ def emit_sources(
 
 
 def _find(enumerated: EnumeratedSpace, name: str) -> Candidate:
-    matching = [
-        c for c in enumerated.legal if name in (c.id, c.identity, c.label) or c.id.startswith(name)
-    ]
-    exact = [c for c in matching if name in (c.id, c.identity)] or matching
-    if len(exact) == 1:
-        return exact[0]
-    found = f"{name!r} names {len(exact)} candidates" if exact else f"unknown {name!r}"
+    named = matching(enumerated.legal, name)
+    if len(named) == 1:
+        return named[0]
+    found = f"{name!r} names {len(named)} candidates" if named else f"unknown {name!r}"
     ids = [c.id for c in enumerated.legal]
     raise InputError(
         Fault(
             where="--emit",
             found=found,
             expected="an id, an identity or a label, as variants prints them",
-            hint=", ".join(c.id for c in exact[:3]) or nearest_candidate(name, ids),
+            hint=", ".join(c.id for c in named[:3]) or nearest_candidate(name, ids),
         )
     )

@@ -15,7 +15,6 @@ from decimal import Decimal
 from autotune.domain.machine import CacheLevel, Machine, Streaming
 from autotune.errors import Fault, InputError
 from autotune.files.kerncraft.osaca_ports import MARCH, PORTS
-from autotune.units import BytesPerSecond
 
 VERSION = "0.8.18"
 
@@ -56,7 +55,7 @@ def kerncraft_gaps(machine: Machine, *, in_core: bool = True) -> list[tuple[str,
     for cache in machine.caches[1:]:
         if cache.inbound is None:
             gaps.append((f"caches.{cache.name}.inbound", "the engine kerncraft"))
-    if machine.memory.saturated is None and not _measured(machine):
+    if machine.load_bandwidth is None:
         gaps.append(("memory.saturated", "the engine kerncraft, even for data in caches"))
     if in_core:
         if machine.architecture not in _ISA:
@@ -66,21 +65,6 @@ def kerncraft_gaps(machine: Machine, *, in_core: bool = True) -> list[tuple[str,
         elif not all(_ports(machine)):
             gaps.append(("in_core.overlapping and non_overlapping", "the engine kerncraft"))
     return gaps
-
-
-def _measured(machine: Machine) -> Streaming | None:
-    """The load bandwidths of a calibrated host: of one thread, and of the most threads that were
-    measured.
-    """
-    calibration = machine.calibration
-    if calibration is None or not calibration.loads:
-        return None
-    first, last = calibration.loads[0], calibration.loads[-1]
-    clock = float(calibration.clock)
-    return Streaming(
-        saturated=BytesPerSecond(last.bandwidth[-1] * clock * last.threads),
-        single=BytesPerSecond(first.bandwidth[-1] * clock) if first.threads == 1 else None,
-    )
 
 
 def _ports(machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -200,10 +184,8 @@ def _share(cache: CacheLevel, domain: int) -> tuple[int, int]:
 
 def _benchmarks(machine: Machine) -> Iterator[str]:
     memory, domain = machine.memory, _domain(machine)
-    load = _measured(machine)
-    if load is None:
-        assert memory.saturated is not None, "checked before"
-        load = Streaming(saturated=memory.saturated, single=memory.single)
+    load = machine.load_bandwidth
+    assert load is not None, "checked before"
     kernels = {"load": load, **memory.benchmarks}
     yield "benchmarks:"
     yield "  kernels:"

@@ -135,8 +135,9 @@ def verification_problem(candidate: Candidate) -> AnyProblem:
     that first, middle and last (cut off) tiles occur. The ranks can exchange.
 
     A grid has odd extents, and rows that the unrolling does not divide. In each blocked dimension
-    it has a whole block and a part of one (in the slowest dimension: for each thread). A block
-    larger than the timed grid counts as one of the size of that grid.
+    it has a whole block and a part of one (in the slowest dimension: for each thread).
+
+    A tile or block larger than the timed problem counts as one of the size of that problem.
     """
     return checked(candidate.problem).awkward(candidate)
 
@@ -193,9 +194,9 @@ def _odd(least: int, block: int, factor: int) -> int:
 def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
     transformations = candidate.variant.transformations
     tiles = [t.size for t in transformations if isinstance(t, Tile | FuseTiles)]
-    tiles += [t.block + _PAGE for t in transformations if isinstance(t, Pipeline)]
+    tiles += [t.block for t in transformations if isinstance(t, Pipeline)]
     team = candidate.ranks * candidate.threads
-    components = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * team
+    components = max([_TILES * min(size, problem.n) for size in tiles] + [5.0 * _LINE]) * team
     smallest = _smallest(problem.ivp, components)
     while _cannot_communicate(candidate, problem, smallest) and smallest < problem.size:
         smallest += 2

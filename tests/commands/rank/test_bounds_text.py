@@ -31,9 +31,8 @@ def test_the_best_candidate_is_set_against_its_largest_bound() -> None:
         " L2 198.0 us",
         "  least of each over all 2 candidates: MEM 495.0 us, core 297.0 us, L2 198.0 us;"
         " no mixture of them takes less than 495.0 us",
-        "  the machine at best, in one pass a step: the machine file has no in_core.ports, so no"
-        " peak of the arithmetic; the machine file has no memory.saturated, so no bandwidth"
-        " of memory",
+        "  the machine at best, in one pass a step: memory nothing, the caches hold all;"
+        " the machine file has no in_core.ports, so no peak of the arithmetic",
     ]
 
 

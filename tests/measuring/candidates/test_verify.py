@@ -6,7 +6,7 @@ from fake_program import DECAY, MIDPOINT, make_candidate
 
 from autotune import paths
 from autotune.domain.problem import Problem
-from autotune.domain.variant import Candidate, ExecutionLayout, Tile, Variant
+from autotune.domain.variant import Candidate, ExecutionLayout, Pipeline, Tile, Variant
 from autotune.files import config
 from autotune.measuring.verification import verify
 
@@ -67,7 +67,7 @@ class TestFields:
 class TestSize:
     def candidate(self, name: str, tile: int | None, threads: int) -> Candidate:
         method = config.method("radau-iia-7")
-        problem = Problem(ivp=config.ivp(name), method=method, correctors=6, size=500)
+        problem = Problem(ivp=config.ivp(name), method=method, correctors=6, size=5000)
         tiles = (Tile("lc", tile),) if tile else ()
         variant = Variant(skeleton="pirk", transformations=tiles, parameters={})
         return Candidate(variant=variant, problem=problem, layout=ExecutionLayout(threads=threads))
@@ -85,6 +85,15 @@ class TestSize:
         assert all(any(map(len, ivp.members(region, size))) for region in ivp.regions)
         # and it is hardly larger than it must be
         assert n < 2 * max(2.5 * (tile or 0) * threads, 40 * threads, 100)
+
+    def test_a_tile_larger_than_the_problem_counts_as_one_of_its_size(self):
+        ivp = config.ivp("wave1d")
+        problem = Problem(ivp=ivp, method=config.method("radau-iia-7"), correctors=6, size=50)
+        for change in (Tile("lc", 2**40), Pipeline("k", 2**40)):
+            variant = Variant(skeleton="pirk", transformations=(change,), parameters={})
+            layout = ExecutionLayout(threads=2)
+            candidate = Candidate(variant=variant, problem=problem, layout=layout)
+            assert verify.verification_problem(candidate).n < 2 * 2.5 * (problem.n + 512) + 64
 
     def test_a_dimension_that_is_always_a_multiple_of_a_line(self):
         from dataclasses import replace

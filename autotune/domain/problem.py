@@ -446,6 +446,13 @@ class Ivp:
         """Whether sums or index arrays read elements of y, however far from the component."""
         return bool(self.indices) or any(total.elements() for total in self.sums.values())
 
+    @property
+    def autonomous(self) -> bool:
+        """Whether the right-hand side does not depend on the time ``t``."""
+        bodies = [region.body for region in self.regions]
+        totals = [total.body for total in self.sums.values()]
+        return not any("t" in symbols(body) for body in (*bodies, *self.locals.values(), *totals))
+
     def planes(self) -> tuple[object, ...]:
         """The plane and the rows of every region, in order; empty without planes."""
         if self.plane is None:

@@ -16,6 +16,7 @@ from autotune.domain.variant import (
     Contract,
     Fuse,
     FuseTiles,
+    Hoist,
     Interchange,
     Jam,
     Pad,
@@ -41,6 +42,7 @@ TransformationKind = Literal[
     "fuse_tiles",
     "pipeline",
     "contract",
+    "hoist",
     "jam",
     "align",
     "vectorize",
@@ -58,6 +60,7 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "fuse_tiles": FuseTiles,
     "pipeline": Pipeline,
     "contract": Contract,
+    "hoist": Hoist,
     "jam": Jam,
     "align": Align,
     "vectorize": Vectorize,
@@ -141,6 +144,8 @@ class Rule:
                 return Pipeline(text("loop"), whole("block"))
             case "contract":
                 return Contract(text("array"))
+            case "hoist":
+                return Hoist(text("kernel"), text("loop"))
             case "jam":
                 return Jam(text("kernel"), text("loop"), whole("factor"))
             case "align":

@@ -91,6 +91,19 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True)
+class Hoist:
+    """Transformation: evaluate a right-hand side once in place of once for each iteration of a
+    short loop that does not change it (loop-invariant code motion).
+
+    The rows that the iterations wrote are equal; sums over them become products.
+    """
+
+    kernel: str
+    loop: str
+    """The variable of the loop."""
+
+
+@dataclass(frozen=True, slots=True)
 class Pad:
     """Transformation: ``lines`` more cache lines from one stored row to the next.
 
@@ -239,6 +252,7 @@ Transformation = (
     | FuseTiles
     | Pipeline
     | Contract
+    | Hoist
     | Jam
     | Align
     | Vectorize

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from autotune.codegen.grid import grid_program
-from autotune.codegen.tree import jam, loop_nests, loop_tree, regions, transform
+from autotune.codegen.tree import hoist, jam, loop_nests, loop_tree, regions, transform
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
     Nest,
@@ -35,6 +35,7 @@ from autotune.domain.variant import (
     Contract,
     Fuse,
     FuseTiles,
+    Hoist,
     Interchange,
     Jam,
     Pad,
@@ -122,6 +123,11 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
         raise IllegalTransformation(
             f"{problem.ivp.name} is periodic: the last components of a corrector step need the"
             " first of the step before, so the steps cannot follow one another along y"
+        )
+    if not problem.ivp.autonomous and any(isinstance(t, Hoist) for t in variant.transformations):
+        raise IllegalTransformation(
+            f"the right-hand side of {problem.ivp.name} depends on the time, which is another in"
+            " each stage"
         )
     for transformation in variant.transformations:
         tree = apply(tree, transformation)
@@ -273,6 +279,8 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
             return transform.pipeline(tree, loop, block)
         case Contract(array=array):
             return transform.contract(tree, array)
+        case Hoist(kernel=kernel, loop=loop):
+            return hoist.hoist(tree, kernel, loop)
         case Jam() | Align() | Vectorize() | Pad():
             return tree  # of sweeps, of storage
         case (

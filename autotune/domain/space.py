@@ -71,13 +71,19 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "stream": StreamStores,
 }
 """The class of each kind of transformation."""
-OF_GRIDS = ("block", "unroll", "wavefront", "stream")
+OF_GRIDS = ("block", "unroll", "wavefront")
 """The kinds that apply to kernels that apply a stencil, and to no others."""
+OF_ANY = ("stream",)
+"""The kinds that apply to kernels of both sorts."""
 
 
 def kinds_for(kernel: Kernel) -> tuple[str, ...]:
     """The kinds of transformation of one kernel that apply to this one."""
-    return tuple(k for k in TRANSFORMATIONS if k != "pad" and (k in OF_GRIDS) == kernel.on_grid)
+    return tuple(
+        k
+        for k in TRANSFORMATIONS
+        if k != "pad" and (k in OF_ANY or (k in OF_GRIDS) == kernel.on_grid)
+    )
 
 
 def holds(when: Mapping[str, tuple[Value, ...]], values: Mapping[str, Value]) -> bool:

@@ -232,7 +232,7 @@ class Wavefront:
 
 @dataclass(frozen=True, slots=True)
 class StreamStores:
-    """Transformation: store the result of a grid kernel past the caches, a cache line at a time.
+    """Transformation: store the result of a kernel past the caches, a cache line at a time.
 
     Lines are not read before they are written, and the caches do not keep them. Points beside the
     whole lines of a row are stored as usual. Where the target has no such stores, all are plain.

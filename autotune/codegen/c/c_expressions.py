@@ -45,7 +45,7 @@ _WORDS = """
     lag distance
     layer corner above below top bottom
     power2 power3 power4 power5 power6 power7 power8
-    multiple aligned INDEPENDENT SCALAR SUM PRAGMA
+    multiple aligned rest within eight to_line stream_line INDEPENDENT SCALAR SUM PRAGMA
     sin cos tan exp log sqrt tanh fabs fmin fmax pow floor ceil gamma y0 y1 yn j0 j1 jn
     signgam NULL EOF INFINITY NAN HUGE_VAL
 """

@@ -10,6 +10,7 @@ from autotune.codegen.c.c_lines import GLUE, SCALAR, STREAMING, independent, sum
 from autotune.codegen.grid import grid_text, wavefront_text
 from autotune.codegen.grid.grid_text import Bounds
 from autotune.codegen.tree import loop_tree
+from autotune.domain.stencil import LINE
 from autotune.language.expression import (
     Bin,
     Expr,
@@ -39,11 +40,11 @@ def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
     """The sweep as a self-contained C file with one function of external linkage."""
     if isinstance(sweep, loop_tree.GridSweep):
         parts, macros = grid_text.body(sweep), independent(None)
-        macros = [*macros, *(STREAMING if sweep.streamed else [])]
     else:
         parts, macros = _body(sweep, symbol_kinds(sweep)), independent(sweep.lanes)
-        macros = [*macros, *(SCALAR if sweep.align > 1 else [])]
+        macros = [*macros, *(SCALAR if sweep.align > 1 or sweep.streamed else [])]
         macros += summed(sweep.lanes) if loop_tree.sums(sweep) else []
+    macros = [*macros, *(STREAMING if sweep.streamed else [])]
     body = [line for part in parts for line in wrapped("    " + part)]
     head = c_expressions.support("\n".join(body))
     lines = [
@@ -157,7 +158,7 @@ def _body(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
         yield "if (last > upper)"
         yield "    last = upper;"
     if stretch.columns is None:
-        yield from _loop("first", "last", stretch, kinds, sweep.align)
+        yield from _loop("first", "last", stretch, kinds, sweep)
     elif stretch.planes is not None:
         yield from _planes(sweep, kinds)
     elif isinstance(stretch.row, Num):
@@ -165,15 +166,20 @@ def _body(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
         yield from _short_rows(sweep.stretches, kinds, row, ("first", "last"))
     else:
         yield from _long_rows(sweep, kinds)
+    if sweep.streamed:
+        yield "STREAMED();"
 
 
 def _loop(
-    first: str, last: str, stretch: loop_tree.SweepStretch, kinds: Kinds, align: int
+    first: str, last: str, stretch: loop_tree.SweepStretch, kinds: Kinds, sweep: loop_tree.Sweep
 ) -> Iterator[str]:
     """C lines for a loop; with ``align`` over 1 the components before the first multiple of it run
     in a loop of their own, which is not vectorised.
     """
-    lines = _statements(stretch, kinds)
+    if sweep.streamed:
+        yield from _streamed(first, last, stretch, kinds)
+        return
+    lines, align = _statements(stretch, kinds), sweep.align
     if align > 1:
         yield f"const long multiple = ({first} + {align - 1}) / {align}*{align};"
         yield f"const long aligned = multiple < {last} ? multiple : {last};"
@@ -185,6 +191,36 @@ def _loop(
     yield from _independent(stretch)
     yield f"for (long j = {first}; j < {last}; j++) {{"
     yield from (f"    {line}" for line in lines)
+    yield "}"
+
+
+def _streamed(
+    first: str, last: str, stretch: loop_tree.SweepStretch, kinds: Kinds
+) -> Iterator[str]:
+    """C lines for a loop over whole cache lines, which are computed in a buffer and stored past the
+    caches; the components before and after them run one by one.
+    """
+    lines = _statements(stretch, kinds)
+    (target,) = {s.target for s in stretch.statements if isinstance(s, loop_tree.Assign)}
+    row = name(target)
+    stored = f"{row}[j] ="
+    assert sum(line.startswith(stored) for line in lines) == 1
+    yield f"const long aligned = {first} + to_line({row} + {first}, {last} - {first});"
+    yield f"const long rest = {last} - ({last} - aligned) % {LINE};"
+    for begin, end in ((first, "aligned"), ("rest", last)):
+        yield f"for (long j = {begin}; j < {end}; j++) {{"
+        yield "    SCALAR;"
+        yield from (f"    {line}" for line in lines)
+        yield "}"
+    yield f"for (long multiple = aligned; multiple < rest; multiple += {LINE}) {{"
+    yield f"    double eight[{LINE}] __attribute__((aligned({8 * LINE})));"
+    yield "    INDEPENDENT"
+    yield f"    for (long within = 0; within < {LINE}; within++) {{"
+    yield "        const long j = multiple + within;"
+    for line in lines:
+        yield "        " + line.replace(stored, "eight[within] =", 1)
+    yield "    }"
+    yield f"    stream_line({row} + multiple, eight);"
     yield "}"
 
 
@@ -277,7 +313,7 @@ def _long_rows(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
     yield f"const long row = {whole(row, kinds)};"
     yield "for (long start = first / row*row; start < last; start += row) {"
     for stretch in sweep.stretches:
-        yield from (f"    {line}" for line in _columns(stretch, kinds, sweep.align))
+        yield from (f"    {line}" for line in _columns(stretch, kinds, sweep))
     yield "}"
 
 
@@ -305,13 +341,15 @@ def _planes(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
         else:
             yield "        for (long start = top; start < bottom; start += row) {"
             for stretch in group:
-                yield from (f"            {line}" for line in _columns(stretch, kinds, sweep.align))
+                yield from (f"            {line}" for line in _columns(stretch, kinds, sweep))
             yield "        }"
         yield "    }"
     yield "}"
 
 
-def _columns(stretch: loop_tree.SweepStretch, kinds: Kinds, align: int) -> Iterator[str]:
+def _columns(
+    stretch: loop_tree.SweepStretch, kinds: Kinds, sweep: loop_tree.Sweep
+) -> Iterator[str]:
     assert stretch.columns is not None
     begin, end = stretch.columns
     width = _width(stretch)
@@ -329,7 +367,7 @@ def _columns(stretch: loop_tree.SweepStretch, kinds: Kinds, align: int) -> Itera
     yield f"    const long tail = start{_offset(end, 0, kinds)};"
     yield "    const long from = head < first ? first : head;"
     yield "    const long to = tail < last ? tail : last;"
-    yield from (f"    {line}" for line in _loop("from", "to", stretch, kinds, align))
+    yield from (f"    {line}" for line in _loop("from", "to", stretch, kinds, sweep))
     yield "}"
 
 

@@ -67,7 +67,7 @@ def _body(
     part: Part,
     shape: LoopShape,
 ) -> PartBody:
-    if isinstance(sweep, loop_tree.GridSweep) and sweep.streamed:
+    if sweep.streamed:
         raise ProbeImpossible("it stores past the caches, which the parts of a sweep do not")
     if isinstance(sweep, loop_tree.GridSweep) and sweep.in_place:
         raise ProbeImpossible("it updates its array in place: a part alone has other dependences")

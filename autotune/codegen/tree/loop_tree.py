@@ -145,6 +145,8 @@ class Sweep:
     """Vector loops begin at multiples of this many components; those before run one by one."""
     lanes: int | None = None
     """Components in a vector; None: as the compiler chooses."""
+    streamed: bool = False
+    """Whether whole lines of the only row that is written are stored past the caches."""
     tables: tuple[str, ...] = ()
     """Names of the index arrays that statements use."""
 

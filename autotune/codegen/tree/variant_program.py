@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from autotune.codegen.grid import grid_program
-from autotune.codegen.tree import hoist, jam, loop_nests, loop_tree, regions, transform
+from autotune.codegen.tree import hoist, jam, loop_nests, loop_tree, regions, streaming, transform
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
     Nest,
@@ -132,17 +132,20 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
     for transformation in variant.transformations:
         tree = apply(tree, transformation)
     arrays, windows = _storage(tree, skeleton, problem.method)
+    windowed = frozenset(window.array for window in windows)
     outliner = Outliner(
         problem.ivp,
         coefficients(skeleton, problem.method),
         _stored(skeleton),
-        frozenset(window.array for window in windows),
+        windowed,
     )
     body = outliner.block(tree)
     for transformation in variant.transformations:
         if isinstance(transformation, Jam):
             kernel, loop = transformation.kernel, transformation.loop
             body = jam.jam(body, kernel, loop, transformation.factor)
+        elif isinstance(transformation, StreamStores):
+            body = streaming.stream(body, transformation.kernel, windowed)
     result = loop_tree.StepProgram(
         body=body,
         arrays=arrays,
@@ -197,6 +200,7 @@ def vectors(sweep: loop_tree.Sweep, transformation: Align | Vectorize) -> loop_t
     Blocks of threads and tiles begin at aligned places. So only a sweep over a part of the
     components or of the columns begins elsewhere; others are not changed by ``Align``. Rows of
     fixed length are written out and stay so. Sums over an index are vectorised along their index.
+    Loops that store past the caches begin at lines anyway.
     """
     if isinstance(transformation, Vectorize):
         lanes = transformation.lanes
@@ -204,7 +208,7 @@ def vectors(sweep: loop_tree.Sweep, transformation: Align | Vectorize) -> loop_t
     first = sweep.stretches[0]
     whole = first.columns is None and first.lower == Num(0)
     written_out = first.columns is not None and isinstance(first.row, Num)
-    if whole or written_out or loop_tree.sums(sweep):
+    if whole or written_out or loop_tree.sums(sweep) or sweep.streamed:
         return sweep
     doubles = transformation.doubles
     return replace(sweep, name=f"{sweep.name}_align{doubles}", align=doubles)
@@ -281,14 +285,9 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
             return transform.contract(tree, array)
         case Hoist(kernel=kernel, loop=loop):
             return hoist.hoist(tree, kernel, loop)
-        case Jam() | Align() | Vectorize() | Pad():
+        case Jam() | StreamStores() | Align() | Vectorize() | Pad():
             return tree  # of sweeps, of storage
-        case (
-            Block(kernel=kernel)
-            | Unroll(kernel=kernel)
-            | Wavefront(kernel=kernel)
-            | StreamStores(kernel=kernel)
-        ):
+        case Block(kernel=kernel) | Unroll(kernel=kernel) | Wavefront(kernel=kernel):
             what = type(transformation).__name__
             raise IllegalTransformation(
                 f"{what} is for sweeps over a grid, not for kernel {kernel}"

@@ -46,6 +46,8 @@ class Touch(NamedTuple):
     remote: bool
     """True: another thread writes the object."""
     trails: tuple[Trail, ...]
+    past: float = 0.0
+    """Share of the lines that are stored past the caches."""
 
 
 class Pass(NamedTuple):
@@ -271,7 +273,8 @@ class _Builder:
             index = row * segments + segment
             if shift:
                 index, remote = self.elsewhere(row, segment, shift)
-            touches.append(Touch(row, index, read, written, remote, trails))
+            past = self.shapes[call.sweep].past if written else 0.0
+            touches.append(Touch(row, index, read, written, remote, trails, past))
         return tuple(touches)
 
     def elsewhere(self, row: int, segment: int, shift: int) -> tuple[int, bool]:

@@ -13,7 +13,7 @@ Rows of the state are new objects in every slot. A window is as many objects as 
 come round again. The positions before the steady one are the history of its reuse distances.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -168,9 +168,12 @@ class _Builder:
         slots = self.turns + (self.phase.stages[-1] + 1) * self.behind
         last = -(-slots // self.parts) + 1
         positions = [self.position(number) for number in range(last + 1)]
-        state = [number for (row, _), number in self.objects.items() if self.schedule.stored(row)]
-        earlier = self.touching(state)
-        rest = self.touching([self.new(self.rest(len(state)))])
+        state = {
+            number: row for (row, _), number in self.objects.items() if self.schedule.stored(row)
+        }
+        past = self.past()
+        earlier = self.touching({number: past.get(row, 0.0) for number, row in state.items()})
+        rest = self.touching({self.new(self.rest(len(state))): 0.0})
         history = (earlier, rest, *positions[:-1])
         return ThreadPasses((history, (positions[-1],)), tuple(self.sizes), alike)
 
@@ -180,9 +183,21 @@ class _Builder:
         components = self.block[1] - self.block[0] + 2 * self.phase.stages[-1] * self.ranges.lag
         return DOUBLE * max(0.0, count * min(components, self.ranges.n) - slots * self.slot)
 
-    def touching(self, objects: Sequence[int]) -> PassGroup:
-        """A pass that reads some objects."""
-        touches = tuple(Touch(0, number, True, False, False, ()) for number in objects)
+    def past(self) -> dict[int, float]:
+        """The rows that the step before stored past the caches, with the shares of their lines."""
+        before = self.schedule.steps[-2:][0]
+        return {
+            dict(call.rows)[access.parameter]: self.shapes[call.sweep].past
+            for call in before.calls
+            for access in self.shapes[call.sweep].accesses
+            if access.written and self.shapes[call.sweep].past
+        }
+
+    def touching(self, objects: Mapping[int, float]) -> PassGroup:
+        """A pass over some objects, of which some shares are stored past the caches."""
+        touches = tuple(
+            Touch(0, number, True, False, False, (), past) for number, past in objects.items()
+        )
         return PassGroup((Pass(0, 0.0, touches, True),), 1.0, self.slot)
 
     def position(self, number: int) -> PassGroup:
@@ -208,12 +223,14 @@ class _Builder:
         if number not in self.accesses:
             self.accesses[number] = self.accessed(self.schedule.steps[-1].calls[number])
         touches = []
+        sweep = self.schedule.steps[-1].calls[number].sweep
         for row, ahead, turns, size, cluster in self.accesses[number]:
             key = row, (slot + ahead) % turns if turns else slot + ahead
             if key not in self.objects:
                 self.objects[key] = self.new(size)
             read, written, trails = cluster.read, cluster.written, cluster.trails
-            touches.append(Touch(row, self.objects[key], read, written, False, trails))
+            past = self.shapes[sweep].past if written else 0.0
+            touches.append(Touch(row, self.objects[key], read, written, False, trails, past))
         return tuple(touches)
 
     def accessed(self, call: SweepCall) -> list[RowOfCall]:

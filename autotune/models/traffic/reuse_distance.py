@@ -106,6 +106,8 @@ class _Timeline:
     """(passes, objects): the latest earlier pass that touched the object, or -1."""
     touched: Flags
     """(passes, objects)."""
+    gone: Flags
+    """(passes, objects): stored past the caches."""
 
 
 def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
@@ -123,24 +125,31 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
     leading = _leading(past, where, what)
     outward = _outward(leading, what, np.array([touch.written for _, touch in touches]))
     trails = _trails(past, thread.steps[-1], begin)
-    owner = np.concatenate([where - begin, np.array([t[0] for t in trails], dtype=np.int64)])
-    extra = len(trails)
-    rows = [touch.row for _, touch in touches] + [t[1].row for t in trails]
-    behind = np.array([t[2] for t in trails]).reshape(extra, POSITIONS)
+    beyond = [(index - begin, touch) for index, touch in touches if touch.past]
+    owner = np.concatenate(
+        [where - begin, np.array([t[0] for t in (*trails, *beyond)], dtype=np.int64)]
+    )
+    extra, far = len(trails) + len(beyond), len(beyond)
+    rows = [touch.row for _, touch in touches]
+    rows += [trail[1].row for trail in trails] + [touch.row for _, touch in beyond]
+    behind = np.array([t[2] for t in trails]).reshape(len(trails), POSITIONS)
+    never = np.full((far, POSITIONS), np.inf)
     remote = np.array([touch.remote for _, touch in touches] + [False] * extra)
     written = np.array([touch.written for _, touch in touches] + [False] * extra)
+    stores = [t.written and not t.read for _, t in touches] + [False] * len(trails) + [True] * far
+    shares = [1 - t.past for _, t in touches] + [t[3] for t in trails] + [t.past for _, t in beyond]
     return ThreadStreams(
         owner=owner,
         row=np.array(rows, dtype=np.int64),
         history=LineHistory(
-            distance=np.concatenate([leading, behind]),
-            stores=np.array([t.written and not t.read for _, t in touches] + [False] * extra),
+            distance=np.concatenate([leading, behind, never]),
+            stores=np.array(stores),
             remote=remote,
             reclaimed=_first_writes_after_reads(np.array(rows, dtype=np.int64), written, remote),
-            streamed=np.zeros(len(rows), dtype=np.bool_),
+            streamed=np.arange(len(rows)) >= len(rows) - far,
         ),
-        outward=np.concatenate([outward, np.full((extra, POSITIONS), np.nan)]),
-        lines=np.array([1.0] * len(touches) + [t[3] for t in trails]) * (DOUBLE / line),
+        outward=np.concatenate([outward, np.full((len(trails), POSITIONS), np.nan), never]),
+        lines=np.array(shares) * (DOUBLE / line),
         passes=past.passes[begin:],
         alike=thread.alike,
     )
@@ -166,6 +175,9 @@ def _timeline(groups: Sequence[PassGroup], sizes: Sequence[float]) -> _Timeline:
     pairs = [(k, touch.object) for k, item in enumerate(passes) for touch in item.touches]
     touched = np.zeros((len(passes), len(sizes)), dtype=np.bool_)
     touched[tuple(np.array(pairs).T)] = True
+    gone = np.zeros_like(touched)
+    for k, item in enumerate(passes):
+        gone[k, [touch.object for touch in item.touches if touch.past]] = True
     lasting = touched & np.array([item.whole for item in passes])[:, None]
     last = np.where(lasting, np.arange(len(passes))[:, None], -1)
     last = np.vstack([np.full(len(sizes), -1), np.maximum.accumulate(last)[:-1]])
@@ -177,6 +189,7 @@ def _timeline(groups: Sequence[PassGroup], sizes: Sequence[float]) -> _Timeline:
         sizes=np.array(sizes),
         last=last,
         touched=touched,
+        gone=gone,
     )
 
 
@@ -188,7 +201,7 @@ def _leading(past: _Timeline, where: Whole, what: Whole) -> Floats:
     general = (before >= 0) & ~inner & (tiled[where] | tiled[np.maximum(before, 0)])
     if general.any():
         linear[general] = _tiled(past, where[general], before[general])
-    linear[before < 0] = np.inf
+    linear[(before < 0) | past.gone[before, what]] = np.inf
     return linear
 
 

@@ -15,8 +15,11 @@ from autotune.codegen.tree.loop_tree import (
     sums,
 )
 from autotune.domain.problem import offset
+from autotune.domain.stencil import LINE
 from autotune.language.expression import Num, number, references
 
+STREAMING = "x86_64"
+"""The architecture whose stores past the caches generated code has."""
 _ALIGNMENTS = 16
 """Number of rows after which their alignment in lines of up to so many components repeats."""
 
@@ -69,6 +72,8 @@ class SweepShape:
     """Bytes of the rows that these are in."""
     head: float = 0.0
     """Components of a run that go one by one, before the vector loop begins (mean)."""
+    past: float = 0.0
+    """Share of the lines of the row that is written which are stored past the caches."""
 
 
 def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
@@ -121,6 +126,7 @@ def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
         starts=tuple(start + head for start, head in zip(starts, heads, strict=True)),
         run=run,
         head=min(run, sum(heads) / len(heads)),
+        past=max(0.0, 1 - (LINE - 1) / min(run, upper - lower)) if sweep.streamed else 0.0,
         terms=float(sum(len(_indices(total, symbols)) for total in totals)),
         sums=len(totals),
         gathers=len(through),

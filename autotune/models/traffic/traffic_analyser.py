@@ -14,7 +14,7 @@ from autotune.models.traffic.pipeline_passes import PipelineRanges, pipeline_pas
 from autotune.models.traffic.reuse_distance import streams
 from autotune.models.traffic.schedule import PlanCache, Schedule, schedule
 from autotune.models.traffic.stream_records import StepTraffic
-from autotune.models.traffic.sweep_shape import SweepShape, shape
+from autotune.models.traffic.sweep_shape import STREAMING, SweepShape, shape
 
 _Place = tuple[str, int]
 """An IVP's definition and its size."""
@@ -98,7 +98,9 @@ class TrafficAnalyser:
         if not isinstance(sweep, Sweep):
             raise ValueError(f"sweep {sweep.name} is over a grid, the problem has none")
         if (sweep, place) not in self._shapes:
-            self._shapes[sweep, place] = shape(sweep, self._values[place])
+            made = shape(sweep, self._values[place])
+            plain = self.machine.architecture != STREAMING
+            self._shapes[sweep, place] = replace(made, past=0.0) if plain else made
         return self._shapes[sweep, place]
 
 

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from autotune.codegen.tree import variant_program
-from autotune.domain.problem import StencilProblem
-from autotune.domain.variant import Block, StreamStores, Transformation, Variant
+from autotune.domain.problem import Problem, StencilProblem
+from autotune.domain.variant import (
+    Block,
+    Contract,
+    Fuse,
+    Interchange,
+    Pipeline,
+    StreamStores,
+    Transformation,
+    Variant,
+)
 from autotune.files import config
 from autotune.models.traffic.stream_records import StepTraffic
 from autotune.models.traffic.traffic_analyser import analyse
@@ -64,3 +73,42 @@ def test_architectures_without_such_stores_have_plain_ones() -> None:
     made = traffic((8, 8, 62), STREAM, architecture="aarch64")
     assert not made.threads[0].history.streamed.any()
     assert stored(made) == stored(traffic((8, 8, 62), architecture="aarch64"))
+
+
+def pirk(size: int, *changes: Transformation, architecture: str = "x86_64") -> StepTraffic:
+    method = config.method("radau-iia-7")
+    at = Problem(ivp=config.ivp("heat2d"), method=method, correctors=6, size=size)
+    fused = (Interchange("lc", ("j", "l", "i")), Fuse("approx", "update"), Pipeline("k", 256))
+    variant = Variant(
+        skeleton="pirk", transformations=(*fused, Contract("F"), *changes), parameters={}
+    )
+    program = variant_program.program(variant, config.skeleton("pirk"), at)
+    return analyse(program, at, 1, replace(MACHINE, architecture=architecture))
+
+
+def test_the_next_state_of_a_pipeline_goes_out_and_does_not_come_in() -> None:
+    """All of its lines but those at the ends of the inner part of a row of 510 components."""
+    made = pirk(512, StreamStores("update"))
+    (thread,) = made.threads
+    target = thread.row == made.schedule.rows.index("y_next")
+    past = thread.history.streamed
+    assert past.sum() == (target & ~past).sum()
+    assert not (past & ~target).any()
+    both = thread.lines[past] + thread.lines[target & ~past]
+    assert both == pytest.approx(1 / 8)
+    assert (thread.lines[past] * 8).min() == pytest.approx(1 - 7 / 510)
+    assert not np.isfinite(thread.history.distance[past]).any()
+    assert np.isinf(thread.outward[past]).all()
+
+
+def test_a_state_past_the_caches_is_read_from_memory() -> None:
+    """A state of 4,096 components stays in the second cache, unless it was streamed."""
+    for made, far in ((pirk(64), False), (pirk(64, StreamStores("update")), True)):
+        (thread,) = made.threads
+        state = thread.row == made.schedule.rows.index("y")
+        assert bool(np.isinf(thread.history.distance[state]).any()) is far
+
+
+def test_other_architectures_keep_the_next_state() -> None:
+    made = pirk(64, StreamStores("update"), architecture="aarch64")
+    assert not made.threads[0].history.streamed.any()

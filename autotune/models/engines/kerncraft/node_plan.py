@@ -84,6 +84,8 @@ def plan(program: loop_tree.StepProgram, ivp: Ivp) -> NodePlan | str:
     if _has_tiles(program.body):
         return "kerncraft takes no loop variable in the bounds of a loop, so no tiles"
     steps = schedule(program)
+    if any(sweep.streamed for sweep in map(_on_components, steps.sweeps)):
+        return "kerncraft prices no stores past the caches"
     bands = _bands(steps, ivp)
     if isinstance(bands, str):
         return bands

@@ -47,13 +47,10 @@ from autotune.models.traffic.reuse_distance import (
 from autotune.models.traffic.schedule import PlanCache, Schedule, TimeStep, schedule
 from autotune.models.traffic.set_conflicts import SetConflict
 from autotune.models.traffic.stream_records import StepTraffic
+from autotune.models.traffic.sweep_shape import STREAMING
 
 _Plan = tuple[Schedule, tuple[Mapping[str, int], ...], PlaneFront | None]
 """A schedule, the blocked dimensions of every sweep, and several sweeps in one pass, if any."""
-
-
-_STREAMING = "x86_64"
-"""The architecture whose stores past the caches generated code has."""
 
 
 class _Streamed(NamedTuple):
@@ -211,7 +208,7 @@ class GridAnalyser:
 
     def _streamed(self, plan: Schedule, line: int) -> _Streamed:
         """The sweeps that store past the caches, and the rows that they write."""
-        if self.machine.architecture != _STREAMING:
+        if self.machine.architecture != STREAMING:
             return _Streamed((), frozenset(), line)
         targets = {
             number: sweep.target

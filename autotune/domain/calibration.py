@@ -22,6 +22,16 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         "per vector load of full width from L1 that crosses a line, beyond one that does not;"
         " adds to the time of the load ports",
     ),
+    "vector_load": (
+        "cy",
+        "per independent vector load from L1, at the width in bytes after the dot; takes the place"
+        " of an instruction table's figure outside its interval, as do the next five",
+    ),
+    "vector_store": ("cy", "per independent vector store to L1"),
+    "vector_add": ("cy", "per independent vector addition of doubles"),
+    "vector_multiply": ("cy", "per independent vector multiplication of doubles"),
+    "vector_fused": ("cy", "per independent fused multiply-add of vectors of doubles"),
+    "vector_divide": ("cy", "per independent vector division of doubles"),
     "store_forward": (
         "cy",
         "from a store to a load of the same vector that waits for it: an operation of a chain of"
@@ -79,8 +89,9 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "barrier": ("s", "one OpenMP barrier"),
 }
-"""Constant to its unit and meaning. A level follows after a dot, ``outbound.L3``; the number of
-threads, where more than one runs, after an at sign, ``outbound.L3@2``."""
+"""Constant to its unit and meaning. A level follows after a dot, ``outbound.L3``, or the bytes
+of a vector, ``vector_add.64``; the number of threads, where more than one runs, after an at sign,
+``outbound.L3@2``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,12 @@ from autotune.units import counted, show
 
 _WORDS = {
     "line_crossing": "load across lines",
+    "vector_load": "vector load",
+    "vector_store": "vector store",
+    "vector_add": "vector addition",
+    "vector_multiply": "vector multiplication",
+    "vector_fused": "vector multiply-add",
+    "vector_divide": "vector division",
     "store_forward": "store forwarding",
     "blocked_forward": "store forwarding, blocked",
     "loop_entry": "loop entry",
@@ -83,7 +89,8 @@ def _parts(name: str) -> tuple[str, str, int]:
 
 def _name(name: str) -> str:
     base, level, threads = _parts(name)
-    text = _WORDS.get(base, base) + (f", {level}" if level else "")
+    place = f"{level} B" if level.isdigit() else level  # bytes of a vector, or a cache level
+    text = _WORDS.get(base, base) + (f", {place}" if place else "")
     return text + (f", {threads} threads" if threads > 1 else "")
 
 

@@ -26,6 +26,9 @@ WHOLE = 1024
 LARGEST_L1 = Bytes(2 * PAGE)
 """The largest working set that fits into every L1 together with the probe's other data."""
 
+ARITHMETIC: tuple[Kind, ...] = ("adds", "multiplies", "fused", "divides")
+"""Kinds of independent vector arithmetic."""
+
 Block = tuple[ProbeItem, ...]
 """Items that are compared with each other and therefore measured in direct succession."""
 
@@ -78,6 +81,7 @@ class CalibrationPlan:
         return [
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
+            vector_operations(),
             tuple(loop_calls(n) for n in TRIPS) + tuple(loop_calls(n, varied=True) for n in TRIPS),
             tuple(stretches(LARGEST_L1)),
             *([self.clash()] if self.clash() else []),
@@ -117,6 +121,12 @@ def offset(distance: int) -> ProbeItem:
     line.
     """
     return ProbeItem(kind="offset", bytes=LARGEST_L1, streams=1, extra=distance)
+
+
+def vector_operations() -> Block:
+    """Items of independent vector loads from L1, stores to it, and arithmetic of each kind."""
+    moves = (single_stream("load", RESIDENT, EXTRAS[-1]), single_stream("store", RESIDENT))
+    return (*moves, *(ProbeItem(kind=kind) for kind in ARITHMETIC))
 
 
 def loop_calls(length: int, *, varied: bool = False) -> ProbeItem:

@@ -121,7 +121,7 @@ def _constant(figure: HostConstant, values: Sequence[float], contended: bool) ->
 
 def host_constants(of: ProbeConditions) -> list[HostConstant]:
     """The definitions of all constants that a calibration measures on this host."""
-    return [*_loops(of), *_levels(of), *_starts(of), *_between(of), *_overlap(of)]
+    return [*_loops(of), *_rates(of), *_levels(of), *_starts(of), *_between(of), *_overlap(of)]
 
 
 def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
@@ -165,6 +165,33 @@ def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
             value=lambda t: (t[0] - t[1]) * of.line / GROUP,
             source=f"{clash[0].streams} arrays in the same sets less as many apart",
         )
+
+
+def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
+    """Definitions of the constants of independent vector instructions of full width."""
+    vectors = GROUP / of.width
+    load, store, *arithmetic = calibration_plan.vector_operations()
+    timed: tuple[tuple[str, ProbeItem, float, str], ...] = (
+        ("load", load, vectors + load.extra, "loads from L1"),
+        ("store", store, vectors, "stores to L1"),
+        *zip(
+            ("add", "multiply", "fused", "divide"), arithmetic, [1.0] * 4,
+            ("additions", "multiplications", "multiply-adds", "divisions"), strict=True,
+        ),
+    )  # fmt: skip
+    for name, item, count, what in timed:
+        yield HostConstant(
+            name=f"vector_{name}.{of.width}",
+            items=((1, item),),
+            value=functools.partial(_per_vector, count=count),
+            source=f"independent {what}",
+            fast=True,
+        )
+
+
+def _per_vector(times: Sequence[float], *, count: float) -> float:
+    """Cycles of one vector, from those of an operation that takes ``count`` vectors."""
+    return times[0] / count
 
 
 def _entry(times: Sequence[float]) -> float:

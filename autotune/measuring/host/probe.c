@@ -26,6 +26,8 @@
    add       a chain of dependent vector additions                                     additions
    forward   the same, every sum stored and loaded again                               additions
    blocked   the same, one number stored and the vector around it loaded               additions
+   adds, multiplies, fused, divides
+             independent vector operations                                             vectors
    entry     calls a vectorised loop over RUN doubles in L1, and at random up to
              seven times EXTRA more                                                    calls
    runs      reads stretches of RUN groups in an order without pattern                 stretches
@@ -55,6 +57,7 @@ enum {
     GROUPS = 4, /* of one stream in a pass of a loop */
     VECTORS = GROUP / WIDTH,
     ACCUMULATORS = 8,
+    CHAINS = 12,
     MOST_EXTRA = 32,
     MOST_STREAMS = 16,
     PAGE = 4096,
@@ -79,7 +82,7 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 
 #define KINDS(X)                                                                                   \
     X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(add) X(forward)  \
-    X(blocked) X(entry) X(runs) X(handed) X(kept) X(lent) X(owned)
+    X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(entry) X(runs) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
 #define TEXT(k) #k,
 typedef enum { KINDS(NAME) NO_KIND } kind;
@@ -148,6 +151,32 @@ static __attribute__((noinline)) double sums(uint64_t rounds, dvec *p, kind kind
             TIMES8(BESIDE)
         }
     return x[0];
+}
+
+/* independent vector operations: more of them than one's latency times the units that do it */
+#define INDEPENDENT(E)                                                                             \
+    for (uint64_t i = 0; i < rounds; ++i) {                                                        \
+        _Pragma("GCC unroll 16") for (int k = 0; k < CHAINS; ++k) x[k] = (E);                      \
+    }
+
+static __attribute__((noinline)) double independent(uint64_t rounds, const dvec *p, kind kind)
+{
+    dvec x[CHAINS], one = *p + 1.0, nothing = *p;
+    for (int k = 0; k < CHAINS; ++k)
+        x[k] = one;
+    asm volatile("" : "+m"(one), "+m"(nothing)); /* unknown */
+    dvec c = one, d = nothing;
+    if (kind == KIND_adds)
+        INDEPENDENT(x[k] + d)
+    else if (kind == KIND_multiplies)
+        INDEPENDENT(x[k] * c)
+    else if (kind == KIND_fused)
+        INDEPENDENT(x[k] * c + d)
+    else
+        INDEPENDENT(c / x[k])
+    for (int k = 1; k < CHAINS; ++k)
+        x[0] += x[k];
+    return x[0][0];
 }
 
 /* --- streams ------------------------------------------------------------------------------------ */
@@ -262,6 +291,12 @@ static int in_turns(kind k)
     return k == KIND_handed || k == KIND_kept || k == KIND_lent || k == KIND_owned;
 }
 
+/* each count stands for one operation of every chain */
+static int arithmetic(kind k)
+{
+    return k == KIND_adds || k == KIND_multiplies || k == KIND_fused || k == KIND_divides;
+}
+
 static kernel choose(const item *item)
 {
 #define CASE_SWEEP(E) case E: return sweep_##E;
@@ -337,6 +372,11 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     case KIND_forward:
     case KIND_blocked:
         return (uint64_t)sums(count / 8, (dvec *)job->hot[me], item->kind);
+    case KIND_adds:
+    case KIND_multiplies:
+    case KIND_fused:
+    case KIND_divides:
+        return (uint64_t)independent(count, (const dvec *)job->hot[me], item->kind);
     case KIND_offset:
         for (uint64_t i = 0; i < count; ++i) {
             sink += unaligned(buffer + item->extra, a.groups)[0];
@@ -556,6 +596,8 @@ int main(int argc, char **argv)
             per = job.item.bytes / GROUP / (size_t)job.item.streams * (size_t)job.item.streams;
         if (job.item.kind == KIND_offset)
             per = job.item.bytes / WIDTH;
+        if (arithmetic(job.item.kind))
+            per = CHAINS;
         printf("{\"item\": \"%s\", \"threads\": %d, \"seconds\": %.9g, \"count\": %llu, \"busy\": %.4f}\n",
                job.item.text, job.threads, t.seconds, (unsigned long long)(count * per), t.busy);
         fflush(stdout);

@@ -28,6 +28,7 @@ from autotune.models.incore.assembly.loop_passes import HotLoop
 from autotune.models.incore.base import InCoreResult
 from autotune.models.incore.cost import library_calls, loop_cost, port_table
 from autotune.models.incore.cost.loop_cost import InstructionTables
+from autotune.models.incore.cost.measured_rates import measured_rates
 from autotune.models.incore.osaca import osaca_architectures
 from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
 from autotune.models.incore.osaca.osaca_client import OsacaWorker, OsacaWorkerFailed
@@ -91,6 +92,7 @@ class OsacaAnalyser:
         self._assemble = assemble
         self._progress = progress
         self._architecture = osaca_architectures.find(machine.in_core.osaca)
+        self._rates = measured_rates(machine)
         if self._architecture is None and machine.in_core.ports is None:
             raise InputError(_missing(machine))
         workers = [worker] if worker else [OsacaWorker() for _ in range(os.cpu_count() or 1)]
@@ -171,6 +173,7 @@ class OsacaAnalyser:
             "architecture": repr(self._architecture.name),
             "approximate": ports.approximate,
             "ports": repr(ports.ports),
+            **({"rates": repr(self._rates)} if self._rates else {}),
         }
         key = incore_cache.result_key(assembly, what, tables)
         return key, incore_cache.stored_result(key)
@@ -243,6 +246,7 @@ class OsacaAnalyser:
             ports=self._table(max(loop.lanes * DOUBLE, 16)),
             suffix=" (nearest)" if self.machine.in_core.approximate else "",
             approximate=self.machine.in_core.approximate,
+            rates=self._rates,
         )
         result = sweep_result.result(loops, tables)
         incore_cache.keep_result(prepared.key, result)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from incore_samples import POWER4
 
+from autotune.files import config
 from autotune.models.incore.annotate import AnnotatedLoop, annotated
 from autotune.models.incore.assembly.hot_loops import HotLoops, hot_loop, hot_loops
 from autotune.models.incore.assembly.loop_passes import HotLoop
@@ -15,6 +16,7 @@ from autotune.models.incore.cost.loop_cost import (
     cost_of_loop,
     needed_forms,
 )
+from autotune.models.incore.cost.measured_rates import VectorRate, VectorRates, measured_rates
 from autotune.models.incore.cost.port_pressure import Uop
 from autotune.models.incore.osaca.instruction_forms import FormProperties
 from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
@@ -300,3 +302,49 @@ def test_a_loop_without_marks_has_no_legend_and_none_is_a_summary_alone() -> Non
     made = loop(SUM).main[0]
     text = annotated([AnnotatedLoop(made, [()] * len(made.instructions), {})], [])
     assert text.endswith("per pass\n")
+
+
+# --- measured rates -----------------------------------------------------------------------------
+
+
+def rates(width: int = 32, **cycles: float) -> VectorRates:
+    measured = {
+        f"vector_{name}": VectorRate(cycles=c, low=0.9 * c, high=1.1 * c)
+        for name, c in cycles.items()
+    }
+    return VectorRates(width=width, rates=measured)
+
+
+def test_a_measured_rate_takes_the_place_of_the_tables() -> None:
+    measured = rates(load=0.25, store=1.0, add=2.0)
+    plain, scaled = cost(AXPY, VECTOR), cost(AXPY, VECTOR, rates=measured)
+    assert plain.moving == pytest.approx(2.0), "the store"
+    assert scaled.moving == pytest.approx(1.0)
+    assert scaled.limits["port 2 3"] == pytest.approx(2.0), "the addition, half a cycle before"
+
+
+def test_a_table_within_the_interval_of_the_measurement_stays() -> None:
+    measured = rates(load=0.52, store=1.9, add=0.53)
+    assert cost(AXPY, VECTOR, rates=measured).limits == cost(AXPY, VECTOR).limits
+
+
+def test_rates_of_another_width_leave_a_loop_as_it_is() -> None:
+    measured = rates(64, load=9.0, store=9.0, add=9.0)
+    assert cost(AXPY, VECTOR, rates=measured).limits == cost(AXPY, VECTOR).limits
+    measured = rates(32, load=9.0, store=9.0, add=9.0)
+    assert cost(SUM, SCALAR, rates=measured).limits == cost(SUM, SCALAR).limits
+
+
+def test_address_generation_goes_with_the_data() -> None:
+    made = OsacaArchitecture("MADE", "x86_64", LOADERS | STORER, 4.0, address=frozenset({"7"}))
+    facts = VECTOR | {
+        "vmovupd (%r8,%r9,8), %ymm0": ports((1.0, LOADERS), (6.0, frozenset({"7"})), load=5.0)
+    }
+    plain = cost(AXPY, facts, architecture=made)
+    assert plain.limits["port 7"] == pytest.approx(6.0)
+    halved = cost(AXPY, facts, architecture=made, rates=rates(load=0.25, add=0.5))
+    assert halved.limits["port 7"] == pytest.approx(3.0)
+
+
+def test_a_machine_without_calibrated_rates_has_none() -> None:
+    assert measured_rates(config.machine("haswell-e5-2630v3")) is None

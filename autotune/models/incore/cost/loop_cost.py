@@ -15,6 +15,7 @@ from autotune.models.incore.assembly.loop_passes import HotLoop
 from autotune.models.incore.cost import library_calls, memory_corrections, port_pressure, port_table
 from autotune.models.incore.cost.dependency_chain import ChainInstruction, DependencyChain, chain
 from autotune.models.incore.cost.library_calls import LibraryCalls
+from autotune.models.incore.cost.measured_rates import VectorRates
 from autotune.models.incore.cost.memory_corrections import ForwardedLoad
 from autotune.models.incore.cost.port_pressure import Uop
 from autotune.models.incore.osaca.instruction_forms import (
@@ -40,6 +41,8 @@ class InstructionTables:
     suffix: str = ""
     """Text added to the route: ``(nearest)``."""
     approximate: bool = False
+    rates: VectorRates | None = None
+    """Measured rates, which take the place of the tables' where they disagree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +94,17 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
             replaced[instruction.mnemonic] = facts.taken_as
         if _works(instruction) and not facts.uops:
             unknown.append(instruction)
-        work.append(_uops(instruction, own_form, facts, tables.architecture))
+        uops = _uops(instruction, own_form, facts, tables.architecture)
+        if tables.rates:
+            uops = tables.rates.scaled(instruction, uops, tables.architecture)
+        work.append(uops)
         steps.append(_step(instruction, own_form, facts, loop, tables.ports))
     forwards = memory_corrections.forwards(loop)
     carried = DependencyChain(0.0, 0.0)
     if loop.depth:
         carried = chain(steps, forwards, tables.forward or 0.0)
-    uops = [uop for uops in work for uop in uops]
-    data, other = port_pressure.split(uops, tables.architecture.data)
+    every = [uop for uops in work for uop in uops]
+    data, other = port_pressure.split(every, tables.architecture.data)
     moving, computing = port_pressure.least(data), port_pressure.least(other)
     calls = library_calls.price(loop.calls)
     bound = _bound(loop, unknown, tables.ports)

@@ -28,6 +28,8 @@ class OsacaArchitecture:
     corrections: tuple[tuple[str, tuple[Uop, ...]], ...] = ()
     """The true work of instructions where OSACA's table is known to be wrong: pattern of the form,
     and work on ports that are no data ports."""
+    address: frozenset[str] = frozenset()
+    """Ports that generate addresses, where the data of loads and stores have ports of their own."""
 
 
 _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
@@ -37,11 +39,20 @@ _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
 }
 
 
+_ADDRESSES: Mapping[str, str] = {
+    "SNB": "2 3", "IVB": "2 3", "HSW": "2 3 7", "BDW": "2 3 7", "SKX": "2 3 7", "CSX": "2 3 7",
+    "ICL": "2 3 7 8", "ICX": "2 3 7 8", "SPR": "7 8", "ZEN1": "8 9", "ZEN2": "8 9 10",
+    "ZEN4": "1 3 5",
+}  # fmt: skip
+
+
 def _architecture(
     name: str, isa: Isa, data: str, issue: float, vector: int = 16
 ) -> OsacaArchitecture:
     corrections = _CORRECTED.get(name, ())
-    return OsacaArchitecture(name, isa, frozenset(data.split()), issue, vector, corrections)
+    ports = frozenset(data.split())
+    address = frozenset(_ADDRESSES.get(name, "").split()) - ports
+    return OsacaArchitecture(name, isa, ports, issue, vector, corrections, address)
 
 
 _ALL = (

@@ -1,0 +1,80 @@
+"""Vector instructions of full width at the rate that a calibration measured.
+
+Generations of one family differ in how many cycles a unit needs for a vector of full width: Zen 4
+passes 64 bytes through units of 32 twice, Zen 5 at once. Where the measured cycles of an
+instruction disagree with a table, its work is scaled on all its ports.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autotune.domain.machine import Machine
+from autotune.models.incore.assembly.instructions import DOUBLE, Instruction, Work
+from autotune.models.incore.cost import port_pressure
+from autotune.models.incore.cost.port_pressure import Uop
+from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+
+_ARITHMETIC: Mapping[Work, str] = {
+    "add": "vector_add", "multiply": "vector_multiply", "fused": "vector_fused",
+    "divide": "vector_divide",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorRate:
+    """Measured cycles per independent instruction, with their 80 % interval."""
+
+    cycles: float
+    low: float
+    high: float
+
+    def over(self, table: float) -> float:
+        """The measured cycles over those of a table; 1 where the table's lie in the interval."""
+        agrees = table <= 0 or self.low <= table <= self.high
+        return 1.0 if agrees else self.cycles / table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorRates:
+    """The measured rates of the instructions that work on vectors of one width."""
+
+    width: int
+    """Bytes."""
+    rates: Mapping[str, VectorRate]
+    """By the name of the calibrated constant, without the width."""
+
+    def scaled(
+        self, instruction: Instruction, uops: tuple[Uop, ...], architecture: OsacaArchitecture
+    ) -> tuple[Uop, ...]:
+        """The work of an instruction as measured: arithmetic and data transfer each by their own
+        rate; unchanged for other widths and for what was not measured.
+        """
+        wide = max(instruction.loads, instruction.stores, instruction.lanes * DOUBLE)
+        if wide != self.width:
+            return uops
+        moving, computing = port_pressure.split(uops, architecture.data)
+        addressing, computing = port_pressure.split(computing, architecture.address)
+        move = "vector_load" if instruction.loads else "vector_store"
+        data = self._factor(move, moving)
+        work = self._factor(_ARITHMETIC.get(instruction.work, ""), computing)
+        return (
+            *((cycles * work, ports) for cycles, ports in computing),
+            *((cycles * data, ports) for cycles, ports in (*addressing, *moving)),
+        )
+
+    def _factor(self, name: str, uops: list[Uop]) -> float:
+        rate = self.rates.get(name)
+        return rate.over(port_pressure.least(uops).cycles) if rate and uops else 1.0
+
+
+def measured_rates(machine: Machine) -> VectorRates | None:
+    """The rates in the calibration of a machine; None where there are none."""
+    constants = machine.calibration.constants if machine.calibration else {}
+    named = [(*name.partition(".")[::2], constant) for name, constant in constants.items()]
+    vector = [(base, width, c) for base, width, c in named if base.startswith("vector_")]
+    if not vector:
+        return None
+    return VectorRates(
+        width=int(vector[0][1]),
+        rates={base: VectorRate(cycles=c.value, low=c.low, high=c.high) for base, _, c in vector},
+    )

@@ -122,11 +122,6 @@ def remote_distance(ivp: Ivp, size: int, granule: int, stages: int) -> int:
     return distance if stages == 1 else stages * -(-distance // granule) * granule
 
 
-def stages(program: loop_tree.StepProgram) -> int:
-    """The number of stages of the program's pipeline; 1 without one."""
-    return max((len(loop.body.nodes) for loop in loop_tree.pipelines(program.body)), default=1)
-
-
 def refusal(program: loop_tree.StepProgram) -> str | None:
     """The reason why a program cannot run on several ranks (missing Comm and Sync nodes); None
     where it can.
@@ -138,6 +133,8 @@ def refusal(program: loop_tree.StepProgram) -> str | None:
     unknown = _communications(program.body).keys() - dict(program.arrays).keys()
     if unknown:
         return f"{sorted(unknown)[0]} is communicated, but not stored"
+    if any(loop_tree.waits(program.body)):
+        return "threads that wait for their neighbours do not wait for the one that communicates"
     conflicts = races(program, distributed=True)
     return str(conflicts[0]) if conflicts else None
 
@@ -150,11 +147,12 @@ def phases(
     if way == "none":
         return []
     rows = dict(program.arrays)
+    stages = loop_tree.stages(program.body)
     sent = _sent(
         _Case(
             definition=problem.definition,
             size=problem.size,
-            distance=remote_distance(problem.ivp, problem.size, program.granule, stages(program)),
+            distance=remote_distance(problem.ivp, problem.size, program.granule, stages),
             granule=program.granule,
             ranks=candidate.ranks,
             way=way,

@@ -19,6 +19,7 @@ from autotune.domain.variant import (
     Hoist,
     Interchange,
     Jam,
+    NeighbourSync,
     Pad,
     Pipeline,
     StreamStores,
@@ -46,6 +47,7 @@ TransformationKind = Literal[
     "jam",
     "align",
     "vectorize",
+    "sync",
     "pad",
     "block",
     "unroll",
@@ -64,6 +66,7 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "jam": Jam,
     "align": Align,
     "vectorize": Vectorize,
+    "sync": NeighbourSync,
     "pad": Pad,
     "block": Block,
     "unroll": Unroll,
@@ -158,6 +161,8 @@ class Rule:
                 return Align(whole("doubles"))
             case "vectorize":
                 return Vectorize(whole("lanes"))
+            case "sync":
+                return NeighbourSync(text("among"))
             case "block":
                 return Block(text("kernel"), text("dimension"), whole("size"))
             case "unroll":
@@ -197,7 +202,7 @@ def _wrong_argument(
 ) -> Iterator[Misfit]:
     """The misfit of the name of a kernel or an array in a rule."""
     place = (*keys, rule.kind, name)
-    if name in ("order", "dimension", "loop"):
+    if name in ("order", "dimension", "loop", "among"):
         return
     if name in ("buffer", "array"):
         yield from unknown(place, "array", value, skeleton.arrays)
@@ -208,6 +213,11 @@ def _wrong_argument(
         what = "applies no stencil" if rule.kind in OF_GRIDS else "applies a stencil"
         found = f"{rule.kind}: {value} {what}"
         yield Misfit(place, found, one_of([*fitting, "pad"]))
+
+
+def _met(constraint: Constraint, limited: bool, near: bool) -> bool:
+    """Whether what a constraint requires of the access distance is so."""
+    return {"limited": limited, "near": limited or near, "never": False}[constraint.require]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,6 +316,33 @@ class Space:
         for choice in product(*self.parameters.values()):
             yield dict(zip(self.parameters, choice, strict=True))
 
+    def judged(
+        self, limited: bool, *, near: bool = False
+    ) -> Iterator[tuple[dict[str, Value], str | None]]:
+        """All combinations, in their order, with the reasons that ``forbidden`` gives.
+
+        A constraint is looked at once for all combinations that begin with the values it names.
+        """
+        names = list(self.parameters)
+        after: list[list[int]] = [[] for _ in names]
+        for number, constraint in enumerate(self.constraints):
+            if not _met(constraint, limited, near):
+                after[max(map(names.index, constraint.when), default=0)].append(number)
+        none = len(self.constraints)
+
+        def beyond(
+            depth: int, values: dict[str, Value], first: int
+        ) -> Iterator[tuple[dict[str, Value], str | None]]:
+            if depth == len(names):
+                yield values, self.constraints[first].reason if first < none else None
+                return
+            for value in self.parameters[names[depth]]:
+                chosen = {**values, names[depth]: value}
+                broken = [n for n in after[depth] if holds(self.constraints[n].when, chosen)]
+                yield from beyond(depth + 1, chosen, min([first, *broken]))
+
+        yield from beyond(0, {}, none)
+
     def transformations(self, values: Mapping[str, Value]) -> tuple[Transformation, ...]:
         """The transformations for given parameter values, in the order of the rules.
 
@@ -321,8 +358,7 @@ class Space:
         ``limited``: whether the problem has a limited access distance. ``near``: whether it has
         when distances count around its ends; a limited one has.
         """
-        met = {"limited": limited, "near": limited or near, "never": False}
         for constraint in self.constraints:
-            if holds(constraint.when, values) and not met[constraint.require]:
+            if holds(constraint.when, values) and not _met(constraint, limited, near):
                 return constraint.reason
         return None

@@ -173,6 +173,22 @@ class Vectorize:
             raise ValueError(f"vectors have {allowed} doubles, not {self.lanes}")
 
 
+@dataclass(frozen=True, slots=True)
+class NeighbourSync:
+    """Transformation: threads synchronise among neighbours only, not at barriers of all threads.
+
+    Where the access distance is limited, a thread needs no more than that the threads whose
+    components it reads, and those that read its own, have come as far (point-to-point
+    synchronisation by flags; Park et al., ISC 2014, on sparse triangular solvers).
+    """
+
+    among: str
+
+    def __post_init__(self) -> None:
+        if self.among != "neighbours":
+            raise ValueError(f"threads synchronise among neighbours, not among {self.among!r}")
+
+
 LANES = (2, 4, 8)
 """Numbers of doubles in a vector: 16, 32 and 64 bytes."""
 
@@ -256,6 +272,7 @@ Transformation = (
     | Jam
     | Align
     | Vectorize
+    | NeighbourSync
     | Pad
     | Block
     | Unroll

@@ -61,6 +61,7 @@ def test_every_kind_of_rule_makes_its_transformation():
     values = {"kernel": "lc", "first": "a", "second": "b", "buffer": "Y", "order": "jli"}
     values |= {"dimension": "j", "size": 8, "lines": 1, "factor": 2, "sweeps": 3}
     values |= {"loop": "k", "block": 8, "array": "F", "doubles": 8, "lanes": 4}
+    values |= {"among": "neighbours"}
     for kind, made in TRANSFORMATIONS.items():
         names = [field.name for field in dataclasses.fields(made)]
         rule = Rule(kind=kind, arguments={name: values[name] for name in names})
@@ -91,6 +92,23 @@ def test_constraints_give_their_reason():
     assert near.forbidden(values(rhslc=True), limited=False) == "reads beyond the tile"
     assert near.forbidden(values(rhslc=True), limited=False, near=True) is None
     assert near.forbidden(values(rhslc=True), limited=True) is None
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("near", [False, True])
+def test_combinations_are_judged_as_each_is_alone(limited, near):
+    space = dataclasses.replace(
+        SPACE,
+        constraints=(
+            *SPACE.constraints,
+            Constraint(when={"pad": (0,), "order": ("ilj",)}, require="near", reason="far"),
+            Constraint(when={"order": ("ilj",)}, require="never", reason="not this order"),
+        ),
+    )
+    judged = list(space.judged(limited, near=near))
+    assert [values for values, _ in judged] == list(space.combinations())
+    for chosen, reason in judged:
+        assert reason == space.forbidden(chosen, limited, near=near)
 
 
 def test_every_combination_is_listed_once():

@@ -85,5 +85,6 @@ def flow_of(
         regions=np.array([0, 1]),
         team=one,
         barriers=np.zeros(1),
+        meeting=np.full(1, np.inf),
         line=64,
     )

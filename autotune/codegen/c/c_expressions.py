@@ -42,7 +42,7 @@ _WORDS = """
     inline int long register restrict return short signed sizeof static struct switch typedef
     union unsigned void volatile while asm typeof linux unix main
     first last from to row head tail start lower upper smaller larger positive step thread
-    lag distance
+    lag distance reach flags neighbours relax
     layer corner above below top bottom
     power2 power3 power4 power5 power6 power7 power8
     multiple aligned rest within eight to_line stream_line INDEPENDENT SCALAR SUM PRAGMA

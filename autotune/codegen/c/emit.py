@@ -483,6 +483,9 @@ def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Ite
             yield "#pragma omp barrier"
         case loop_tree.Swap(first=former, second=latter):
             yield f"exchange(me, {array(former)}, {array(latter)});"
+        case loop_tree.Wait():
+            yield "PHASE(WAIT);"
+            yield "wait_for_neighbours(&neighbours);"
         case loop_tree.Comm(array=array_):
             yield "PHASE(COMMUNICATION);"
             yield "#pragma omp master"

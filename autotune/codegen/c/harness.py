@@ -63,6 +63,8 @@ def units(
     started = _every_row(program) if filled else (loop_tree.StoredRow(_STATE),)
     if program.windows:
         texts |= _runtime({"windows.h": "windows.h"})
+    if any(loop_tree.waits(program.body)):
+        texts |= _runtime({"neighbours.h": "neighbours.h"})
     texts["step.c"] = _step(program, problem, functions, started, distributed)
     for sweep in functions:
         code = emit.sweep_code(sweep)
@@ -144,7 +146,8 @@ def _step(
         support=c_expressions.support("\n".join(value for _, _, value in constants)),
         body=emit.step_lines(program, phases),
         **_windows(program),
-        stages=communication.stages(program),
+        **_waits(program, ivp, kinds),
+        stages=loop_tree.stages(program.body),
         distributed=int(distributed),
         header="ranks.h" if distributed else "program.h",
         **_reading(ivp, constants, kinds),
@@ -162,6 +165,16 @@ def _windows(program: loop_tree.StepProgram) -> dict[str, object]:
         "window_rows": sum(window.rows for window in ordered),
         "block": max((p.block for p in loop_tree.pipelines(program.body)), default=0),
     }
+
+
+def _waits(
+    program: loop_tree.StepProgram, ivp: Ivp, kinds: c_expressions.Kinds
+) -> dict[str, object]:
+    """Template fields of the waits for neighbours."""
+    lags = [wait.lags for wait in loop_tree.waits(program.body)]
+    distance = c_expressions.whole(ivp.access_distance, kinds)
+    reach = f"{max(lags, default=1)} * lag" if program.windows else distance
+    return {"waits": int(bool(lags)), "reach": reach, "periodic": int(ivp.periodic)}
 
 
 def _constants(ivp: Ivp) -> tuple[list[Constant], c_expressions.Kinds]:

@@ -11,6 +11,7 @@ A program is one time step of one thread over its block of the long dimension:
     GridSweep one pass over a box of points of a grid: a C function of its own
     PlaneFront several sweeps over a grid that follow one another plane by plane
     Sync      a barrier
+    Wait      a thread waits for its neighbours
     Comm      communication of an array
     Swap      exchange of two buffers
 
@@ -280,6 +281,17 @@ class Sync:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """A thread waits until its neighbours have come as far: those with components within ``lags``
+    access distances of its block, around the ends of a periodic problem.
+
+    In a pipeline a lag is the access distance rounded up to whole granules.
+    """
+
+    lags: int
+
+
+@dataclass(frozen=True, slots=True)
 class Comm:
     """The communication of an array: every rank fetches the remote parts of it."""
 
@@ -304,6 +316,7 @@ Node = (
     | PipelineLoop
     | PipelineStage
     | Sync
+    | Wait
     | Comm
     | Swap
 )
@@ -425,3 +438,17 @@ def pipelines(block: NodeBlock) -> Iterator[PipelineLoop]:
             yield node
         elif isinstance(node, LoopNode):
             yield from pipelines(node.body)
+
+
+def stages(block: NodeBlock) -> int:
+    """The number of stages of the pipeline of a program; 1 without one."""
+    return max((len(loop.body.nodes) for loop in pipelines(block)), default=1)
+
+
+def waits(block: NodeBlock) -> Iterator[Wait]:
+    """Every wait for neighbours, listed once however often loops repeat it."""
+    for node in block.nodes:
+        if isinstance(node, Wait):
+            yield node
+        elif isinstance(node, LoopNode):
+            yield from waits(node.body)

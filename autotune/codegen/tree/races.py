@@ -1,4 +1,4 @@
-"""Data races of a program: accesses of several threads that no barrier orders.
+"""Data races of a program: accesses of several threads that no barrier and no wait orders.
 
 On several ranks also stale rows: rows whose remote elements are read before they are fetched again.
 """
@@ -16,21 +16,29 @@ from autotune.codegen.tree.loop_tree import (
     PipelineStage,
     PlaneFront,
     Repeat,
+    Statement,
     StepProgram,
     StoredRow,
+    SumLoop,
     Swap,
     Sweep,
     Sync,
     Tiles,
+    Wait,
+    gathered,
 )
 from autotune.domain.stencil import offsets
-from autotune.language.expression import Num, Sym, number, references
+from autotune.language.expression import Num, Ref, Sym, number, references
 
+_ANYWHERE = 1 << 62
+"""Lags within which an element lies of which only an index tells which one it is."""
 _STEPS = 2
 """Number of time steps that are examined: a step may conflict with the next one."""
 
 Cell = tuple[str, int]
 """One row of a buffer: (buffer, index)."""
+_Accesses = tuple[tuple[StoredRow, ...], tuple[StoredRow, ...], tuple[StoredRow, ...]]
+"""The rows read at an offset, those written, and those read of which an index tells the element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +83,28 @@ class _Interval:
     read: dict[Cell, str]
     written: dict[Cell, str]
 
-    def races(self, tiles: bool) -> list[DataRace]:
+    def races(self, tiles: bool = False) -> list[DataRace]:
         return [
             DataRace(cell[0], cell[1], reader, self.written[cell], tiles)
             for cell, reader in self.read.items()
             if cell in self.written
         ]
+
+
+@dataclass(slots=True)
+class _Waits:
+    """What happens between two barriers, with waits for neighbours in between."""
+
+    all: _Interval
+    reach: dict[Cell, int]
+    """The lags within which a row that is read is needed."""
+    lags: int = _ANYWHERE
+    """The lags within which the threads lie that every wait is for."""
+
+    def races(self) -> list[DataRace]:
+        """The conflicts of threads that are farther apart than those that wait for one another."""
+        far = {c: reader for c, reader in self.all.read.items() if self.reach[c] > self.lags}
+        return _Interval(far, self.all.written).races()
 
 
 def races(
@@ -93,6 +117,11 @@ def races(
     both read at an offset and written, in any order. The same holds inside one loop over tiles that
     has more than one tile. Two time steps are examined, with loops unrolled and swapped buffers
     followed.
+
+    A wait orders threads whose blocks are within some lags of one another as a barrier does, since
+    neither passes it before the other has come. So it does for the row of a sweep that reads no
+    farther: one lag, or S - k lags in stage k of a pipeline of S stages. What an index tells may be
+    anywhere. Communication waits for all threads of a rank: for it only barriers count.
 
     ``distributed``: on several ranks one thread fetches the remote parts of an array where the
     program communicates, and a barrier follows. No other thread may access that array since the
@@ -114,8 +143,10 @@ class _Walker:
         self.rows = rows
         self.distributed = distributed
         self.fetched: set[Cell] = set()
-        self.accesses: dict[int, tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]] = {}
+        self.accesses: dict[int, _Accesses] = {}
         self.now = _Interval({}, {})
+        self.waits = _Waits(_Interval({}, {}), {})
+        self.lags = 1
         self.tiles: list[_Interval] = []
         self.faults: list[DataRace | StaleRow] = []
 
@@ -133,10 +164,19 @@ class _Walker:
                     self.tiles.append(_Interval({}, {}))
                     self.walk(body, values)
                     self.faults += self.tiles.pop().races(tiles=True)
-                case PipelineLoop(body=body) | PipelineStage(body=body):
+                case PipelineLoop(body=body):
+                    for number, stage in enumerate(body.nodes):
+                        self.lags = len(body.nodes) - number
+                        self.walk(NodeBlock((stage,)), values)
+                    self.lags = 1
+                case PipelineStage(body=body):
                     self.walk(body, values)
                 case Sync():
                     self.barrier()
+                case Wait(lags=lags):
+                    self.faults += self.now.races()
+                    self.now = _Interval({}, {})
+                    self.waits.lags = min(self.waits.lags, lags)
                 case Swap(first=former, second=latter):
                     self.buffers[former], self.buffers[latter] = (
                         self.buffers[latter],
@@ -147,8 +187,9 @@ class _Walker:
                         self._communicate(array)
 
     def barrier(self) -> None:
-        self.faults += self.now.races(tiles=False)
+        self.faults += self.now.races() + self.waits.races()
         self.now = _Interval({}, {})
+        self.waits = _Waits(_Interval({}, {}), {})
 
     def _communicate(self, array: str) -> None:
         """Record the accesses of the thread that communicates: it reads its own components and
@@ -157,7 +198,7 @@ class _Walker:
         for row in range(self.rows[array]):
             cell = self.buffers[array], row
             who = "the communication"
-            for met in (self.now.read, self.now.written):
+            for met in (self.waits.all.read, self.waits.all.written):
                 if cell in met:
                     self.faults.append(DataRace(cell[0], row, who, met[cell]))
             self.fetched.add(cell)
@@ -167,14 +208,18 @@ class _Walker:
         if id(sweep) not in self.accesses:
             accesses = _grid_accesses(sweep) if isinstance(sweep, GridSweep) else _accesses(sweep)
             self.accesses[id(sweep)] = accesses
-        around, written = (
+        around, written, anywhere = (
             tuple(row for row in rows if not row.window)  # windows are of one thread
             for rows in self.accesses[id(sweep)]
         )
         if self.distributed:
             self._check_fetched(around, sweep.kernel, values)
             self.fetched -= {self._cell(row, values) for row in written}
-        for interval in (self.now, *self.tiles):
+        for row in around:
+            cell = self._cell(row, values)
+            reach = _ANYWHERE if row in anywhere else self.lags
+            self.waits.reach[cell] = max(reach, self.waits.reach.get(cell, 0))
+        for interval in (self.now, self.waits.all, *self.tiles):
             for row in around:
                 interval.read[self._cell(row, values)] = sweep.kernel
             for row in written:
@@ -192,9 +237,10 @@ class _Walker:
         return self.buffers[row.array], 0 if row.index is None else int(number(row.index, values))
 
 
-def _accesses(sweep: Sweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]:
-    """The rows read at an offset, and the rows written (always at the loop variable)."""
+def _accesses(sweep: Sweep) -> _Accesses:
+    """The rows of a sweep; it writes at the loop variable always."""
     rows = dict(sweep.rows)
+    anywhere: dict[StoredRow, None] = {}
     around: dict[StoredRow, None] = {}
     written: dict[StoredRow, None] = {}
     for stretch in sweep.stretches:
@@ -202,13 +248,19 @@ def _accesses(sweep: Sweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...
             for ref in references(statement.value):
                 if ref.array in rows and ref.indices != (Sym("j"),):
                     around[rows[ref.array]] = None
+            for ref in (*gathered(statement), *_summed(statement)):
+                anywhere[rows[ref.array]] = None
             if isinstance(statement, Assign):
                 written[rows[statement.target]] = None
-    return tuple(around), tuple(written)
+    return tuple(around), tuple(written), tuple(anywhere)
 
 
-def _grid_accesses(sweep: GridSweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]:
-    """The rows read at an offset, and the row written.
+def _summed(statement: Statement) -> tuple[Ref, ...]:
+    return statement.far() if isinstance(statement, SumLoop) else ()
+
+
+def _grid_accesses(sweep: GridSweep) -> _Accesses:
+    """The rows read at an offset, and the row written; no index tells any element.
 
     The two colours of an array are rows of their own. Sweeps in place that read what they write are
     for one thread, and their blocks keep the order of points (``in_place``).
@@ -229,4 +281,4 @@ def _grid_accesses(sweep: GridSweep) -> tuple[tuple[StoredRow, ...], tuple[Store
             around[rows[ref.array]] = None
     if sweep.colour is not None:
         written = replace(written, index=Num(sweep.colour))
-    return tuple(around), (written,)
+    return tuple(around), (written,), ()

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from autotune.codegen.grid import grid_program
-from autotune.codegen.tree import hoist, jam, loop_nests, loop_tree, regions, streaming, transform
+from autotune.codegen.tree import (
+    hoist,
+    jam,
+    loop_nests,
+    loop_tree,
+    regions,
+    streaming,
+    transform,
+    waits,
+)
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
     Nest,
@@ -38,6 +47,7 @@ from autotune.domain.variant import (
     Hoist,
     Interchange,
     Jam,
+    NeighbourSync,
     Pad,
     Pipeline,
     StreamStores,
@@ -146,6 +156,8 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
             body = jam.jam(body, kernel, loop, transformation.factor)
         elif isinstance(transformation, StreamStores):
             body = streaming.stream(body, transformation.kernel, windowed)
+        elif isinstance(transformation, NeighbourSync):
+            body = waits.neighbour_waits(body, problem.ivp)
     result = loop_tree.StepProgram(
         body=body,
         arrays=arrays,
@@ -285,8 +297,8 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
             return transform.contract(tree, array)
         case Hoist(kernel=kernel, loop=loop):
             return hoist.hoist(tree, kernel, loop)
-        case Jam() | StreamStores() | Align() | Vectorize() | Pad():
-            return tree  # of sweeps, of storage
+        case Jam() | StreamStores() | NeighbourSync() | Align() | Vectorize() | Pad():
+            return tree  # of sweeps, of barriers, of storage
         case Block(kernel=kernel) | Unroll(kernel=kernel) | Wavefront(kernel=kernel):
             what = type(transformation).__name__
             raise IllegalTransformation(

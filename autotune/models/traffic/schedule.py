@@ -26,7 +26,9 @@ from autotune.codegen.tree.loop_tree import (
     Sweep,
     Sync,
     Tiles,
+    Wait,
     every_sweep,
+    waits,
 )
 from autotune.language.expression import number, symbols
 
@@ -62,6 +64,8 @@ class TimeStep:
     """Per region between two barriers: (call, number of executions)."""
     barriers: float
     """Barriers of a time step; fewer than one where several steps share a barrier."""
+    lags: int | None = None
+    """The lags within which threads wait for one another at these; None: all threads do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,7 @@ class _Walk:
                         self.phases.append(CallPhase(tuple(calls), node.size))
                 case PipelineLoop() if tile is None:
                     self.pipeline(node, loop)
-                case Sync() if tile is None:
+                case Sync() | Wait() if tile is None:
                     self.order.append(_SYNC)
                 case Swap():
                     places = self.places
@@ -216,6 +220,7 @@ def _step(program: StepProgram, numbers: Mapping[int, int], places: dict[str, in
         phases=tuple(walk.phases),
         regions=tuple(tuple(sorted(region.items())) for region in regions if region),
         barriers=walk.order.count(_SYNC),
+        lags=max((wait.lags for wait in waits(program.body)), default=None),
     )
 
 

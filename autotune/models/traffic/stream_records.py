@@ -1,5 +1,6 @@
 """Traffic as typed records: every stream of every pass, with reuse distance and level."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -57,6 +58,19 @@ class StepTraffic:
     """Bytes of a cache line."""
     levels: tuple[tuple[str, float], ...]
     """Names of the levels and their bytes per thread, the memory last."""
+
+    @property
+    def meeting(self) -> float:
+        """Threads that wait for one another where the step has barriers; inf: all of them.
+
+        Waits for neighbours cost as much as a barrier of the thread and those within their reach.
+        """
+        lags = self.schedule.steps[-1].lags
+        if lags is None:
+            return math.inf
+        reach = lags * max(abs(o) for s in self.shapes for a in s.accesses for o in a.offsets)
+        block = self.components / sum(thread.alike for thread in self.threads)
+        return 1 + 2 * math.ceil(reach / block)
 
     @cached_property
     def executions(self) -> Floats:

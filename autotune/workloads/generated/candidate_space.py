@@ -79,18 +79,16 @@ def baseline(
 
     If the space names no baseline, it is the first combination.
     """
-    variant = _variant(setup, next(iter(_combinations(setup))))
+    variant = _variant(setup, next(v for v in setup.space.combinations() if _first(setup, v)))
     layouts = execution_layouts(setup, cores)
     fitting = [layout for layout in layouts if kind.misfit(problem, layout) is None]
     layout = largest(fitting or layouts)
     return Candidate(variant=variant, problem=problem, build=build, layout=layout)
 
 
-def _combinations(setup: Setup) -> list[dict[str, Value]]:
-    space = setup.space
-    every = list(space.combinations())
-    first = [v for v in every if all(same(v[k], b) for k, b in space.baseline.items())]
-    return first[:1] + [v for v in every if v is not first[0]]
+def _first(setup: Setup, values: Mapping[str, Value]) -> bool:
+    """Whether values are those of the baseline; so are the first ones where it names none."""
+    return all(same(values[name], value) for name, value in setup.space.baseline.items())
 
 
 def _variant(setup: Setup, values: Mapping[str, Value], *, excluded: bool = False) -> Variant:
@@ -119,7 +117,6 @@ class _Maker:
         self._setup = setup
         self._kind = kind
         self._programs = programs
-        self._combinations = _combinations(setup)
         self._variants: dict[tuple[bool, bool], list[_Made]] = {}
         self._keys: dict[tuple[int, tuple[int, ...]], str] = {}
         self._sweeps: dict[int, str] = {}
@@ -130,29 +127,37 @@ class _Maker:
         misfit = self._kind.misfit(problem, layout)
         near = self._kind.limited(problem), self._kind.near(problem)
         if near not in self._variants:
-            self._variants[near] = [self._allowed(v, *near) for v in self._combinations]
+            self._variants[near] = self._allowed(*near)
         for made in self._variants[near]:
-            reason = made.reason or misfit
-            if reason is not None:
-                yield replace(made, reason=reason)
+            if made.reason is not None:
+                yield made
+            elif misfit is not None:
+                yield replace(made, reason=misfit)
             else:
                 yield self._program(made, problem, layout)
 
-    def _allowed(self, values: Mapping[str, Value], limited: bool, near: bool) -> _Made:
-        """The variant of a combination, with the reason of the space where it is excluded."""
-        reason = self._setup.space.forbidden(values, limited, near=near)
-        variant = _variant(self._setup, values, excluded=reason is not None)
-        return _Made(variant, variant.label, "", reason)
+    def _allowed(self, limited: bool, near: bool) -> list[_Made]:
+        """The variants of all combinations, the baseline first, with the reasons of the space where
+        they are excluded.
+        """
+        made = []
+        for values, reason in self._setup.space.judged(limited, near=near):
+            variant = _variant(self._setup, values, excluded=reason is not None)
+            made.append(_Made(variant, variant.label, "", reason))
+        first = next(m for m in made if _first(self._setup, m.variant.parameters))
+        return [first, *(m for m in made if m is not first)]
 
     def _program(self, made: _Made, problem: AnyProblem, layout: ExecutionLayout) -> _Made:
         program = self._programs.make(made.variant, problem)
         if isinstance(program, str):
             return replace(made, reason=program)
         if layout.ranks > 1:
-            stages = communication.stages(program)
+            stages = loop_tree.stages(program.body)
             refused = self._refusal(program) or self._kind.misfit(problem, layout, stages)
             if refused is not None:
                 return replace(made, reason=refused)
+        if layout.threads == 1 and any(loop_tree.waits(program.body)):
+            return replace(made, reason="one thread has no neighbours to wait for")
         limits = self._kind.largest_parts(program, problem, layout.ranks * layout.threads)
         thin = plane_sweep.too_thin(program, limits, layout.threads)
         return replace(made, reason=thin, key="" if thin else self._key(program, limits))
@@ -165,6 +170,9 @@ class _Maker:
 
     def _key(self, program: loop_tree.StepProgram, limits: "_Limits") -> str:
         """A key that is equal for programs that do the same on blocks of this size."""
+        if program.plain is not None:
+            kinds = {(s.align, s.lanes) for s in _component_sweeps(program.body)}
+            return f"{self._key(program.plain, limits)}-{sorted(kinds, key=str)}"
         tiles = list(_tiles(program.body))
         effective = tuple(
             min(limit, max((t.size for t in tiles if t.dimension == dimension), default=0))
@@ -189,6 +197,10 @@ class _Maker:
         if id(node) not in self._sweeps:
             self._sweeps[id(node)] = repr(node)
         return self._sweeps[id(node)]
+
+
+def _component_sweeps(block: loop_tree.NodeBlock) -> Iterator[loop_tree.Sweep]:
+    return (s for s in loop_tree.every_sweep(block) if isinstance(s, loop_tree.Sweep))
 
 
 _Limits = Mapping[str | None, int]

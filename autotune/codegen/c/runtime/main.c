@@ -35,8 +35,6 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are written as little endian");
 
-enum { MAX_THREADS = 4096 };
-
 /* Seconds. A disturbed sample is followed by one of half as many steps, down to about this time:
    the shorter a sample is, the likelier no other process comes between. */
 static const double SHORTEST = 3e-4;

@@ -2,7 +2,7 @@
 #ifndef AUTOTUNE_PROGRAM_H
 #define AUTOTUNE_PROGRAM_H
 
-enum { MAX_ARRAYS = 16, MAX_PHASES = 16, MAX_DIMENSIONS = 3 };
+enum { MAX_ARRAYS = 16, MAX_PHASES = 16, MAX_DIMENSIONS = 3, MAX_THREADS = 4096 };
 enum { LINE_DOUBLES = 8, PAGE_DOUBLES = 512 };
 
 /* One thread: its block [first, last) of the long or slowest dimension and its view of the arrays. */

@@ -108,6 +108,8 @@ class FlowArrays:
     """(flows,): number of threads that compute something."""
     barriers: Floats
     """(flows,): barriers per step."""
+    meeting: Floats
+    """(flows,): threads that wait for one another at a barrier, at most; inf: all."""
     line: int
     """Bytes of a cache line."""
 

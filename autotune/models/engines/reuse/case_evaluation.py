@@ -174,8 +174,9 @@ class Evaluator:
         entry, entries, entry_first = _pieced(flows.entries, flow)
         cell, cells, cell_first = _pieced(flows.cells, flow)
         region, regions, region_first = _pieced(flows.regions, flow)
-        teams = np.array([self.barrier(int(team)) or 0.0 for team in np.unique(cases.team)])
-        barrier = teams[np.unique(cases.team, return_inverse=True)[1]]
+        meeting = np.minimum(cases.team, flows.meeting[flow])
+        teams, place = np.unique(meeting, return_inverse=True)
+        barrier = np.array([self.barrier(int(team)) or 0.0 for team in teams])[place]
         return StepPaths(
             entry=executions.entry[entry] + np.repeat(begin - flows.passes[flow], entries),
             count=executions.count[entry],

@@ -68,6 +68,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         regions=_bounds(executions.region_flow, flow_count),
         team=np.array([sum(thread.alike for thread in t.threads) for t in traffics], dtype=float),
         barriers=np.array([t.schedule.steps[-1].barriers for t in traffics], dtype=float),
+        meeting=np.array([traffic.meeting for traffic in traffics], dtype=float),
         line=traffics[0].line,
     )
 

@@ -102,6 +102,7 @@ def flows(
         regions=bounds,
         team=np.full(len(works), float(threads)),
         barriers=np.array(barriers, dtype=np.float64),
+        meeting=np.full(len(works), np.inf),
         line=line,
     )
 

@@ -328,20 +328,18 @@ class Space:
         for number, constraint in enumerate(self.constraints):
             if not _met(constraint, limited, near):
                 after[max(map(names.index, constraint.when), default=0)].append(number)
-        none = len(self.constraints)
-
-        def beyond(
-            depth: int, values: dict[str, Value], first: int
-        ) -> Iterator[tuple[dict[str, Value], str | None]]:
-            if depth == len(names):
-                yield values, self.constraints[first].reason if first < none else None
-                return
-            for value in self.parameters[names[depth]]:
-                chosen = {**values, names[depth]: value}
-                broken = [n for n in after[depth] if holds(self.constraints[n].when, chosen)]
-                yield from beyond(depth + 1, chosen, min([first, *broken]))
-
-        yield from beyond(0, {}, none)
+        broken = [len(self.constraints)] * (len(names) + 1)  # the first one, after so many values
+        before: tuple[Value, ...] = ()
+        for choice in product(*self.parameters.values()):
+            values = dict(zip(names, choice, strict=True))
+            alike = next((i for i, old in enumerate(before) if old is not choice[i]), len(before))
+            for i in range(alike, len(names)):
+                earlier = [n for n in after[i] if n < broken[i]]
+                met = (n for n in earlier if holds(self.constraints[n].when, values))
+                broken[i + 1] = next(met, broken[i])
+            before = choice
+            first = broken[-1]
+            yield values, self.constraints[first].reason if first < len(self.constraints) else None
 
     def transformations(self, values: Mapping[str, Value]) -> tuple[Transformation, ...]:
         """The transformations for given parameter values, in the order of the rules.

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from autotune.domain.annotations import Text
@@ -310,14 +311,22 @@ class Variant:
     @property
     def label(self) -> str:
         """The parameter values as readable text: ``jli``, ``ilj-t256-au``, ``lij-pad9``."""
-        parts = []
-        for name, value in self.parameters.items():
-            if value in (None, False, 0, "none"):
-                continue
-            parts.append(
-                name if value is True else value if isinstance(value, str) else f"{name}{value}"
-            )
-        return re.sub(r"[^\w.+-]+", "_", "-".join(parts)) or "plain"
+        return named(self.parameters)
+
+
+def named(parameters: Mapping[str, Value]) -> str:
+    """The label of a variant with these parameter values."""
+    parts = [_in_words(name, value) for name, value in parameters.items()]
+    return "-".join(filter(None, parts)) or "plain"
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _in_words(name: str, value: Value) -> str:
+    """A parameter value as a part of a label; empty where it says nothing."""
+    if value in (None, False, 0, "none"):
+        return ""
+    text = name if value is True else value if isinstance(value, str) else f"{name}{value}"
+    return re.sub(r"[^\w.+-]+", "_", text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from autotune.domain.variant import (
     Value,
     Variant,
     case_label,
+    named,
 )
 from autotune.errors import Fault, InputError
 from autotune.workloads.base import EnumeratedSpace
@@ -50,6 +51,7 @@ def enumerate_candidates(
                 if reason is None and made.key in seen:
                     reason = f"same program as {seen[made.key]}"
                 if reason is None:
+                    assert made.variant is not None
                     seen[made.key] = made.label
                     legal.append(
                         Candidate(variant=made.variant, problem=problem, build=build, layout=layout)
@@ -91,19 +93,20 @@ def _first(setup: Setup, values: Mapping[str, Value]) -> bool:
     return all(same(values[name], value) for name, value in setup.space.baseline.items())
 
 
-def _variant(setup: Setup, values: Mapping[str, Value], *, excluded: bool = False) -> Variant:
-    """The variant of a combination of values; an excluded one only has a name."""
+def _variant(setup: Setup, values: Mapping[str, Value]) -> Variant:
+    """The variant of a combination of values."""
     return Variant(
         skeleton=setup.skeleton.name,
         definition=setup.skeleton.definition,
-        transformations=() if excluded else setup.space.transformations(values),
+        transformations=setup.space.transformations(values),
         parameters=dict(values),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    variant: Variant
+    variant: Variant | None
+    """None where the space excludes it."""
     label: str
     key: str
     """Equal for equal programs."""
@@ -140,14 +143,16 @@ class _Maker:
         """The variants of all combinations, the baseline first, with the reasons of the space where
         they are excluded.
         """
-        made = []
+        first: list[_Made] = []
+        others: list[_Made] = []
         for values, reason in self._setup.space.judged(limited, near=near):
-            variant = _variant(self._setup, values, excluded=reason is not None)
-            made.append(_Made(variant, variant.label, "", reason))
-        first = next(m for m in made if _first(self._setup, m.variant.parameters))
-        return [first, *(m for m in made if m is not first)]
+            variant = None if reason is not None else _variant(self._setup, values)
+            made = _Made(variant, named(values), "", reason)
+            (others if first or not _first(self._setup, values) else first).append(made)
+        return first + others
 
     def _program(self, made: _Made, problem: AnyProblem, layout: ExecutionLayout) -> _Made:
+        assert made.variant is not None
         program = self._programs.make(made.variant, problem)
         if isinstance(program, str):
             return replace(made, reason=program)

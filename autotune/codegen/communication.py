@@ -9,10 +9,14 @@ fetch the remote parts of its argument, one row after another (an operation each
                 name rows of planes: as if all rows between the first and the last were theirs)
 
 The measuring program finds the same ranges by itself, for any N and number of ranks.
+
+The planes of a grid are cut into one slab per rank. Before a pass over the grid, of one sweep or
+several, neighbours fetch whole planes from each other: the radius times the sweeps on each side.
 """
 
 import functools
 import itertools
+import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from autotune.codegen.tree import loop_tree, regions
 from autotune.codegen.tree.races import races
 from autotune.domain.network import Operation
-from autotune.domain.problem import Ivp, Problem
+from autotune.domain.problem import AnyProblem, Ivp, StencilProblem, generated
 from autotune.domain.variant import Candidate, Communication
 from autotune.language.expression import Bin, Expr, Num, number, substitute
 from autotune.units import Bytes
@@ -30,6 +34,8 @@ Range = tuple[int, int]
 """Range of components (first, end); the end is excluded."""
 
 _DOUBLE = 8
+_LINE = 8
+"""Doubles of a cache line, in which rows of a grid are counted."""
 _ROW = loop_tree.StoredRow("y")
 
 
@@ -44,8 +50,10 @@ class CommunicationPhase:
 
     array: str
     operation: Operation
-    times: int
-    """Operations in a time step: rows x communications of the array."""
+    times: float
+    """Operations in a time step: rows x communications of the array; below 1 where time steps share
+    one.
+    """
     rows: int
     bytes: Bytes
     messages: int
@@ -122,6 +130,42 @@ def remote_distance(ivp: Ivp, size: int, granule: int, stages: int) -> int:
     return distance if stages == 1 else stages * -(-distance // granule) * granule
 
 
+def halo(program: loop_tree.StepProgram) -> int:
+    """How many planes of its neighbours on a side a rank of a grid reads; 0 without a grid."""
+    return program.grid.radius * loop_tree.stages(program.body) if program.grid else 0
+
+
+def grid_legal(
+    problem: StencilProblem, ranks: int, communication: Communication, stages: int = 1
+) -> str | None:
+    """The reason why the ranks of a grid cannot exchange planes in this way; None where they can.
+
+    Ranks have slabs of the slowest dimension. ``stages``: sweeps of a pass over the grid.
+    """
+    stencil, planes = problem.stencil, problem.extents[0]
+    slowest, depth = stencil.dimensions[0], stencil.radius * stages
+    if communication != "neighbour":
+        return (
+            f"ranks of a grid exchange planes with their neighbours, so {communication}"
+            " communication is not for them: neighbour is"
+        )
+    if stencil.order == "lexicographic":
+        return (
+            "points are updated in lexicographic order, each from those before it: only one rank"
+            " keeps that order"
+        )
+    thinnest = planes // ranks
+    if thinnest == 0:
+        return f"{ranks} ranks are more than the {planes} planes along {slowest}"
+    if thinnest < depth:
+        return (
+            f"a rank has {thinnest} planes along {slowest}, fewer than the {depth} that"
+            f" {'a sweep' if stages == 1 else f'{stages} sweeps'} of radius {stencil.radius}"
+            f" read{'s' if stages == 1 else ''} of each neighbour"
+        )
+    return None
+
+
 def refusal(program: loop_tree.StepProgram) -> str | None:
     """The reason why a program cannot run on several ranks (missing Comm and Sync nodes); None
     where it can.
@@ -140,12 +184,18 @@ def refusal(program: loop_tree.StepProgram) -> str | None:
 
 
 def phases(
-    program: loop_tree.StepProgram, problem: Problem, candidate: Candidate
+    program: loop_tree.StepProgram, problem: AnyProblem, candidate: Candidate
 ) -> list[CommunicationPhase]:
-    """The communication of one time step, one entry per array, in order; empty for one rank."""
+    """The communication of one time step, one entry per array, in order; empty for one rank.
+
+    The sweeps of a pass over a grid share one exchange, so a time step has a part of it.
+    """
     way = candidate.communication
     if way == "none":
         return []
+    problem = generated(problem)
+    if isinstance(problem, StencilProblem):
+        return _grid_phases(program, problem, candidate.ranks)
     rows = dict(program.arrays)
     stages = loop_tree.stages(program.body)
     sent = _sent(
@@ -168,6 +218,28 @@ def phases(
             bytes=Bytes(_DOUBLE * sent.most),
             messages=max(messages for messages, _ in sent.ranks),
             sent=tuple((messages, Bytes(_DOUBLE * count)) for messages, count in sent.ranks),
+        )
+        for array, count in _communications(program.body).items()
+    ]
+
+
+def _grid_phases(
+    program: loop_tree.StepProgram, problem: StencilProblem, ranks: int
+) -> list[CommunicationPhase]:
+    """The exchanges of whole planes with ghosts and padding, whose copies are contiguous."""
+    *outer, last = (extent + 2 * problem.stencil.radius for extent in problem.extents[1:])
+    line = _LINE * (-(-last // _LINE) + program.pad_lines)
+    size = Bytes(_DOUBLE * halo(program) * math.prod(outer) * line)
+    sides = [(rank > 0) + (rank + 1 < ranks) for rank in range(ranks)]
+    return [
+        CommunicationPhase(
+            array=array,
+            operation="neighbour",
+            times=count / loop_tree.stages(program.body),
+            rows=1,
+            bytes=size,
+            messages=max(sides),
+            sent=tuple((count, Bytes(count * size)) for count in sides),
         )
         for array, count in _communications(program.body).items()
     ]

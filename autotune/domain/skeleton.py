@@ -176,7 +176,7 @@ class Skeleton:
                 case CallStep(kernel=kernel):
                     yield from unknown((*here, "call"), "kernel", kernel, self.kernels)
                 case CommStep(array=array):
-                    yield from unknown((*here, "comm"), "stored array", array, stored)
+                    yield from unknown((*here, "comm"), "stored array", array, (*stored, *grids))
                 case SwapStep(first=first, second=second):
                     for k, name in enumerate((first, second)):
                         yield from unknown((*here, "swap", k), "array of the grid", name, grids)

@@ -5,12 +5,22 @@ from pathlib import Path
 import pytest
 from codegen_build import COMPILER, Workshop
 
+from autotune.toolchain import mpi
+
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
     if COMPILER is None:
         pytest.skip("no C compiler (gcc or cc) on the PATH")
     return Workshop(tmp_path_factory.mktemp("programs"))
+
+
+@pytest.fixture(scope="session")
+def mpi_workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    assert COMPILER, "no C compiler (gcc or cc) on the PATH"
+    compiling, linking = mpi.compile_flags(mpi.find())
+    plain = Workshop(Path())
+    return Workshop(tmp_path_factory.mktemp("hybrid"), (*plain.flags, *compiling), link=linking)
 
 
 @pytest.fixture

@@ -1,15 +1,13 @@
 """Programs of several ranks, with real MPI: right everywhere, and they send what is derived."""
 
 import itertools
-import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from codegen_build import COMPILER, FURTHER, IVPS, Workshop, common, problem, variant
+from codegen_build import FURTHER, IVPS, Workshop, common, launch, problem, variant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,7 +36,6 @@ from autotune.files import config
 from autotune.language.expression import references
 from autotune.measuring.candidates import protocol
 from autotune.measuring.verification import ivp_reference, verify
-from autotune.toolchain import mpi
 
 SKELETON = config.skeleton("pirk")
 STEPS = 2
@@ -60,14 +57,6 @@ LAYOUTS = ((1, 2), (2, 1), (3, 2), (4, 1)), ((1, 1), (2, 2), (3, 1), (4, 2))
 """Ranks and threads of the communications in turn."""
 
 
-@pytest.fixture(scope="session")
-def mpi_workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    assert COMPILER, "no C compiler (gcc or cc) on the PATH"
-    compiling, linking = mpi.compile_flags(mpi.find())
-    plain = Workshop(Path())
-    return Workshop(tmp_path_factory.mktemp("hybrid"), (*plain.flags, *compiling), link=linking)
-
-
 def build(workshop: Workshop, chosen: Variant, at: Problem) -> Path:
     key = (repr(chosen.transformations), at.definition)
     if key not in BUILT:
@@ -87,27 +76,6 @@ def candidate(
         problem=at,
         layout=ExecutionLayout(threads=threads, ranks=ranks, communication=way),
     )
-
-
-def launch(
-    path: Path, ranks: int, threads: int, arguments: list[str]
-) -> subprocess.CompletedProcess[str]:
-    found = mpi.find()
-    start = mpi.launch_template(found, ranks, threads=threads).replace("{command}", "").split()
-    with mpi.scratch(found) as folders:
-        return subprocess.run(
-            [*start, str(path), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            env={
-                **os.environ,
-                "OMP_WAIT_POLICY": "passive",
-                **mpi.environment(found, ranks, threads=threads, alone=False),
-                **folders,
-            },
-        )
 
 
 def state(path: Path, at: Problem, ranks: int, threads: int, way: str) -> np.ndarray:

@@ -19,6 +19,7 @@ from autotune.domain.problem import Problem
 from autotune.domain.setup import Generated, Layout, Setup
 from autotune.domain.variant import Build, Candidate, Transformation, Variant
 from autotune.files import config
+from autotune.toolchain import mpi
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 SKELETON = config.skeleton("pirk")
@@ -129,3 +130,24 @@ def state(program: Path, at: Problem, threads: int, steps: int) -> np.ndarray:
     found = np.fromfile(out, dtype="<f8")
     out.unlink()
     return found
+
+
+def launch(
+    path: Path, ranks: int, threads: int, arguments: list[str]
+) -> subprocess.CompletedProcess[str]:
+    found = mpi.find()
+    start = mpi.launch_template(found, ranks, threads=threads).replace("{command}", "").split()
+    with mpi.scratch(found) as folders:
+        return subprocess.run(
+            [*start, str(path), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={
+                **os.environ,
+                "OMP_WAIT_POLICY": "passive",
+                **mpi.environment(found, ranks, threads=threads, alone=False),
+                **folders,
+            },
+        )

@@ -10,7 +10,6 @@ from autotune.codegen import communication
 from autotune.codegen.c import c_expressions, emit
 from autotune.codegen.grid import grid_source, wavefront_text
 from autotune.codegen.tree import loop_tree, regions
-from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
 from autotune.domain.stencil import Stencil
 from autotune.language.expression import Num, symbols
@@ -27,6 +26,7 @@ _TEMPLATES = Environment(
 _ALWAYS = {"program.h": "program.h", "main.c": "main.c"}
 _ONE_RANK = {**_ALWAYS, "ranks.h": "one_rank.h", "shape.h": "vector.h"}
 _GRID = {**_ONE_RANK, "shape.h": "grid.h"}
+_GRIDS = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h": "grid.h"}
 _DISTRIBUTED = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h": "vector.h"}
 Constant = tuple[c_expressions.Kind, str, str]
 """Type, name and value, in C."""
@@ -49,13 +49,11 @@ def units(
     ``distributed``: a program of several ranks, with MPI; ``communication.refusal`` says whether it
     is possible. ``main.c`` and ``program.h`` are the same for every program, and a sweep is the
     same in every program that has it. The texts do not depend on the problem size, threads, ranks
-    or the kind of communication. Raises ``IllegalTransformation`` for several ranks on a grid.
+    or the kind of communication.
     """
     problem = generated(problem)
     if isinstance(problem, StencilProblem):
-        if distributed:
-            raise IllegalTransformation("programs on grids run in one rank")
-        return _grid_units(program, problem.stencil)
+        return _grid_units(program, problem.stencil, distributed)
     texts = _runtime(_DISTRIBUTED if distributed else _ONE_RANK)
     functions = _functions(program, problem.ivp)
     if not distributed:
@@ -76,11 +74,15 @@ def _runtime(files: Mapping[str, str]) -> dict[str, str]:
     return {unit: (_RUNTIME / file).read_text(encoding="utf-8") for unit, file in files.items()}
 
 
-def _grid_units(program: loop_tree.StepProgram, stencil: Stencil) -> dict[str, str]:
+def _grid_units(
+    program: loop_tree.StepProgram, stencil: Stencil, distributed: bool
+) -> dict[str, str]:
+    if not distributed:
+        program = replace(program, body=communication.without(program.body))
     fronts = loop_tree.plane_front(program.body)
     header = {} if fronts is None else {wavefront_text.HEADER: wavefront_text.HEADER}
-    texts = _runtime({**_GRID, **header})
-    fields = grid_source.fields(program, stencil)
+    texts = _runtime({**(_GRIDS if distributed else _GRID), **header})
+    fields = grid_source.fields(program, stencil, distributed=distributed)
     texts["step.c"] = _TEMPLATES.get_template(grid_source.TEMPLATE).render(fields)
     for sweep in grid_source.functions(program, stencil):
         code = emit.sweep_code(sweep)

@@ -10,7 +10,15 @@ from autotune.codegen.tree.races import races
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.kernel import Application, Kernel
 from autotune.domain.problem import StencilProblem
-from autotune.domain.skeleton import CallStep, LoopStep, Skeleton, Step, SwapStep, SyncStep
+from autotune.domain.skeleton import (
+    CallStep,
+    CommStep,
+    LoopStep,
+    Skeleton,
+    Step,
+    SwapStep,
+    SyncStep,
+)
 from autotune.domain.stencil import SOURCE, TARGET, Stencil
 from autotune.domain.variant import (
     Block,
@@ -132,7 +140,8 @@ class _BlockedSweep:
         return replace(self, sweep=replace(sweep, name=f"{sweep.name}_nt", streamed=True))
 
     def coloured(self) -> loop_tree.NodeBlock:
-        """The sweep over the points of one colour, a barrier, and that over the others."""
+        """The sweep over the points of one colour, a barrier, and that over the others, which reads
+        the first colour of other ranks."""
         if self.sweep.unroll:
             raise IllegalTransformation(
                 f"{self.sweep.kernel} updates every second point: its loop is not unrolled"
@@ -144,7 +153,8 @@ class _BlockedSweep:
             for colour, name in enumerate(("red", "black"))
         ]
         red, black = (half.node() for half in halves)
-        return loop_tree.NodeBlock((red, loop_tree.Sync(), black))
+        fetched = loop_tree.Comm(dict(self.sweep.rows)[self.sweep.target].array)
+        return loop_tree.NodeBlock((red, loop_tree.Sync(), fetched, black))
 
     def _check(self, dimension: str) -> None:
         dimensions = self.sweep.dimensions
@@ -323,10 +333,10 @@ def _step(
                 ) from error
             inner = _block(body, kernels, coloured=coloured)
             return (loop_tree.Repeat(variable, 0, times, inner),)
+        case CommStep(array=array):
+            return (loop_tree.Comm(array),)
         case _:
-            raise IllegalTransformation(
-                "programs on grids run in one rank: there is nothing to communicate"
-            )
+            raise IllegalTransformation(f"a grid program has no step {type(step).__name__}")
 
 
 def _arrays(skeleton: Skeleton, stencil: Stencil) -> tuple[tuple[str, int], ...]:

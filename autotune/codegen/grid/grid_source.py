@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from autotune.codegen import communication
 from autotune.codegen.c import c_expressions, emit
 from autotune.codegen.grid import grid_program, wavefront_text
 from autotune.codegen.tree import loop_tree
@@ -22,7 +23,9 @@ def functions(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tre
     return list(by_name.values())
 
 
-def fields(program: loop_tree.StepProgram, stencil: Stencil) -> Mapping[str, object]:
+def fields(
+    program: loop_tree.StepProgram, stencil: Stencil, *, distributed: bool = False
+) -> Mapping[str, object]:
     """The values of the fields of the C template."""
     phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.grid_sweeps(program.body)))
     constants = _constants(stencil)
@@ -42,7 +45,19 @@ def fields(program: loop_tree.StepProgram, stencil: Stencil) -> Mapping[str, obj
         "initial": emit.grid_initial_lines(_initial(program, stencil)),
         "rings": wavefront_text.storage(program),
         "body": emit.step_lines(program, phases),
+        "distributed": int(distributed),
+        "header": "ranks.h" if distributed else "program.h",
+        "rows": _exchanged_rows(program),
+        "reach": communication.halo(program),
     }
+
+
+def _exchanged_rows(program: loop_tree.StepProgram) -> list[int]:
+    """The rows of each array that ranks may exchange: 0 for coefficients, which they set in
+    planes of others too.
+    """
+    written = loop_tree.changed_arrays(program.body)
+    return [rows if array in written else 0 for array, rows in program.arrays]
 
 
 def _initial(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree.GridSweep]:

@@ -82,11 +82,12 @@ def check(body: loop_tree.NodeBlock) -> None:
         return
     front = placed[0]
     arrays = {front.source, dict(front.sweep.rows)[front.sweep.target].array}
-    match body.nodes:
+    nodes = tuple(node for node in body.nodes if not isinstance(node, loop_tree.Comm))
+    match nodes:
         case (_, loop_tree.Sync(), loop_tree.Swap(first=first, second=second)) if {
             first,
             second,
-        } == arrays and not _repeated(body.nodes[0]):
+        } == arrays and not _repeated(nodes[0]):
             return
     raise IllegalTransformation(
         f"several sweeps of {front.sweep.kernel} in one pass need a time step of this sweep, a"

@@ -431,6 +431,26 @@ def plane_front(block: NodeBlock) -> tuple[PlaneFront, tuple[tuple[str, int], ..
     return None
 
 
+def changed_arrays(block: NodeBlock) -> set[str]:
+    """The arrays that sweeps write or that change places."""
+    changed: set[str] = set()
+    for node in block.nodes:
+        match node:
+            case Swap(first=first, second=second):
+                changed |= {first, second}
+            case Sweep(rows=rows, stretches=stretches):
+                statements = [s for stretch in stretches for s in stretch.statements]
+                changed |= {dict(rows)[s.target].array for s in statements if isinstance(s, Assign)}
+            case (
+                GridSweep(rows=rows, target=target)
+                | PlaneFront(plane=GridSweep(rows=rows, target=target))
+            ):
+                changed.add(dict(rows)[target].array)
+        if isinstance(node, LoopNode):
+            changed |= changed_arrays(node.body)
+    return changed
+
+
 def pipelines(block: NodeBlock) -> Iterator[PipelineLoop]:
     """Every pipeline of a program."""
     for node in block.nodes:
@@ -441,7 +461,12 @@ def pipelines(block: NodeBlock) -> Iterator[PipelineLoop]:
 
 
 def stages(block: NodeBlock) -> int:
-    """The number of stages of the pipeline of a program; 1 without one."""
+    """The number of stages of the pipeline of a program, or of sweeps of a pass over a grid; 1
+    without one.
+    """
+    front = plane_front(block)
+    if front is not None:
+        return front[0].sweeps
     return max((len(loop.body.nodes) for loop in pipelines(block)), default=1)
 
 

@@ -25,6 +25,7 @@ from autotune.codegen.tree.loop_tree import (
     Sync,
     Tiles,
     Wait,
+    changed_arrays,
     gathered,
 )
 from autotune.domain.stencil import offsets
@@ -34,6 +35,9 @@ _ANYWHERE = 1 << 62
 """Lags within which an element lies of which only an index tells which one it is."""
 _STEPS = 2
 """Number of time steps that are examined: a step may conflict with the next one."""
+
+_COLOURS = 2
+"""Rows of an array on a grid as far as races go, see ``_grid_accesses``."""
 
 Cell = tuple[str, int]
 """One row of a buffer: (buffer, index)."""
@@ -130,7 +134,14 @@ def races(
     """
     if distance == 0:
         return []
-    walker = _Walker({name: name for name, _ in program.arrays}, dict(program.arrays), distributed)
+    rows = dict(program.arrays)
+    if program.grid is not None:
+        rows = dict.fromkeys(rows, _COLOURS)
+    walker = _Walker({name: name for name in rows}, rows, distributed)
+    if distributed:  # what nobody writes is as it was set
+        changed = changed_arrays(program.body)
+        kept = [name for name in rows if name not in changed]
+        walker.fetched = {(name, row) for name in kept for row in range(rows[name])}
     for _ in range(_STEPS):
         walker.walk(program.body, {})
     walker.barrier()

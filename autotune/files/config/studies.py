@@ -10,7 +10,7 @@ from autotune import paths
 from autotune.domain.family import family_of, go_together
 from autotune.domain.machine import Machine
 from autotune.domain.metric import TIME
-from autotune.domain.problem import AnyProblem, Problem, ProgramProblem, StencilProblem
+from autotune.domain.problem import AnyProblem, Problem, ProgramProblem
 from autotune.domain.program import Program
 from autotune.domain.reference import Reference
 from autotune.domain.setup import Generated, Layout, Searching, Setup, StudySubject
@@ -302,8 +302,6 @@ class _Reader:
                 found = "layouts: scatter, and several ranks, which are placed side by side"
                 self.add((key, i, "placement"), found, "compact, or a layout of one rank")
         several = any(layout.nodes * layout.ranks > 1 for layout in layouts)
-        if all(isinstance(p, StencilProblem) for p in self.stated.problems):
-            self._check_one_rank(layouts)
         communication = self.stated.communications
         if self.names["program"] or not several or communication != ("neighbour",):
             return
@@ -318,14 +316,6 @@ class _Reader:
                     f"{found} exchange with neighbours only (problem {i + 1})",
                     "allgather or sparse",
                 )
-
-    def _check_one_rank(self, layouts: Sequence[Layout]) -> None:
-        if all(layout.nodes * layout.ranks > 1 for layout in layouts):
-            self.add(
-                ("layouts",),
-                "layouts: none has one rank, and grids are not spread over ranks",
-                "threads: [all], or a layout of one rank on one node",
-            )
 
     def check_objectives(self, program: Program) -> None:
         """Check that what the program is judged by is among the objectives of the search."""

@@ -172,9 +172,16 @@ def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int
         extent = (block if name in blocks else 0) + part
         if name == stencil.dimensions[0]:
             # no more planes than the timed grid has, or as many as all threads need for a part each
-            extent = min(extent * candidate.threads, max(timed, extent, part * candidate.threads))
+            team = candidate.ranks * candidate.threads
+            extent = min(extent * team, max(timed, extent, part * team))
+            extent = max(extent, candidate.ranks * _planes_of_rank(candidate, stencil.radius))
         extents.append(_odd(max(extent, stencil.minimum), block, factor))
     return tuple(extents)
+
+
+def _planes_of_rank(candidate: Candidate, radius: int) -> int:
+    """The planes that a rank of a grid has at least, so that its neighbours have their halo."""
+    return 0 if candidate.ranks == 1 else radius * steps(candidate, 1)
 
 
 def _odd(least: int, block: int, factor: int) -> int:

@@ -7,7 +7,6 @@ communication operations, the message sizes, and how often each occurs. The curv
 give the cost of each.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,7 +15,6 @@ from autotune.codegen import communication
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.calibration import Z80
 from autotune.domain.network import Cost, Network
-from autotune.domain.problem import Problem
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.variant import Candidate
 from autotune.models.engines.base import CandidatePredictor
@@ -92,16 +90,13 @@ class SystemEngine:
         )
 
     def _exchanged(self, candidate: Candidate) -> _Exchanged | str:
-        problem = candidate.problem
-        if not isinstance(problem, Problem):
-            return "the grid of a stencil is not spread over ranks"
         program = self._programs(candidate)
         network = self._network or Network()
         total = low = high = 0.0
         extrapolated = False
         notes: list[str] = []
-        counts: Counter[tuple[str, int]] = Counter()
-        for phase in communication.phases(program, problem, candidate):
+        counts: dict[tuple[str, int], float] = {}
+        for phase in communication.phases(program, candidate.problem, candidate):
             if phase.messages == 0:
                 continue
             cost = network.cost(phase.operation, phase.bytes, candidate.nodes, candidate.ranks)
@@ -116,9 +111,10 @@ class SystemEngine:
             high += phase.times * cost.interval[1]
             extrapolated = extrapolated or cost.extrapolated
             notes += cost.notes
-            counts[phase.operation, phase.bytes] += phase.times
+            key = phase.operation, phase.bytes
+            counts[key] = counts.get(key, 0) + phase.times
         phrases = [
-            f"{times} x {way} of {show(size, 'size')}" for (way, size), times in counts.items()
+            f"{times:.3g} x {way} of {show(size, 'size')}" for (way, size), times in counts.items()
         ]
         cost = Cost(
             seconds=Seconds(total),

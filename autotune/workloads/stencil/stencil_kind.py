@@ -1,7 +1,8 @@
-"""Stencils: points of a grid, its slowest dimension spread over threads."""
+"""Stencils: points of a grid, its slowest dimension spread over ranks and threads."""
 
 from collections.abc import Mapping
 
+from autotune.codegen import communication
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.family import STENCIL
 from autotune.domain.problem import AnyProblem, StencilProblem
@@ -33,15 +34,16 @@ class StencilKind:
         self,
         problem: AnyProblem,
         layout: ExecutionLayout,
-        stages: int = 1,  # noqa: ARG002
+        stages: int = 1,
     ) -> str | None:
         """Why a layout cannot be used; None if it can.
 
-        Grids are swept by one rank only, and in lexicographic order by one thread only.
+        Grids are swept in lexicographic order by one thread of one rank only.
         """
+        grid = grid_problem(problem)
         if layout.ranks > 1:
-            return "the grid of a stencil is not spread over ranks: a layout of one rank is needed"
-        ordered = isinstance(problem, StencilProblem) and problem.stencil.order == "lexicographic"
+            return communication.grid_legal(grid, layout.ranks, layout.communication, stages)
+        ordered = grid.stencil.order == "lexicographic"
         if ordered and layout.threads > 1:
             return (
                 "points are updated in lexicographic order, each from those before it: only one"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "ranks.h"
 
 /* Each array begins this much later in its page than the one before. Were it the same place, loads
    of one would wait for stores to the other that agree in the last 12 bits of their address. */
@@ -83,15 +84,27 @@ static inline struct storage allocate(const struct shape *shape)
     return s;
 }
 
-/* The block of a thread, and its planes of every array touched, ghosts with the nearest ones. */
+static inline struct pieces pieces_of(const struct shape *shape, const struct storage *s)
+{
+    return (struct pieces){.count = shape->extent[0], .doubles = s->stride[0],
+                           .lead = s->interior - radius * s->stride[0]};
+}
+
+/* The block of a thread, and its planes of every array touched, ghosts with the nearest ones. The
+   first and the last thread of a rank have the planes of other ranks that it reads as well. */
 static inline void place(struct thread *me, const struct storage *s, const struct shape *shape,
                          int id, long threads)
 {
     const long planes = shape->extent[0];
-    me->first = cut(0, planes, id, threads);
-    me->last = cut(0, planes, id + 1, threads);
-    me->begin = id == 0 ? -radius : me->first;
-    me->end = id + 1 == threads ? planes + radius : me->last;
+    const long from = cut(0, planes, rank(), rank_count());
+    const long to = cut(0, planes, rank() + 1, rank_count());
+    const long low = from - ranks_reach(), high = to + ranks_reach();
+    me->first = cut(from, to, id, threads);
+    me->last = cut(from, to, id + 1, threads);
+    me->begin = id ? me->first : from == 0 || low < -radius ? -radius : low;
+    me->end = id + 1 < threads                            ? me->last
+            : to == planes || high > planes + radius ? planes + radius
+                                                     : high;
     me->ld = s->ld;
     memcpy(me->extent, shape->extent, sizeof me->extent);
     memcpy(me->stride, s->stride, sizeof me->stride);

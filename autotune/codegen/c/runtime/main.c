@@ -477,7 +477,7 @@ static void run(struct thread *me, struct thread *team, const struct options *o,
         return;
 #pragma omp master
     {
-        const struct state state = state_of(me, &o->shape, ranks_state(me->array[solution], o->n));
+        const struct state state = state_of(me, &o->shape, ranks_state(me->array[solution]));
         if (rank() == 0)
             print_check(&state, o->check);
         c->more = true;
@@ -521,7 +521,7 @@ int main(int count, char **arguments)
         fail("cannot allocate the data of %ld threads", o.threads);
     memset(team, 0, (size_t)o.threads * sizeof *team);
     begin(&o.shape);
-    ranks_prepare(o.n, o.threads, o.communication);
+    ranks_prepare(pieces_of(&o.shape, &s), o.threads, o.communication);
     struct control control = {.more = false};
     int started = 0;
     omp_set_dynamic(0);
@@ -549,7 +549,7 @@ int main(int count, char **arguments)
     if (started != o.threads)
         fail("asked for %ld threads, got %d", o.threads, started);
     const struct state state =
-        state_of(&team[0], &o.shape, ranks_state(team[0].array[solution], o.n));
+        state_of(&team[0], &o.shape, ranks_state(team[0].array[solution]));
     if (o.mode == VERIFY) {
         if (rank() == 0)
             write_state(o.out, &state);

@@ -33,9 +33,14 @@ static inline int rank_count(void)
     return 1;
 }
 
-static inline void ranks_prepare(long n, long threads, const char *communication)
+static inline long ranks_reach(void)
 {
-    (void)n;
+    return 0;
+}
+
+static inline void ranks_prepare(struct pieces pieces, long threads, const char *communication)
+{
+    (void)pieces;
     (void)threads;
     if (communication)
         fail("is a program of one rank: it knows no --communication");
@@ -78,9 +83,8 @@ static inline const int *ranks_list(const int *values, long count)
     return values;
 }
 
-static inline const double *ranks_state(const double *y, long n)
+static inline const double *ranks_state(const double *y)
 {
-    (void)n;
     return y;
 }
 

@@ -89,6 +89,12 @@ static inline const double *row_of(const struct state *s, long row)
     return s->y + row / s->lines * s->plane + row % s->lines * s->line;
 }
 
+/* What ranks divide: an array is so many pieces of so many doubles, the components of a vector or the
+   planes of a grid with their ghosts; the first begins `lead` doubles before element 0. */
+struct pieces {
+    long count, doubles, lead;
+};
+
 /* A stretch of time steps: seconds of wall time, CPU time over (threads x wall time), switches. */
 struct trial {
     double wall, busy;

@@ -1,5 +1,6 @@
 /* Ranks with MPI: who fetches what from whom, and everything else that ranks do together. */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <math.h>
 #include <mpi.h>
 #include <sched.h>
@@ -29,7 +30,8 @@ enum scheme { ALLGATHER, NEIGHBOUR, SPARSE };
 
 static struct {
     int rank, count;
-    long n;
+    struct pieces pieces;
+    long n; /* doubles of all pieces */
     enum scheme scheme;
     struct range *block; /* of each rank */
     int *counts, *starts; /* the blocks, as MPI wants them */
@@ -159,7 +161,7 @@ static void wanted(struct ranges *list, int of, const struct reading *all)
         add(list, 0, block.first);
         add(list, block.last, us.n);
     } else if (us.scheme == NEIGHBOUR) {
-        const long distance = access_distance();
+        const long distance = access_distance() * us.pieces.doubles;
         add(list, larger(0, block.first - distance), block.first);
         add(list, block.last, smaller(us.n, block.last + distance));
     } else {
@@ -259,7 +261,7 @@ static void exchange_row(double *row)
 void communicate(struct thread *me, int array)
 {
     for (int r = 0; r < array_rows[array]; r++)
-        exchange_row(row(me, array, r));
+        exchange_row(row(me, array, r) - us.pieces.lead);
 }
 
 /* --- CPUs ------------------------------------------------------------------------------- */
@@ -339,15 +341,26 @@ void ranks_pin(int thread)
 
 /* --- together --------------------------------------------------------------------------- */
 
-void ranks_prepare(long n, long threads, const char *communication)
+long ranks_reach(void)
 {
-    us.n = n;
+    return access_distance();
+}
+
+void ranks_prepare(struct pieces pieces, long threads, const char *communication)
+{
+    us.pieces = pieces;
     us.scheme = scheme_of(communication);
+    if (pieces.doubles > 1 && us.scheme == SPARSE)
+        fail("ranks of a grid exchange whole planes: --communication neighbour");
+    if (__builtin_mul_overflow(pieces.count, pieces.doubles, &us.n) || us.n > INT_MAX)
+        fail("ranks number the doubles of an array from 0 to %d: %ld x %ld are too many", INT_MAX,
+             pieces.count, pieces.doubles);
     us.block = room((size_t)us.count, sizeof *us.block);
     us.counts = room((size_t)us.count, sizeof *us.counts);
     us.starts = room((size_t)us.count, sizeof *us.starts);
     for (int r = 0; r < us.count; r++) {
-        us.block[r] = (struct range){cut(0, n, r, us.count), cut(0, n, r + 1, us.count)};
+        us.block[r] = (struct range){cut(0, pieces.count, r, us.count) * pieces.doubles,
+                                     cut(0, pieces.count, r + 1, us.count) * pieces.doubles};
         us.starts[r] = (int)us.block[r].first;
         us.counts[r] = (int)(us.block[r].last - us.block[r].first);
     }
@@ -372,7 +385,7 @@ void ranks_spoil(struct thread *me, bool everything)
         for (int r = 0; r < array_rows[a]; r++)
             for (long i = 0; i < list->count; i++)
                 for (long j = list->at[i].first; j < list->at[i].last; j++)
-                    row(me, a, r)[j] = NAN;
+                    row(me, a, r)[j - us.pieces.lead] = NAN;
 }
 
 void ranks_wait(void)
@@ -407,14 +420,14 @@ const int *ranks_list(const int *values, long count)
     return all;
 }
 
-const double *ranks_state(const double *y, long n)
+const double *ranks_state(const double *y)
 {
     static double *state;
     if (!us.rank && !state)
-        state = room((size_t)n, sizeof *state);
-    MPI_Gatherv(y + us.starts[us.rank], us.counts[us.rank], MPI_DOUBLE, state, us.counts, us.starts,
+        state = room((size_t)us.n, sizeof *state);
+    MPI_Gatherv(y - us.pieces.lead + us.starts[us.rank], us.counts[us.rank], MPI_DOUBLE, state, us.counts, us.starts,
                 MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    return state;
+    return us.rank ? NULL : state + us.pieces.lead;
 }
 
 /* --- lines ------------------------------------------------------------------------------ */

@@ -19,7 +19,8 @@ int rank(void);
 int rank_count(void);
 
 /* * Plans the messages of an exchange, allgather, neighbour or sparse, and the CPUs of threads. */
-void ranks_prepare(long n, long threads, const char *communication);
+void ranks_prepare(struct pieces pieces, long threads, const char *communication);
+long ranks_reach(void);                                      /* pieces of others that a rank reads */
 void ranks_pin(int thread);                                  /* the calling thread, to its CPU */
 
 /* What is to be fetched, or everything outside the block, is not a number until it is fetched, so
@@ -36,7 +37,7 @@ void ranks_share(void *data, size_t size);                   /* * that of rank 0
 
 /* * On rank 0: the lists of all ranks, and the state, each in memory of its own. */
 const int *ranks_list(const int *values, long count);
-const double *ranks_state(const double *y, long n);
+const double *ranks_state(const double *y);
 
 void ranks_print_start(void);                                /* parts of printed lines, on rank 0 */
 void ranks_print_end(long steps);                            /* * */
@@ -48,8 +49,9 @@ struct reading {
     long row, begin, end; /* row 0: no rows */
 };
 
+extern const int array_rows[]; /* of each array; 0: ranks set it themselves and never exchange it */
 extern const int reading_count;
 void readings(struct reading *found); /* all of them, at the size that setup was given */
-long access_distance(void);
+long access_distance(void); /* in pieces */
 
 #endif

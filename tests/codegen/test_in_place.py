@@ -94,7 +94,8 @@ def test_random_grids_agree_with_the_reference(
 
 def test_a_missing_barrier_between_colours_is_a_race() -> None:
     made = program(RED_BLACK)
-    red, barrier, black, _ = made.body.nodes
+    _, red, barrier, fetched, black, _ = made.body.nodes
+    assert isinstance(fetched, loop_tree.Comm)
     assert isinstance(barrier, loop_tree.Sync)
     assert races(made) == []
     open_ = replace(made, body=loop_tree.NodeBlock((red, black, barrier)))

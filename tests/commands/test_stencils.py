@@ -68,7 +68,7 @@ def test_illegal_ones_have_their_reasons(inside, study):
     reasons = {row["reason"] for row in told["illegal"]}
     assert any("dimensions j, i, not k" in reason for reason in reasons), reasons
     assert any(reason.startswith("same program as") for reason in reasons)
-    assert any("not spread over ranks" in reason for reason in reasons)
+    assert any("exchange planes with their neighbours" in reason for reason in reasons)
 
 
 def test_the_source_of_one_can_be_built_and_run(inside, study, tmp_path):

@@ -96,13 +96,13 @@ def test_more_threads_than_cores_are_refused_with_their_place(ivp):
     assert "study.yaml:6" in text
 
 
-def test_a_stencil_is_not_spread_over_ranks(stencil):
+def test_ranks_of_a_grid_only_exchange_with_neighbours(stencil):
     ranks = replace(stencil, layouts=(Layout(threads=1, ranks=2),), communications=("allgather",))
     with pytest.raises(InputError) as raised:
         listed(ranks, KINDS["stencil"])
     text = str(raised.value)
     assert f"no candidate of space {stencil.space.name} is legal; expected at least one" in text
-    assert "the grid of a stencil is not spread over ranks" in text
+    assert "ranks of a grid exchange planes with their neighbours, so allgather" in text
 
 
 # --- kinds ------------------------------------------------------------------------------------

@@ -40,10 +40,10 @@ class StencilKind:
 
         Grids are swept in lexicographic order by one thread of one rank only.
         """
-        grid = grid_problem(problem)
         if layout.ranks > 1:
+            grid = grid_problem(problem)
             return communication.grid_legal(grid, layout.ranks, layout.communication, stages)
-        ordered = grid.stencil.order == "lexicographic"
+        ordered = isinstance(problem, StencilProblem) and problem.stencil.order == "lexicographic"
         if ordered and layout.threads > 1:
             return (
                 "points are updated in lexicographic order, each from those before it: only one"

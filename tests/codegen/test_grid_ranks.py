@@ -81,7 +81,7 @@ def build(
     made = program(of, transformations)
     assert communication.refusal(made) is None
     units = harness.units(made, problem(of, (20, 20, 20)), distributed=True)
-    return workshop.build(units), communication.stages(made)
+    return workshop.build(units), loop_tree.stages(made.body)
 
 
 def words(at: StencilProblem, ranks: int, threads: int, steps: int, out: Path) -> list[str]:

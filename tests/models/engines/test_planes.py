@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from stencil_samples import MACHINE, UNKNOWN, candidate, problem
 
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
-from autotune.domain.variant import Candidate, Variant
+from autotune.domain.variant import Candidate, ExecutionLayout, Variant
 from autotune.language.expression import Num, Sym, parse
 from autotune.workloads.stencil.planes.planes_engine import (
     Grids,
@@ -121,6 +121,14 @@ def test_a_flat_domain_gains_from_blocks_and_threads() -> None:
     )
     assert blocked < 0.8 * free
     assert blocked / 4 < four < blocked
+
+
+def test_ranks_share_planes_as_threads_do() -> None:
+    alone = candidate(problem(96, 200, 200), j=32)
+    ranks = ExecutionLayout(threads=1, ranks=4, communication="neighbour")
+    four = (candidate(alone.problem, 4, j=32), replace(alone, layout=ranks))
+    threads, spread = (found.seconds for found in PlanesEngine(MACHINE).predict(four))
+    assert threads == spread
 
 
 def test_deviations_from_the_paper_are_named() -> None:

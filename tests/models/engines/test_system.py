@@ -8,9 +8,11 @@ from codegen_build import problem, setup
 
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.network import CostCurve, Network, Operation, Segment
+from autotune.domain.problem import StencilProblem
 from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Layout
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Candidate, ExecutionLayout, Variant, Wavefront
+from autotune.files import config
 from autotune.models.engines.system import SystemEngine
 from autotune.workloads.shipped import workload_of
 
@@ -120,3 +122,25 @@ def test_what_lies_outside_the_measured_sizes_is_marked() -> None:
     marks = {way: [p.extrapolated for p in f.parts][-1] for way, f in found.items()}
     assert marks == {"allgather": True, "neighbour": False, "sparse": False}
     assert any("extrapolated" in note for note in found["allgather"].notes)
+
+
+def test_sweeps_of_a_pass_over_a_grid_share_the_latency_of_a_message() -> None:
+    """Planes of 32 x 32 points with ghosts: as many bytes a step, less latency."""
+    of = config.stencil("star3d-7pt")
+    at = StencilProblem(stencil=of, extents=(64, 30, 30))
+    layout = ExecutionLayout(threads=1, ranks=4, communication="neighbour")
+    chosen = [
+        Candidate(
+            variant=Variant(skeleton="jacobi", transformations=changes, parameters={}),
+            problem=at,
+            layout=layout,
+        )
+        for changes in ((), (Wavefront("sweep", 4),), (Wavefront("sweep", 8),))
+    ]
+    network = Network(curves=(curve("neighbour", ranks=4),))
+    programs = SkeletonPrograms(config.skeleton("jacobi"))
+    predictions = SystemEngine(Node(), programs, network).predict(chosen)
+    for sweeps, prediction in zip((1, 4, 8), predictions, strict=True):
+        (part,) = [p for p in prediction.parts if p.kind == "communication"]
+        assert part.seconds == pytest.approx(2 * MICRO / sweeps + 8 * 32 * 32 / 1e9)
+        assert f"{1 / sweeps:.3g} x neighbour of" in prediction.reason

@@ -12,7 +12,7 @@ that are touched until a line comes again.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -203,14 +203,19 @@ def _whole(size: float) -> Bytes:
 def block_choices(
     rankings: Sequence[Ranking], machine: Machine
 ) -> list[tuple[StencilProblem, int, tuple[LayerCondition, ...]]]:
-    """Problem, threads and layer conditions of every ranked stencil, each once."""
+    """Problem, threads and layer conditions of every ranked stencil, each once.
+
+    On several nodes the problem is the slab of the node with most planes.
+    """
     choices: dict[tuple[str, int], tuple[StencilProblem, int, tuple[LayerCondition, ...]]] = {}
     for ranking in rankings:
         problem = ranking.problem
         if not isinstance(problem, StencilProblem):
             continue
-        for threads in sorted({e.candidate.threads_per_node for e in ranking.entries}):
-            if (problem.key, threads) not in choices:
-                conditions = block_choice(problem, machine, threads)
-                choices[problem.key, threads] = problem, threads, conditions
+        planes, *others = problem.extents
+        chosen = (entry.candidate for entry in ranking.entries)
+        for nodes, threads in sorted({(c.nodes, c.threads_per_node) for c in chosen}):
+            slab = replace(problem, extents=(-(-planes // nodes), *others))
+            if (slab.key, threads) not in choices:
+                choices[slab.key, threads] = slab, threads, block_choice(slab, machine, threads)
     return list(choices.values())

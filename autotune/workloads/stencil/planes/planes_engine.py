@@ -89,7 +89,7 @@ class PlanesEngine:
     ) -> tuple[Floats, list[AccessCosts]]:
         """(n, levels): lines per sweep and thread from each level, and their costs."""
         W = int(self.machine.line) // DOUBLE
-        made = grids([(problem, _blocks(c), c.threads) for c, problem in wanted])
+        made = grids([(problem, _blocks(c), c.ranks * c.threads) for c, problem in wanted])
         costs = [self._cost(candidate.threads_per_node) for candidate, _ in wanted]
         caches = np.stack([cost.capacity for cost in costs]) / DOUBLE
         allocates = [cache.write_allocate for cache in self.machine.caches]
@@ -191,7 +191,9 @@ def _reason(
 ) -> str:
     """In words, planes of lines per computed plane from each level, and the slowest level."""
     W = int(cost.line) // DOUBLE
-    plane = misses(grids([(problem, {}, candidate.threads)]), np.ones((1, 1)), W)[0, 0]
+    plane = misses(grids([(problem, {}, candidate.ranks * candidate.threads)]), np.ones((1, 1)), W)[
+        0, 0
+    ]
     shares = zip((lines / plane).tolist(), cost.names, strict=True)
     phrases = [f"{share:.1f} from {name}" for share, name in shares if share >= _NAMED]
     slowest = int(times.argmax())

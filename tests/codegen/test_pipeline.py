@@ -75,6 +75,13 @@ def test_a_periodic_problem_has_no_pipeline() -> None:
     assert "Pipeline" not in names
 
 
+@pytest.mark.parametrize("kernel", ["rhs_first", "lc", "rhs"])
+def test_what_runs_in_a_pipeline_has_no_tiles(kernel: str) -> None:
+    changes = (Interchange("lc", ("l", "i", "j")), Pipeline("k", 64), Tile(kernel, 64))
+    with pytest.raises(IllegalTransformation, match="runs in the blocks of a pipeline already"):
+        sources(variant(*changes), problem("heat2d", 23))
+
+
 @pytest.mark.parametrize("order", ["jil", "jli"])
 def test_everything_in_one_sweep_agrees(order: str, workshop: Workshop) -> None:
     loops = (Interchange("lc", tuple(order)), Fuse("approx", "update"))

@@ -10,6 +10,7 @@ from autotune.domain.variant import (
     Fuse,
     Hoist,
     Interchange,
+    Jam,
     Pad,
     Pipeline,
     StreamStores,
@@ -85,6 +86,10 @@ def test_whole_lines_are_stored_past_the_caches() -> None:
         (
             (Interchange("lc", ("l", "j", "i")), Pipeline("k", 64), StreamStores("lc")),
             "lc writes a window, which the next stage reads from the caches",
+        ),
+        (
+            (Interchange("lc", ("l", "i", "j")), StreamStores("rhs"), Jam("rhs", "l", 2)),
+            "rhs stores past the caches, one row at a time: jam it before",
         ),
         ((FUSED, STREAM), r"approx\+update reads the row that it writes"),
         ((JLI, FUSED, Pipeline("k", 64), STREAM, STREAM), "stores past the caches twice"),

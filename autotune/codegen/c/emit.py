@@ -1,5 +1,6 @@
 """Prints sweeps as C functions, and the time step that calls them."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -216,7 +217,8 @@ def _streamed(
     yield f"    double eight[{LINE}] __attribute__((aligned({8 * LINE})));"
     yield "    INDEPENDENT"
     yield f"    for (long within = 0; within < {LINE}; within++) {{"
-    yield "        const long j = multiple + within;"
+    if any(re.search(r"\bj\b", line.replace(stored, "")) for line in lines):
+        yield "        const long j = multiple + within;"
     for line in lines:
         yield "        " + line.replace(stored, "eight[within] =", 1)
     yield "    }"

@@ -167,6 +167,10 @@ def _check(node: Repeat, sweeps: Sequence[AnySweep]) -> None:
     around: set[str] = set()
     for sweep in sweeps:
         assert isinstance(sweep, Sweep)
+        if sweep.streamed:
+            raise IllegalTransformation(
+                f"{sweep.kernel} stores past the caches, one row at a time: jam it before"
+            )
         arrays = {name: row.array for name, row in sweep.rows}
         for _, row in sweep.rows:
             users.setdefault(row.array, []).append((sweep, row))

@@ -186,6 +186,8 @@ def tile(tree: Nodes, kernel: str, size: int) -> Nodes:
 
     if any(isinstance(n, TileNest) and _holds(n.body, kernel) for n in walk(tree)):
         raise IllegalTransformation(f"{kernel} runs in tiles already")
+    if any(isinstance(n, PipelineNest) and _holds(n.body, kernel) for n in walk(tree)):
+        raise IllegalTransformation(f"{kernel} runs in the blocks of a pipeline already")
     return rebuild(tree, change)
 
 

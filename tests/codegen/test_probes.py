@@ -13,7 +13,7 @@ from autotune.codegen.probes import probe_programs, probe_text
 from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
 from autotune.codegen.tree import loop_tree, variant_program
 from autotune.domain.problem import StencilProblem
-from autotune.domain.variant import Block, Interchange, Unroll, Variant
+from autotune.domain.variant import Align, Block, Interchange, Unroll, Variant
 from autotune.files import config
 from autotune.language.expression import Num, parse
 
@@ -79,6 +79,17 @@ def test_a_tile_is_gone_through_many_times():
     (again,) = tiles.body.nodes
     assert isinstance(again, loop_tree.Repeat)
     assert again.end - again.first == 7
+
+
+def test_vectors_of_a_sweep_alone_move_the_lines_of_this_sweep():
+    at = problem("heat2d", 64)
+    chosen = variant(Interchange("lc", ("j", "l", "i")), Align(8))
+    made = variant_program.program(chosen, config.skeleton("pirk"), at)
+    assert made.plain is not None
+    for probed in probe_programs.probed_sweeps(made):
+        single = probe_programs.single_sweep_program(made, probed, 1)
+        assert single.plain is None
+        assert probe_programs.repeated(single, None, 3).plain is None
 
 
 def test_loads_only_stores_nothing_and_moves_computes_nothing():

@@ -94,6 +94,7 @@ def single_sweep_program(
         arrays=tuple((name, 1) for name in names.values()),
         windows=(),
         pad_lines=pad_lines,
+        plain=None,
     )
 
 
@@ -121,4 +122,4 @@ def repeated(program: loop_tree.StepProgram, tile: int | None, times: int) -> lo
     """
     again = loop_tree.Repeat("again", 0, times, program.body)
     node = again if tile is None else loop_tree.Tiles(tile, loop_tree.NodeBlock((again,)))
-    return replace(program, body=loop_tree.NodeBlock((node,)))
+    return replace(program, body=loop_tree.NodeBlock((node,)), plain=None)

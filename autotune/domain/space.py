@@ -17,6 +17,7 @@ from autotune.domain.variant import (
     Fuse,
     FuseTiles,
     Hoist,
+    InPlace,
     Interchange,
     Jam,
     NeighbourSync,
@@ -43,6 +44,7 @@ TransformationKind = Literal[
     "fuse_tiles",
     "pipeline",
     "contract",
+    "in_place",
     "hoist",
     "jam",
     "align",
@@ -62,6 +64,7 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "fuse_tiles": FuseTiles,
     "pipeline": Pipeline,
     "contract": Contract,
+    "in_place": InPlace,
     "hoist": Hoist,
     "jam": Jam,
     "align": Align,
@@ -153,6 +156,8 @@ class Rule:
                 return Pipeline(text("loop"), whole("block"))
             case "contract":
                 return Contract(text("array"))
+            case "in_place":
+                return InPlace(text("array"))
             case "hoist":
                 return Hoist(text("kernel"), text("loop"))
             case "jam":

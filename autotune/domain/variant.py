@@ -92,6 +92,18 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True)
+class InPlace:
+    """Transformation: write an array of a pipeline where it lies, not into a second copy.
+
+    The last stage is so far behind the first that nothing reads what it overwrites. Then a time
+    step reads and writes the array once, and the caches hold one copy. Components at the ends of
+    the block of a thread, which its neighbours read, are kept apart until they have.
+    """
+
+    array: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hoist:
     """Transformation: evaluate a right-hand side once in place of once for each iteration of a
     short loop that does not change it (loop-invariant code motion).
@@ -269,6 +281,7 @@ Transformation = (
     | FuseTiles
     | Pipeline
     | Contract
+    | InPlace
     | Hoist
     | Jam
     | Align

@@ -27,6 +27,7 @@ from autotune.domain.variant import (
     Fuse,
     FuseTiles,
     Hoist,
+    InPlace,
     Interchange,
     Pad,
     Pipeline,
@@ -123,6 +124,7 @@ PIPELINES = (
     variant(Interchange("lc", ("j", "l", "i")), Pipeline("k", 48), Contract("F"), Pad(5)),
     variant(Interchange("lc", ("l", "i", "j")), Pipeline("k", 240)),
     variant(Fuse("approx", "update"), Pipeline("k", 48), ONCE, StreamStores("update")),
+    variant(Fuse("approx", "update"), Pipeline("k", 48), InPlace("y")),
 )
 
 

@@ -11,7 +11,9 @@ from autotune.domain.variant import (
     Contract,
     Fuse,
     FuseTiles,
+    InPlace,
     Interchange,
+    NeighbourSync,
     Pad,
     Pipeline,
     Tile,
@@ -55,6 +57,16 @@ def test_stage_derivatives_in_registers_agree(ivp: str, block: int, workshop: Wo
     jli = Interchange("lc", ("j", "l", "i"))
     size = SIZES.get(ivp, 3501)
     agrees(workshop, ivp, size, jli, Pipeline("k", block), Contract("F"), Pad(5))
+
+
+@pytest.mark.parametrize("ivp", LIMITED)
+@pytest.mark.parametrize("size", [None, 3501])
+def test_the_state_in_its_place_agrees(ivp: str, size: int | None, workshop: Workshop) -> None:
+    size = problem(ivp, 50).ivp.minimum if size is None else SIZES.get(ivp, size)
+    jli = Interchange("lc", ("j", "l", "i"))
+    pipeline = (jli, Fuse("approx", "update"), Pipeline("k", 48))
+    agrees(workshop, ivp, size, *pipeline, Contract("F"), InPlace("y"), Pad(5))
+    agrees(workshop, ivp, size, *pipeline, InPlace("y"), NeighbourSync("neighbours"))
 
 
 @pytest.mark.parametrize(
@@ -127,6 +139,10 @@ def test_a_window_too_short_is_noticed(workshop: Workshop) -> None:
     ("transformations", "reason"),
     [
         ([Contract("F")], "only in a pipeline"),
+        ([InPlace("y")], "no pipeline writes a second copy of y"),
+        ([FuseTiles("rhs", "lc", 64, "Y"), InPlace("Y")], "no pipeline writes a second copy of Y"),
+        ([Pipeline("k", 64), InPlace("Y")], "no pipeline writes a second copy of Y"),
+        ([Pipeline("k", 64), InPlace("y"), InPlace("y")], "no pipeline writes a second copy of y"),
         ([Pipeline("k", 64), Contract("dy")], "no stage writes dy"),
         (
             [Interchange("lc", ("l", "j", "i")), Pipeline("k", 64), Contract("F")],

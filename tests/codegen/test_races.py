@@ -8,6 +8,8 @@ from codegen_build import problem, variant
 from autotune.codegen.tree import variant_program
 from autotune.codegen.tree.loop_tree import (
     NodeBlock,
+    PipelineLoop,
+    PutBack,
     Repeat,
     StepProgram,
     StoredRow,
@@ -19,7 +21,15 @@ from autotune.codegen.tree.loop_tree import (
 from autotune.codegen.tree.races import races
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.skeleton import LoopStep, Skeleton, SyncStep
-from autotune.domain.variant import FuseTiles, Interchange, Transformation, Variant
+from autotune.domain.variant import (
+    FuseTiles,
+    InPlace,
+    Interchange,
+    NeighbourSync,
+    Pipeline,
+    Transformation,
+    Variant,
+)
 from autotune.files import config
 
 SKELETON = config.skeleton("pirk")
@@ -65,6 +75,19 @@ def test_no_barrier_can_be_spared(transformations: tuple[Transformation, ...]) -
         found = races(fewer)
         assert found, f"barrier {index} is not missed"
         assert races(fewer, distance=0) == []
+
+
+def test_a_pipeline_in_place_needs_both_barriers_and_what_it_keeps_apart() -> None:
+    program = made(Pipeline("k", 64), InPlace("y"))
+    assert races(program) == []
+    assert races(made(Pipeline("k", 64), InPlace("y"), NeighbourSync("neighbours"))) == []
+    for index in range(count(program.body, Sync)):
+        assert races(replace(program, body=without(program.body, Sync, [index])))
+    loop = next(node for node in program.body.nodes if isinstance(node, PipelineLoop))
+    nodes = tuple(node for node in program.body.nodes if not isinstance(node, PutBack))
+    bare = tuple(replace(n, in_place=None) if n is loop else n for n in nodes)
+    (conflict, *_) = races(replace(program, body=NodeBlock(bare)))
+    assert str(conflict).startswith("rhs_first reads neighbouring components of y (row 0) that")
 
 
 def test_one_barrier_per_corrector_step_when_tiles_are_fused() -> None:

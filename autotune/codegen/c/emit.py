@@ -485,6 +485,8 @@ def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Ite
             yield "#pragma omp barrier"
         case loop_tree.Swap(first=former, second=latter):
             yield f"exchange(me, {array(former)}, {array(latter)});"
+        case loop_tree.PutBack(array=array_, copy=copy):
+            yield f"put_back(me, {array(array_)}, {array(copy)}, span + lag, constants.n);"
         case loop_tree.Wait():
             yield "PHASE(WAIT);"
             yield "wait_for_neighbours(&neighbours);"
@@ -500,8 +502,8 @@ def _pipeline(
     node: loop_tree.PipelineLoop, phases: list[str] | None, bounds: Bounds
 ) -> Iterator[str]:
     first, last = bounds[None]
+    yield f"const long span = {len(node.body.nodes) - 1} * lag;"
     yield f"if ({first} < {last}) {{"
-    yield f"    const long span = {len(node.body.nodes) - 1} * lag;"
     yield f"    const long begin = {first} > span ? {first} - span : 0;"
     yield f"    for (long at = begin; at < {last} + span; at += {node.block}) {{"
     for stage in node.body.nodes:
@@ -513,13 +515,32 @@ def _pipeline(
             f"{GLUE}{stage.number});"
         )
         yield "            if (from < to) {"
-        yield f"                const struct place place = place_of(&windows,{GLUE}from);"
-        inside = _inside(stage.body, phases, {**bounds, None: ("from", "to")})
-        yield from (f"            {line}" for line in inside)
+        calls = [
+            f"    const struct place place = place_of(&windows,{GLUE}from);",
+            *_inside(stage.body, phases, {**bounds, None: ("from", "to")}),
+        ]
+        if node.in_place is not None and stage is node.body.nodes[-1]:
+            calls = list(_in_place(calls, node.in_place))
+        yield from (f"            {line}" for line in calls)
         yield "            }"
         yield "        }"
     yield "    }"
     yield "}"
+
+
+def _in_place(calls: Iterable[str], arrays: tuple[str, str]) -> Iterator[str]:
+    """The calls of a stage from ``from`` to ``to`` part by part; a part that other threads read is
+    kept apart.
+    """
+    both = ", ".join(array(name_) for name_ in arrays)
+    rest = "to, span + lag, constants.n"
+    yield f"    struct part part = part_of(me, from, {rest});"
+    yield f"    for (; part.from < part.to; part = part_of(me, part.to, {rest})) {{"
+    yield "        const long from = part.from, to = part.to;"
+    yield f"        begin_part(me, {both}, &part);"
+    yield from (f"    {line}" for line in calls)
+    yield f"        end_part(me, {both}, &part);"
+    yield "    }"
 
 
 def window(name_: str) -> str:

@@ -61,6 +61,8 @@ def units(
     started = _every_row(program) if filled else (loop_tree.StoredRow(_STATE),)
     if program.windows:
         texts |= _runtime({"windows.h": "windows.h"})
+    if _in_place(program):
+        texts |= _runtime({"in_place.h": "in_place.h"})
     if any(loop_tree.waits(program.body)):
         texts |= _runtime({"neighbours.h": "neighbours.h"})
     texts["step.c"] = _step(program, problem, functions, started, distributed)
@@ -148,12 +150,17 @@ def _step(
         support=c_expressions.support("\n".join(value for _, _, value in constants)),
         body=emit.step_lines(program, phases),
         **_windows(program),
+        in_place=_in_place(program),
         **_waits(program, ivp, kinds),
         stages=loop_tree.stages(program.body),
         distributed=int(distributed),
         header="ranks.h" if distributed else "program.h",
         **_reading(ivp, constants, kinds),
     )
+
+
+def _in_place(program: loop_tree.StepProgram) -> bool:
+    return any(loop.in_place is not None for loop in loop_tree.pipelines(program.body))
 
 
 def _windows(program: loop_tree.StepProgram) -> dict[str, object]:

@@ -10,14 +10,14 @@
     StoreStatement     ``target = value`` or ``target += value``
     EvaluateStatement  ``target = f(time, argument)``, component by component
 
-A ``Ref`` without indices is a scalar that lives for one point of the loops around it. Sync, Comm
-and Swap are those of the outlined tree.
+A ``Ref`` without indices is a scalar that lives for one point of the loops around it. Sync, Comm,
+Swap and PutBack are those of the outlined tree.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from autotune.codegen.tree.loop_tree import Comm, Swap, Sync
+from autotune.codegen.tree.loop_tree import Comm, PutBack, Swap, Sync
 from autotune.language.expression import Expr, Ref, references, substitute
 
 
@@ -91,6 +91,8 @@ class PipelineNest:
     stage itself writes ``buffer_next``."""
     body: tuple["Node", ...]
     """One ``StageNest`` after another."""
+    in_place: tuple[str, str] | None = None
+    """The array that the first stage reads and the last one writes where it lies, and its copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ Node = (
     | Sync
     | Comm
     | Swap
+    | PutBack
 )
 Nodes = tuple[Node, ...]
 _Inner = Nest | NestLoop | TileNest | PipelineNest | StageNest

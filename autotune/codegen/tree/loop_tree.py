@@ -14,6 +14,7 @@ A program is one time step of one thread over its block of the long dimension:
     Wait      a thread waits for its neighbours
     Comm      communication of an array
     Swap      exchange of two buffers
+    PutBack   the components that a pipeline in place has kept apart
 
 **Canonical form.** Every stored element is accessed in a ``Sweep`` as a row (an array and the
 value of its leading index) at an offset of the long variable; scalars that change between calls
@@ -273,6 +274,10 @@ class PipelineLoop:
     """The access distance in terms of N, n and the constants of the problem."""
     body: "NodeBlock"
     """One ``PipelineStage`` after another."""
+    in_place: tuple[str, str] | None = None
+    """The array that stage 0 reads around its block and the last one writes where it lies, and the
+    copy of it: there the last stage keeps components apart that other threads may still read, those
+    within S lags of the ends of the thread's block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +311,14 @@ class Swap:
     second: str
 
 
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """The components of an array that a pipeline in place has kept apart go to their places."""
+
+    array: str
+    copy: str
+
+
 AnySweep = Sweep | GridSweep
 Node = (
     Sweep
@@ -319,6 +332,7 @@ Node = (
     | Wait
     | Comm
     | Swap
+    | PutBack
 )
 LoopNode = Repeat | Tiles | PipelineLoop | PipelineStage
 """The nodes that have a body."""
@@ -436,7 +450,7 @@ def changed_arrays(block: NodeBlock) -> set[str]:
     changed: set[str] = set()
     for node in block.nodes:
         match node:
-            case Swap(first=first, second=second):
+            case Swap(first=first, second=second) | PutBack(array=first, copy=second):
                 changed |= {first, second}
             case Sweep(rows=rows, stretches=stretches):
                 statements = [s for stretch in stretches for s in stretch.statements]

@@ -179,7 +179,7 @@ class Outliner:
                     )
                 case PipelineNest():
                     done.append(self._pipeline(node))
-                case loop_tree.Sync() | loop_tree.Comm() | loop_tree.Swap():
+                case loop_tree.Sync() | loop_tree.Comm() | loop_tree.Swap() | loop_tree.PutBack():
                     done.append(node)
                 case _:
                     raise IllegalTransformation("a statement lies outside every long loop")
@@ -208,7 +208,8 @@ class Outliner:
 
             stages.append(loop_tree.PipelineStage(number, _with_rows(block, version)))
         distance = self.ivp.access_distance
-        return loop_tree.PipelineLoop(nest.block, distance, loop_tree.NodeBlock(tuple(stages)))
+        body = loop_tree.NodeBlock(tuple(stages))
+        return loop_tree.PipelineLoop(nest.block, distance, body, nest.in_place)
 
     def _repeat(self, loop: NestLoop, parent: Nest | None) -> list[loop_tree.Node]:
         assert loop.end is not None

@@ -15,6 +15,7 @@ from autotune.codegen.tree.loop_tree import (
     PipelineLoop,
     PipelineStage,
     PlaneFront,
+    PutBack,
     Repeat,
     Statement,
     StepProgram,
@@ -125,7 +126,9 @@ def races(
     A wait orders threads whose blocks are within some lags of one another as a barrier does, since
     neither passes it before the other has come. So it does for the row of a sweep that reads no
     farther: one lag, or S - k lags in stage k of a pipeline of S stages. What an index tells may be
-    anywhere. Communication waits for all threads of a rank: for it only barriers count.
+    anywhere. Of an array that a pipeline writes in place, other threads read only components that
+    are kept apart in its copy until they are put back. Communication waits for all threads of a
+    rank: for it only barriers count.
 
     ``distributed``: on several ranks one thread fetches the remote parts of an array where the
     program communicates, and a barrier follows. No other thread may access that array since the
@@ -158,6 +161,8 @@ class _Walker:
         self.now = _Interval({}, {})
         self.waits = _Waits(_Interval({}, {}), {})
         self.lags = 1
+        self.apart: dict[str, str] = {}
+        """Array to the copy in which a sweep keeps the components that other threads may read."""
         self.tiles: list[_Interval] = []
         self.faults: list[DataRace | StaleRow] = []
 
@@ -175,11 +180,12 @@ class _Walker:
                     self.tiles.append(_Interval({}, {}))
                     self.walk(body, values)
                     self.faults += self.tiles.pop().races(tiles=True)
-                case PipelineLoop(body=body):
+                case PipelineLoop(body=body, in_place=in_place):
                     for number, stage in enumerate(body.nodes):
                         self.lags = len(body.nodes) - number
+                        self.apart = dict([in_place]) if in_place and self.lags == 1 else {}
                         self.walk(NodeBlock((stage,)), values)
-                    self.lags = 1
+                    self.lags, self.apart = 1, {}
                 case PipelineStage(body=body):
                     self.walk(body, values)
                 case Sync():
@@ -193,6 +199,10 @@ class _Walker:
                         self.buffers[latter],
                         self.buffers[former],
                     )
+                case PutBack(array=array):
+                    cell = self.buffers[array], 0
+                    self.now.written[cell] = self.waits.all.written[cell] = "its update"
+                    self.fetched.discard(cell)
                 case Comm(array=array):
                     if self.distributed:
                         self._communicate(array)
@@ -223,6 +233,7 @@ class _Walker:
             tuple(row for row in rows if not row.window)  # windows are of one thread
             for rows in self.accesses[id(sweep)]
         )
+        written = tuple(replace(r, array=self.apart.get(r.array, r.array)) for r in written)
         if self.distributed:
             self._check_fetched(around, sweep.kernel, values)
             self.fetched -= {self._cell(row, values) for row in written}

@@ -27,7 +27,7 @@ from autotune.codegen.tree.loop_nests import (
     walk,
     writes,
 )
-from autotune.codegen.tree.loop_tree import Comm, Swap, Sync
+from autotune.codegen.tree.loop_tree import Comm, PutBack, Swap, Sync
 from autotune.language.expression import Expr, Ref, references
 from autotune.language.expression import rebuild as rebuild_expression
 
@@ -329,6 +329,36 @@ def contract(tree: Nodes, array: str) -> Nodes:
     return rebuild(tree, change)
 
 
+def in_place(tree: Nodes, array: str) -> Nodes:
+    """The last stage of a pipeline writes an array where it lies, not into a second copy.
+
+        pipeline { ... array_next ... }; swap array, array_next; sync          before
+        pipeline { ... array ... }; sync; put back array; sync                 after
+
+    The last of S stages is S - 1 access distances behind the first, which reads one distance around
+    its block, and every other stage reads the array at its own components only: so no stage of the
+    thread comes to a component that is written already. Other threads read within S distances of
+    the ends of the block: these components are kept apart until all threads have come as far.
+    Legal where a pipeline writes a second copy of the array.
+    """
+    twin = f"{array}_next"
+    staged = any(isinstance(node, PipelineNest) for node in tree)
+    if not staged or Swap(array, twin) not in tree:
+        raise IllegalTransformation(f"no pipeline writes a second copy of {array}")
+
+    def change(node: Node) -> Nodes:
+        match node:
+            case PipelineNest(body=(*stages, StageNest(body=body) as last)):
+                renamed = tuple(_renamed(nest, twin, array) for nest in nests(body))
+                body = (*stages, replace(last, body=renamed))
+                return (replace(node, body=body, in_place=(array, twin)),)
+            case Swap(first=first) if first == array:
+                return (Sync(), PutBack(array, twin))
+        return (node,)
+
+    return rebuild(tree, change)
+
+
 def _one_sweep(stage: StageNest, array: str) -> Nodes:
     users = tuple(
         nest
@@ -410,7 +440,7 @@ def _renamed(nest: Nest, old: str, new: str) -> Nest:
             return (on_expressions(node, lambda e: e, target),)
         return (node,)
 
-    return Nest(nest.kernel, rebuild(nest.body, change))
+    return replace(nest, body=rebuild(nest.body, change))
 
 
 def _perfect(nest: Nest) -> tuple[list[NestLoop], Statement]:

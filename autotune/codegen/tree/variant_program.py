@@ -45,6 +45,7 @@ from autotune.domain.variant import (
     Fuse,
     FuseTiles,
     Hoist,
+    InPlace,
     Interchange,
     Jam,
     NeighbourSync,
@@ -295,6 +296,8 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
             return transform.pipeline(tree, loop, block)
         case Contract(array=array):
             return transform.contract(tree, array)
+        case InPlace(array=array):
+            return transform.in_place(tree, array)
         case Hoist(kernel=kernel, loop=loop):
             return hoist.hoist(tree, kernel, loop)
         case Jam() | StreamStores() | NeighbourSync() | Align() | Vectorize() | Pad():
@@ -324,13 +327,13 @@ def _storage(
     the windows of its pipeline.
 
     In a pipeline the arrays that a stage writes before it reads them are windows: all but the
-    state, which is exchanged with a second copy.
+    state, which is exchanged with a second copy or written in its place.
     """
     arrays = _arrays(tree, skeleton, method)
     pipeline = next((n for n in loop_nests.walk(tree) if isinstance(n, PipelineNest)), None)
     if pipeline is None:
         return arrays, ()
-    swapped = {n for s in tree if isinstance(s, loop_tree.Swap) for n in (s.first, s.second)}
+    lasting = _copied(tree)
     written = loop_nests.writes(tree)
     contracted = {name for nest in loop_nests.nests(tree) for name in nest.contracted}
     windows: list[loop_tree.Window] = []
@@ -345,16 +348,24 @@ def _storage(
             ]
         elif name in contracted:
             continue
-        elif name in written and name not in swapped:
+        elif name in written and name not in lasting:
             windows.append(loop_tree.Window(name, rows, neighbours=False))
         else:
             kept.append((name, rows))
     return tuple(kept), tuple(windows)
 
 
+def _copied(tree: Nodes) -> set[str]:
+    """The arrays of which there are two copies, by the names of both."""
+    pairs = [(n.first, n.second) for n in loop_nests.walk(tree) if isinstance(n, loop_tree.Swap)]
+    pairs += [(n.array, n.copy) for n in loop_nests.walk(tree) if isinstance(n, loop_tree.PutBack)]
+    return {name for pair in pairs for name in pair}
+
+
 def _arrays(tree: Nodes, skeleton: Skeleton, method: ButcherTableau) -> tuple[tuple[str, int], ...]:
     """The arrays that the tree uses, in the skeleton's order, second buffers after each."""
     used = loop_nests.reads(tree) | loop_nests.reads_around(tree) | loop_nests.writes(tree)
+    used |= _copied(tree)
     rows: Mapping[str, int] = {
         name: 1 if len(extents) == 1 else method.stages
         for name, extents in skeleton.arrays.items()

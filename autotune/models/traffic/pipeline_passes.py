@@ -179,7 +179,7 @@ class _Builder:
 
     def rest(self, slots: int) -> float:
         """Bytes of the state that a thread touches in a time step beside so many slots."""
-        count = sum(self.schedule.stored(row) for row in range(len(self.schedule.rows)))
+        count = len({row for row, _ in self.objects if self.schedule.stored(row)})
         components = self.block[1] - self.block[0] + 2 * self.phase.stages[-1] * self.ranges.lag
         return DOUBLE * max(0.0, count * min(components, self.ranges.n) - slots * self.slot)
 

@@ -20,6 +20,7 @@ from autotune.codegen.tree.loop_tree import (
     NodeBlock,
     PipelineLoop,
     PipelineStage,
+    PutBack,
     Repeat,
     StepProgram,
     Swap,
@@ -127,7 +128,7 @@ class _Walk:
                     places = self.places
                     first, second = node.first, node.second
                     places[first], places[second] = places[second], places[first]
-                case Comm():
+                case Comm() | PutBack():
                     pass
                 case _:
                     raise ValueError(f"{type(node).__name__} inside a tile loop")

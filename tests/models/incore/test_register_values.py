@@ -95,6 +95,8 @@ def test_a_symbol_is_replaced_by_its_form(outer: LinearForm, inner: LinearForm) 
         (["imulq $24, %rbx, %rax"], "%rax", form(0, rbx=24)),
         (["movq %rax, -8(%rsp)", "movq -8(%rsp), %rbx"], "%rbx", form(0, rax=1)),
         (["movq %rax, 8(%rsp)", "addq $4, 8(%rsp)", "movq 8(%rsp), %rbx"], "%rbx", form(4, rax=1)),
+        (["addq $8, %rax", "vmovq %rax, %xmm2", "vmovq %xmm2, %rdi"], "%rdi", form(8, rax=1)),
+        (["movq %rax, %xmm2", "movq %xmm2, %xmm3", "movq %xmm3, %rdi"], "%rdi", form(0, rax=1)),
         (["subq $16, %rsp", "movq %rax, 8(%rsp)", "movq 8(%rsp), %rcx"], "%rcx", form(0, rax=1)),
     ],
 )
@@ -129,6 +131,14 @@ def test_a_call_leaves_nothing_in_the_registers_of_the_callee() -> None:
     state = after("movl $1, %eax", "movl $2, %ebx", "call g")
     assert state["%rax"] == symbol("%rax#t.2")
     assert state["%rbx"] == form(2), "preserved by the System V ABI"
+
+
+@pytest.mark.parametrize(
+    "line", ["vaddpd %ymm0, %ymm1, %ymm2", "vmovq 8(%rsi), %xmm2", "call g", "vmovupd (%rsi), %zmm2"]
+)
+def test_a_vector_register_loses_the_pointer_that_it_keeps(line: str) -> None:
+    state = after("vmovq %rax, %xmm2", line, "vmovq %xmm2, %rdi")
+    assert state["%rdi"] == symbol("%xmm2#t.1")
 
 
 def test_a_conditional_move_may_have_either_value() -> None:

@@ -42,7 +42,14 @@ _LEGACY = re.compile(r"%[re]?(ax|bx|cx|dx|si|di|bp|sp)")
 _BYTE = re.compile(r"%(?:([abcd])[lh]|([sd]i|[bs]p)l)")
 _NEW = re.compile(r"%(r\d+)[dwb]?")
 _CHANGING = re.compile(r"(add|sub|inc|dec|neg|not|lea|mov|movabs|movsl|sal|shl|imul|xor)[lq]?")
-_CALLERS = ("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%r8", "%r9", "%r10", "%r11")
+_VECTOR = re.compile(r"%[xyz](mm\d+)")
+_BETWEEN = re.compile(r"v?movq")
+"""Moves between general and vector registers: compilers keep row pointers in vector registers where
+the general ones do not suffice."""
+_CALLERS = (
+    *("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%r8", "%r9", "%r10", "%r11"),
+    *(f"%xmm{number}" for number in range(32)),
+)
 _FUSED = re.compile(r"(?:cmp|test|add|sub|inc|dec|and)[bwlq]?")
 
 
@@ -86,15 +93,22 @@ class X86:
         )
 
     def changes(self, instruction: Instruction) -> list[RegisterChange]:
-        """The writes of an instruction to general registers and to eight bytes of memory."""
+        """The writes of an instruction to registers and to eight bytes of memory.
+
+        A vector register has a known value while it holds one of a general register.
+        """
         name, operands = instruction.mnemonic, instruction.operands
         if instruction.stores:
             return _stored(instruction)
-        if not operands or not _GENERAL.fullmatch(operands[-1]):
+        if not operands:
+            return []
+        if _VECTOR.match(operands[-1]):
+            return [_kept(instruction)]
+        if not _GENERAL.fullmatch(operands[-1]):
             return []
         if re.fullmatch(r"j\w+|cmp\w?|test\w?|push\w?|call\w?|bt\w?", name):
             return []
-        match = _CHANGING.fullmatch(name)
+        match = _CHANGING.fullmatch(name.removeprefix("v"))
         return [_written(match[1] if match else "", _whole(operands[-1]), instruction)]
 
     def conditional(self, instruction: Instruction) -> tuple[str, ...]:
@@ -166,6 +180,13 @@ def _size(mnemonic: str, operand: str, width: int, scalar: bool) -> int:
     return 16 if _QUARTER.match(mnemonic) else width
 
 
+def _kept(instruction: Instruction) -> RegisterChange:
+    """The write of an instruction to a vector register."""
+    *others, target = map(_whole, instruction.operands)
+    moved = bool(_BETWEEN.fullmatch(instruction.mnemonic)) and instruction.address is None
+    return RegisterChange(register=target, terms=((others[0], 1),) if moved else None)
+
+
 def _written(name: str, target: str, instruction: Instruction) -> RegisterChange:
     operands, place = instruction.operands, instruction.address
     literal = number(operands[0])
@@ -216,7 +237,12 @@ def _operand(text: str) -> str:
 
 
 def _whole(register: str) -> str:
-    """The 64-bit register that contains a register: ``%rax`` for ``%eax`` and ``%al``."""
+    """The register by which a part of it is known: ``%rax`` for ``%eax`` and ``%al``, ``%xmm2`` for
+    ``%ymm2``.
+    """
+    vector = _VECTOR.match(register)
+    if vector:
+        return "%x" + vector[1]
     match = _LEGACY.fullmatch(register)
     if match:
         return "%r" + match[1]

@@ -21,6 +21,7 @@ from autotune.domain.variant import (
     Interchange,
     Jam,
     NeighbourSync,
+    OverlappedTiles,
     Pad,
     Pipeline,
     StreamStores,
@@ -54,6 +55,7 @@ TransformationKind = Literal[
     "block",
     "unroll",
     "wavefront",
+    "overlap",
     "stream",
 ]
 """What a space calls the kinds of transformation."""
@@ -74,10 +76,11 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "block": Block,
     "unroll": Unroll,
     "wavefront": Wavefront,
+    "overlap": OverlappedTiles,
     "stream": StreamStores,
 }
 """The class of each kind of transformation."""
-OF_GRIDS = ("block", "unroll", "wavefront")
+OF_GRIDS = ("block", "unroll", "wavefront", "overlap")
 """The kinds that apply to kernels that apply a stencil, and to no others."""
 OF_ANY = ("stream",)
 """The kinds that apply to kernels of both sorts."""
@@ -174,6 +177,8 @@ class Rule:
                 return Unroll(text("kernel"), text("dimension"), whole("factor"))
             case "wavefront":
                 return Wavefront(text("kernel"), whole("sweeps"))
+            case "overlap":
+                return OverlappedTiles(text("kernel"), whole("sweeps"))
             case "stream":
                 return StreamStores(text("kernel"))
             case "pad":

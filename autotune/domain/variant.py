@@ -242,13 +242,11 @@ class Unroll:
 
 
 @dataclass(frozen=True, slots=True)
-class Wavefront:
+class SeveralSweeps:
     """Transformation: run ``sweeps`` time steps of a grid kernel in one pass over the grid.
 
-    The sweeps follow one another plane by plane along the slowest dimension, each a radius behind
-    the one before. The planes in between stay in rings of a thread. Threads and blocks compute
-    the points around their part that later sweeps need, so one barrier per pass is enough. (3.5-D
-    blocking: Nguyen et al., SC 2010; overlapped tiles: Krishnamoorthy et al., PLDI 2007.)
+    Threads and blocks compute the points around their part that later sweeps need, so one barrier
+    per pass is enough.
     """
 
     kernel: str
@@ -257,6 +255,28 @@ class Wavefront:
     def __post_init__(self) -> None:
         if not 1 <= self.sweeps <= MOST_SWEEPS:
             raise ValueError(f"a pass has 1 to {MOST_SWEEPS} sweeps, not {self.sweeps}")
+
+
+class Wavefront(SeveralSweeps):
+    """Transformation: several sweeps in one pass, plane by plane.
+
+    The sweeps follow one another plane by plane along the slowest dimension, each a radius behind
+    the one before. The planes in between stay in rings of a thread. (3.5-D blocking: Nguyen et
+    al., SC 2010.)
+    """
+
+    __slots__ = ()
+
+
+class OverlappedTiles(SeveralSweeps):
+    """Transformation: several sweeps in one pass, tile by tile.
+
+    A tile is a block of the grid. Its sweeps go from one buffer of the thread to another, each over
+    fewer points around the tile. (Ghost zones, overlapped tiles: Krishnamoorthy et al., PLDI 2007;
+    Meng, Skadron, ICS 2009.)
+    """
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +311,7 @@ Transformation = (
     | Block
     | Unroll
     | Wavefront
+    | OverlappedTiles
     | StreamStores
 )
 

@@ -20,6 +20,7 @@ from autotune.domain.variant import (
     Block,
     Candidate,
     ExecutionLayout,
+    OverlappedTiles,
     Pad,
     Transformation,
     Unroll,
@@ -41,6 +42,13 @@ CASES: list[tuple[str, tuple[Transformation, ...]]] = [
     ("star3d-13pt", (Block("sweep", "j", 6), Wavefront("sweep", 4))),
     ("star2d-5pt", (Block("sweep", "i", 6), Wavefront("sweep", 5))),
     ("box2d-9pt", (Wavefront("sweep", 6), Pad(1))),
+    ("star3d-7pt", (OverlappedTiles("sweep", 4), Block("sweep", "j", 5), Pad(1))),
+    ("star3d-7pt", (Block("sweep", "k", 4), Block("sweep", "i", 9), OverlappedTiles("sweep", 3))),
+    ("star3d-r4", (Block("sweep", "k", 8), OverlappedTiles("sweep", 3), Unroll("sweep", "i", 2))),
+    ("box3d-27pt", (*(Block("sweep", d, 3) for d in "kji"), OverlappedTiles("sweep", 4))),
+    ("star3d-7pt-variable", (Block("sweep", "j", 4), OverlappedTiles("sweep", 2))),
+    ("star2d-5pt", (Block("sweep", "j", 7), Block("sweep", "i", 6), OverlappedTiles("sweep", 5))),
+    ("box2d-9pt", (Block("sweep", "j", 16), OverlappedTiles("sweep", 8))),
 ]
 
 
@@ -138,7 +146,22 @@ def test_samples_hold_whole_passes_and_the_check_any_number_of_steps(workshop: W
             "a block of 8 points in j is smaller than the 12 points on each side that 4 sweeps",
         ),
         ("star3d-7pt", (Wavefront("lc", 2),), "there is no kernel lc"),
-        ("star3d-7pt", (Wavefront("sweep", 2), Wavefront("sweep", 3)), "a wavefront twice"),
+        (
+            "star3d-7pt",
+            (Wavefront("sweep", 2), Wavefront("sweep", 3)),
+            "several sweeps in a pass twice",
+        ),
+        ("star3d-7pt", (OverlappedTiles("sweep", 2),), "sweep has no blocks, which are the tiles"),
+        (
+            "star3d-7pt",
+            (Block("sweep", "k", 2), OverlappedTiles("sweep", 4)),
+            "a block of 2 points in k is smaller than the 3 points",
+        ),
+        (
+            "gauss-seidel3d-7pt",
+            (Block("sweep", "j", 8), OverlappedTiles("sweep", 2)),
+            "reads one array and writes another",
+        ),
     ],
 )
 def test_refused(name: str, transformations: tuple[Transformation, ...], reason: str) -> None:

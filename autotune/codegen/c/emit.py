@@ -8,7 +8,7 @@ from itertools import groupby
 from autotune.codegen.c import c_expressions
 from autotune.codegen.c.c_expressions import SIZES, Kinds, name, real, whole
 from autotune.codegen.c.c_lines import GLUE, SCALAR, STREAMING, independent, summed, wrapped
-from autotune.codegen.grid import grid_text, wavefront_text
+from autotune.codegen.grid import grid_text, overlap_text, wavefront_text
 from autotune.codegen.grid.grid_text import Bounds
 from autotune.codegen.tree import loop_tree
 from autotune.domain.stencil import LINE
@@ -464,6 +464,8 @@ def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Ite
         case loop_tree.PlaneFront(plane=plane):
             further = wavefront_text.arguments(node) + _constants(plane)
             yield from wavefront_text.lines(node, bounds, function(plane), further)
+        case loop_tree.OverlappedTile(sweep=sweep):
+            yield from overlap_text.lines(node, bounds, function(sweep), _constants(sweep))
         case loop_tree.Repeat(variable=variable, first=begin, end=end, body=body):
             mark = name(variable)
             yield f"for (int {mark} = {begin}; {mark} < {end}; {mark}++) {{"

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autotune.codegen import communication
 from autotune.codegen.c import c_expressions, emit
-from autotune.codegen.grid import grid_source, wavefront_text
+from autotune.codegen.grid import grid_source, several_text
 from autotune.codegen.tree import loop_tree, regions
 from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
 from autotune.domain.stencil import Stencil
@@ -81,9 +81,8 @@ def _grid_units(
 ) -> dict[str, str]:
     if not distributed:
         program = replace(program, body=communication.without(program.body))
-    fronts = loop_tree.plane_front(program.body)
-    header = {} if fronts is None else {wavefront_text.HEADER: wavefront_text.HEADER}
-    texts = _runtime({**(_GRIDS if distributed else _GRID), **header})
+    headers = {header: header for header in several_text.headers(program)}
+    texts = _runtime({**(_GRIDS if distributed else _GRID), **headers})
     fields = grid_source.fields(program, stencil, distributed=distributed)
     texts["step.c"] = _TEMPLATES.get_template(grid_source.TEMPLATE).render(fields)
     for sweep in grid_source.functions(program, stencil):

@@ -22,12 +22,13 @@ from autotune.domain.skeleton import (
 from autotune.domain.stencil import SOURCE, TARGET, Stencil
 from autotune.domain.variant import (
     Block,
+    OverlappedTiles,
     Pad,
+    SeveralSweeps,
     StreamStores,
     Transformation,
     Unroll,
     Variant,
-    Wavefront,
 )
 from autotune.language.expression import Expr, Ref, Sym, number, rebuild, symbols
 
@@ -72,6 +73,8 @@ class _BlockedSweep:
     blocks: Mapping[str, int] = field(default_factory=dict)
     sweeps: int = 1
     """Sweeps of one pass over the grid."""
+    tiles: bool = False
+    """Whether these go from tile to tile, and not from plane to plane."""
 
     def node(self) -> loop_tree.Node:
         """The sweep inside its loops over blocks, in the order of the dimensions."""
@@ -87,8 +90,9 @@ class _BlockedSweep:
                 f"{self.sweep.kernel} stores whole cache lines: its loop is written out already"
             )
         if self.sweeps > 1:
-            plane_sweep.check_blocks(self.sweep, self.blocks, self.sweeps)
-            node = plane_sweep.plane_front(self.sweep, self.sweeps)
+            plane_sweep.check_blocks(self.sweep, self.blocks, self.sweeps, tiles=self.tiles)
+            made = plane_sweep.overlapped_tile if self.tiles else plane_sweep.plane_front
+            node = made(self.sweep, self.sweeps)
         for dimension in reversed(self.sweep.dimensions):
             if dimension in self.blocks:
                 node = loop_tree.Tiles(
@@ -103,11 +107,11 @@ class _BlockedSweep:
             raise IllegalTransformation(f"{self.sweep.kernel} is blocked in {dimension} twice")
         return replace(self, blocks={**self.blocks, dimension: size})
 
-    def repeated(self, sweeps: int) -> "_BlockedSweep":
-        """So many sweeps in one pass over the grid."""
+    def repeated(self, sweeps: int, *, tiles: bool) -> "_BlockedSweep":
+        """So many sweeps in one pass over the grid, on every tile or plane by plane."""
         if self.sweeps > 1:
-            raise IllegalTransformation(f"{self.sweep.kernel} is a wavefront twice")
-        return replace(self, sweeps=sweeps)
+            raise IllegalTransformation(f"{self.sweep.kernel} has several sweeps in a pass twice")
+        return replace(self, sweeps=sweeps, tiles=tiles)
 
     def unrolled(self, dimension: str, factor: int) -> "_BlockedSweep":
         """The sweep with the body of its innermost loop written out ``factor`` times."""
@@ -178,7 +182,7 @@ def _chosen(
             case (
                 Block(kernel=kernel)
                 | Unroll(kernel=kernel)
-                | Wavefront(kernel=kernel)
+                | SeveralSweeps(kernel=kernel)
                 | StreamStores(kernel=kernel)
             ) if kernel not in kernels:
                 raise IllegalTransformation(f"there is no kernel {kernel}")
@@ -186,8 +190,9 @@ def _chosen(
                 kernels[kernel] = kernels[kernel].blocked(dimension, size)
             case Unroll(kernel=kernel, dimension=dimension, factor=factor):
                 kernels[kernel] = kernels[kernel].unrolled(dimension, factor)
-            case Wavefront(kernel=kernel, sweeps=sweeps):
-                kernels[kernel] = kernels[kernel].repeated(sweeps)
+            case SeveralSweeps(kernel=kernel, sweeps=sweeps):
+                tiles = isinstance(transformation, OverlappedTiles)
+                kernels[kernel] = kernels[kernel].repeated(sweeps, tiles=tiles)
             case StreamStores(kernel=kernel):
                 kernels[kernel] = kernels[kernel].streamed()
             case _:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from autotune.codegen import communication
 from autotune.codegen.c import c_expressions, emit
-from autotune.codegen.grid import grid_program, wavefront_text
+from autotune.codegen.grid import grid_program, several_text
 from autotune.codegen.tree import loop_tree
 from autotune.domain.stencil import SOURCE, TARGET, Stencil
 
@@ -43,7 +43,8 @@ def fields(
         "constants": constants,
         "support": c_expressions.support("\n".join(value for _, _, value in constants)),
         "initial": emit.grid_initial_lines(_initial(program, stencil)),
-        "rings": wavefront_text.storage(program),
+        "headers": several_text.headers(program),
+        "rings": several_text.storage(program),
         "body": emit.step_lines(program, phases),
         "distributed": int(distributed),
         "header": "ranks.h" if distributed else "program.h",
@@ -67,8 +68,8 @@ def _initial(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree
     All arrays have the ghosts of u, so that two of them may be swapped.
     """
     of = {grid_program.renamed(stencil, name): name for name in stencil.coefficients}
-    front = loop_tree.plane_front(program.body)
-    whole = [front[0].sweep] if front else loop_tree.grid_sweeps(program.body)
+    several = loop_tree.several_sweeps(program.body)
+    whole = [several[0].sweep] if several else loop_tree.grid_sweeps(program.body)
     stored = {
         row.array: of[parameter]
         for sweep in whole

@@ -1,4 +1,4 @@
-"""Several sweeps over a grid as one pass: the sweep of one plane, and where this is legal."""
+"""Several sweeps over a grid as one pass, by planes or by tiles, and where this is legal."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,6 +17,12 @@ def plane_front(sweep: loop_tree.GridSweep, sweeps: int) -> loop_tree.PlaneFront
     return loop_tree.PlaneFront(
         sweep=sweep, plane=plane, planes=planes, source=source, sweeps=sweeps
     )
+
+
+def overlapped_tile(sweep: loop_tree.GridSweep, sweeps: int) -> loop_tree.OverlappedTile:
+    """So many repetitions of a sweep on every block of the grid."""
+    source = dict(sweep.rows)[SOURCE].array
+    return loop_tree.OverlappedTile(sweep=sweep, source=source, sweeps=sweeps)
 
 
 def _plane(sweep: loop_tree.GridSweep) -> tuple[loop_tree.GridSweep, tuple[tuple[str, int], ...]]:
@@ -55,10 +61,19 @@ def _plane(sweep: loop_tree.GridSweep) -> tuple[loop_tree.GridSweep, tuple[tuple
     return plane, tuple((names[key], key[1]) for key in read)
 
 
-def check_blocks(sweep: loop_tree.GridSweep, blocks: Mapping[str, int], sweeps: int) -> None:
-    """Raise ``IllegalTransformation`` for blocks that a pass of several sweeps cannot have."""
+def check_blocks(
+    sweep: loop_tree.GridSweep, blocks: Mapping[str, int], sweeps: int, *, tiles: bool
+) -> None:
+    """Raise ``IllegalTransformation`` for blocks that a pass of several sweeps cannot have.
+
+    ``tiles``: the blocks are the tiles of the pass; else it goes from plane to plane.
+    """
     slowest = sweep.dimensions[0]
-    if slowest in blocks:
+    if tiles and not blocks:
+        raise IllegalTransformation(
+            f"{sweep.kernel} has no blocks, which are the tiles of several sweeps"
+        )
+    if slowest in blocks and not tiles:
         raise IllegalTransformation(
             f"the sweeps follow one another along {slowest}, which has no blocks then"
         )
@@ -77,11 +92,11 @@ def check(body: loop_tree.NodeBlock) -> None:
     Several sweeps in one pass need a time step of one sweep, a barrier, and the exchange of the two
     arrays.
     """
-    placed = loop_tree.plane_front(body)
+    placed = loop_tree.several_sweeps(body)
     if placed is None:
         return
-    front = placed[0]
-    arrays = {front.source, dict(front.sweep.rows)[front.sweep.target].array}
+    several = placed[0]
+    arrays = {several.source, dict(several.sweep.rows)[several.sweep.target].array}
     nodes = tuple(node for node in body.nodes if not isinstance(node, loop_tree.Comm))
     match nodes:
         case (_, loop_tree.Sync(), loop_tree.Swap(first=first, second=second)) if {
@@ -90,7 +105,7 @@ def check(body: loop_tree.NodeBlock) -> None:
         } == arrays and not _repeated(nodes[0]):
             return
     raise IllegalTransformation(
-        f"several sweeps of {front.sweep.kernel} in one pass need a time step of this sweep, a"
+        f"several sweeps of {several.sweep.kernel} in one pass need a time step of this sweep, a"
         f" barrier, and the exchange of {' and '.join(sorted(arrays))}"
     )
 
@@ -109,15 +124,15 @@ def too_thin(
     ``parts``: dimension to the most points of a thread. A thread computes planes of its neighbours
     too; with more of these than of its own the sweeps gain nothing.
     """
-    placed = loop_tree.plane_front(program.body)
+    placed = loop_tree.several_sweeps(program.body)
     if placed is None or threads == 1:
         return None
-    front = placed[0]
-    slowest = front.sweep.dimensions[0]
-    around = front.sweep.radius * (front.sweeps - 1)
+    several = placed[0]
+    slowest, radius = several.sweep.dimensions[0], several.sweep.radius
+    around = radius * (several.sweeps - 1)
     if parts[slowest] >= around:
         return None
     return (
         f"a thread has {parts[slowest]} points in {slowest}, fewer than the {around} on each side"
-        f" that {front.sweeps} sweeps of radius {front.sweep.radius} need"
+        f" that {several.sweeps} sweeps of radius {radius} need"
     )

@@ -15,12 +15,8 @@ from autotune.codegen.tree import loop_tree
 HEADER = "wavefront.h"
 
 
-def storage(program: loop_tree.StepProgram) -> list[str]:
-    """C lines that claim the rings of a thread; none for programs without plane fronts."""
-    placed = loop_tree.plane_front(program.body)
-    if placed is None:
-        return []
-    front, blocks = placed
+def storage(front: loop_tree.PlaneFront, blocks: Sequence[tuple[str, int]]) -> list[str]:
+    """C lines that claim the rings of a thread; ``blocks``: dimension and size of those around."""
     planes = _depth(front) * (front.sweeps - 1)
     size = "me->ld"
     if len(front.plane.dimensions) == 2:

@@ -10,6 +10,7 @@ A program is one time step of one thread over its block of the long dimension:
     Sweep     one pass of one long loop over [first, last): a C function of its own
     GridSweep one pass over a box of points of a grid: a C function of its own
     PlaneFront several sweeps over a grid that follow one another plane by plane
+    OverlappedTile several sweeps over a tile of a grid, each over fewer points around it
     Sync      a barrier
     Wait      a thread waits for its neighbours
     Comm      communication of an array
@@ -228,6 +229,26 @@ class PlaneFront:
     sweeps: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverlappedTile:
+    """Sweeps over a tile of a grid, one after the other: the blocks around the node.
+
+    Sweep 1 reads the source, the last one writes the target, and those in between go from one of
+    two buffers to the other. Sweep s of t computes, in every dimension, radius*(t - s) points
+    around the tile on both sides: what the later ones need there.
+    """
+
+    sweep: GridSweep
+    """The sweep over the grid that is repeated."""
+    source: str
+    """The stored array that the first sweep reads."""
+    sweeps: int
+
+
+SweepsOfPass = PlaneFront | OverlappedTile
+"""Several sweeps in one pass over a grid."""
+
+
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """The loop ``for (variable = first; variable < end; variable++) body`` with constant whole
@@ -324,6 +345,7 @@ Node = (
     Sweep
     | GridSweep
     | PlaneFront
+    | OverlappedTile
     | Repeat
     | Tiles
     | PipelineLoop
@@ -409,6 +431,8 @@ def every_sweep(block: NodeBlock) -> Iterator[AnySweep]:
             yield node
         elif isinstance(node, PlaneFront):
             yield node.plane
+        elif isinstance(node, OverlappedTile):
+            yield node.sweep
         elif isinstance(node, LoopNode):
             yield from every_sweep(node.body)
 
@@ -426,15 +450,15 @@ def on_sweeps(block: NodeBlock, change: Callable[[Sweep], Sweep]) -> NodeBlock:
     return NodeBlock(tuple(changed(node) for node in block.nodes))
 
 
-def plane_front(block: NodeBlock) -> tuple[PlaneFront, tuple[tuple[str, int], ...]] | None:
-    """The first plane front of a program with the blocks around it, outermost first; None if there
-    is none.
+def several_sweeps(block: NodeBlock) -> tuple[SweepsOfPass, tuple[tuple[str, int], ...]] | None:
+    """The first sweeps in one pass of a program with the blocks around them, outermost first; None
+    if there are none.
     """
     for node in block.nodes:
-        if isinstance(node, PlaneFront):
+        if isinstance(node, SweepsOfPass):
             return node, ()
         if isinstance(node, Repeat | Tiles):
-            inner = plane_front(node.body)
+            inner = several_sweeps(node.body)
             if inner is not None:
                 around = (
                     ((node.dimension, node.size),)
@@ -457,7 +481,8 @@ def changed_arrays(block: NodeBlock) -> set[str]:
                 changed |= {dict(rows)[s.target].array for s in statements if isinstance(s, Assign)}
             case (
                 GridSweep(rows=rows, target=target)
-                | PlaneFront(plane=GridSweep(rows=rows, target=target))
+                | PlaneFront(sweep=GridSweep(rows=rows, target=target))
+                | OverlappedTile(sweep=GridSweep(rows=rows, target=target))
             ):
                 changed.add(dict(rows)[target].array)
         if isinstance(node, LoopNode):
@@ -478,9 +503,9 @@ def stages(block: NodeBlock) -> int:
     """The number of stages of the pipeline of a program, or of sweeps of a pass over a grid; 1
     without one.
     """
-    front = plane_front(block)
-    if front is not None:
-        return front[0].sweeps
+    several = several_sweeps(block)
+    if several is not None:
+        return several[0].sweeps
     return max((len(loop.body.nodes) for loop in pipelines(block)), default=1)
 
 

@@ -12,6 +12,7 @@ from autotune.codegen.tree.loop_tree import (
     Comm,
     GridSweep,
     NodeBlock,
+    OverlappedTile,
     PipelineLoop,
     PipelineStage,
     PlaneFront,
@@ -171,7 +172,7 @@ class _Walker:
             match node:
                 case Sweep() | GridSweep():
                     self._sweep(node, values)
-                case PlaneFront(sweep=sweep):
+                case PlaneFront(sweep=sweep) | OverlappedTile(sweep=sweep):
                     self._sweep(sweep, values)
                 case Repeat(variable=variable, first=first, end=end, body=body):
                     for i in range(first, end):

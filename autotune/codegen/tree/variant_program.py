@@ -51,13 +51,13 @@ from autotune.domain.variant import (
     NeighbourSync,
     Pad,
     Pipeline,
+    SeveralSweeps,
     StreamStores,
     Tile,
     Transformation,
     Unroll,
     Variant,
     Vectorize,
-    Wavefront,
 )
 from autotune.language.expression import Num, Sym, number
 
@@ -302,7 +302,7 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
             return hoist.hoist(tree, kernel, loop)
         case Jam() | StreamStores() | NeighbourSync() | Align() | Vectorize() | Pad():
             return tree  # of sweeps, of barriers, of storage
-        case Block(kernel=kernel) | Unroll(kernel=kernel) | Wavefront(kernel=kernel):
+        case Block(kernel=kernel) | Unroll(kernel=kernel) | SeveralSweeps(kernel=kernel):
             what = type(transformation).__name__
             raise IllegalTransformation(
                 f"{what} is for sweeps over a grid, not for kernel {kernel}"

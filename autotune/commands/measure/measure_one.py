@@ -8,7 +8,7 @@ from autotune.commands.rank.ranked_space import RankedSpace, find, rank_space
 from autotune.domain.dissection import Dissection
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement
-from autotune.domain.variant import Candidate, Wavefront
+from autotune.domain.variant import Candidate, SeveralSweeps
 from autotune.errors import Fault, InputError
 from autotune.files.store import kept_dissections
 from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
@@ -81,7 +81,7 @@ def _require_separate_sweeps(candidate: Candidate) -> None:
     """Raise InputError for a candidate whose sweeps follow one another plane by plane: a probe runs
     one sweep alone.
     """
-    if any(isinstance(change, Wavefront) for change in candidate.variant.transformations):
+    if any(isinstance(change, SeveralSweeps) for change in candidate.variant.transformations):
         raise InputError(
             Fault(
                 where="--dissect",

@@ -20,9 +20,9 @@ from autotune.domain.variant import (
     Candidate,
     FuseTiles,
     Pipeline,
+    SeveralSweeps,
     Tile,
     Unroll,
-    Wavefront,
 )
 from autotune.measuring.verification import grid_reference, ivp_reference
 
@@ -148,7 +148,7 @@ def steps(candidate: Candidate, least: int) -> int:
     A program that makes several at once makes them once in full, and then ``least`` more.
     """
     changes = candidate.variant.transformations
-    several = [change.sweeps for change in changes if isinstance(change, Wavefront)]
+    several = [change.sweeps for change in changes if isinstance(change, SeveralSweeps)]
     return least + max(several) if several else least
 
 
@@ -160,7 +160,7 @@ def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int
             # of nested blocks the largest: the smaller ones cut it
             blocks[change.dimension] = max(change.size, blocks.get(change.dimension, 0))
     unrolled = {change.dimension: change.factor for change in changes if isinstance(change, Unroll)}
-    several = any(isinstance(change, Wavefront) for change in changes)
+    several = any(isinstance(change, SeveralSweeps) for change in changes)
     extents: list[int] = []
     for name, timed in zip(stencil.dimensions, problem.extents, strict=True):
         block, factor = min(blocks.get(name, 1), timed), unrolled.get(name, 1)

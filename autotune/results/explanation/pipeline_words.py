@@ -8,7 +8,7 @@ from autotune.domain.machine import Machine
 from autotune.domain.problem import Problem
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Prediction
-from autotune.domain.variant import Candidate, ExecutionLayout, Pipeline, Wavefront
+from autotune.domain.variant import Candidate, ExecutionLayout, Pipeline, SeveralSweeps
 from autotune.results.explanation.reasons import time
 from autotune.units import show
 
@@ -22,7 +22,7 @@ _LARGEST = 1 << 40
 def blocked(candidate: Candidate) -> bool:
     """Whether a candidate is blocked in time."""
     return any(
-        isinstance(t, Pipeline) or (isinstance(t, Wavefront) and t.sweeps > 1)
+        isinstance(t, Pipeline) or (isinstance(t, SeveralSweeps) and t.sweeps > 1)
         for t in candidate.variant.transformations
     )
 

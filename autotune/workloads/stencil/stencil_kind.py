@@ -10,9 +10,9 @@ from autotune.domain.variant import (
     Block,
     Candidate,
     ExecutionLayout,
+    SeveralSweeps,
     StreamStores,
     Unroll,
-    Wavefront,
 )
 
 
@@ -94,7 +94,7 @@ def modelling_vector(candidate: Candidate) -> dict[str, int]:
                 blocks[dimension] = min(size, blocks[dimension])
             case Unroll(factor=factor):
                 unrolled = max(factor, unrolled)
-            case Wavefront(sweeps=sweeps):
+            case SeveralSweeps(sweeps=sweeps):
                 others["sweeps"] = sweeps
             case StreamStores():
                 others["nt"] = 1

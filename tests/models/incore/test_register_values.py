@@ -134,7 +134,8 @@ def test_a_call_leaves_nothing_in_the_registers_of_the_callee() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["vaddpd %ymm0, %ymm1, %ymm2", "vmovq 8(%rsi), %xmm2", "call g", "vmovupd (%rsi), %zmm2"]
+    "line",
+    ["vaddpd %ymm0, %ymm1, %ymm2", "vmovq 8(%rsi), %xmm2", "call g", "vmovupd (%rsi), %zmm2"],
 )
 def test_a_vector_register_loses_the_pointer_that_it_keeps(line: str) -> None:
     state = after("vmovq %rax, %xmm2", line, "vmovq %xmm2, %rdi")

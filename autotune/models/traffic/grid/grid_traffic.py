@@ -22,7 +22,7 @@ from autotune.codegen.tree.loop_tree import (
     Repeat,
     StepProgram,
     Tiles,
-    plane_front,
+    several_sweeps,
 )
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
@@ -76,7 +76,7 @@ class _Entry(NamedTuple):
 
 
 def _plan(program: StepProgram) -> _Plan:
-    several = plane_front(program.body)
+    several = several_sweeps(program.body)
     if several is not None:
         front, blocks = several
         return front_schedule(front), (dict(blocks),), front

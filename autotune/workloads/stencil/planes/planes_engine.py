@@ -13,7 +13,7 @@ from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
 from autotune.domain.results import Part, Prediction
 from autotune.domain.stencil import SOURCE
-from autotune.domain.variant import Block, Candidate, StreamStores, Wavefront
+from autotune.domain.variant import Block, Candidate, SeveralSweeps, StreamStores
 from autotune.errors import Fault, InputError
 from autotune.learning.formulas.planes_formula import Grids, Planes, hits, misses, planes_read
 from autotune.models.traffic.passes import DOUBLE
@@ -139,7 +139,7 @@ class PlanesEngine:
 
 
 def _several(candidate: Candidate) -> bool:
-    return any(isinstance(change, Wavefront) for change in candidate.variant.transformations)
+    return any(isinstance(change, SeveralSweeps) for change in candidate.variant.transformations)
 
 
 def _streamed(candidate: Candidate) -> bool:

@@ -17,6 +17,7 @@ from autotune.domain.variant import (
     Block,
     Candidate,
     ExecutionLayout,
+    OverlappedTiles,
     Pad,
     StreamStores,
     Transformation,
@@ -56,6 +57,8 @@ SEVERAL: list[Case] = [
     (config.stencil("star3d-7pt-variable"), (Block("sweep", "j", 4), Wavefront("sweep", 3))),
     (config.stencil("star2d-5pt"), (Wavefront("sweep", 5),)),
     (SKEWED, (Wavefront("sweep", 3),)),
+    (SKEWED, (Block("sweep", "j", 6), OverlappedTiles("sweep", 3))),
+    (config.stencil("star3d-7pt"), (Block("sweep", "i", 7), OverlappedTiles("sweep", 4))),
 ]
 
 

@@ -78,7 +78,7 @@ def measure(
 
 
 def _require_separate_sweeps(candidate: Candidate) -> None:
-    """Raise InputError for a candidate whose sweeps follow one another plane by plane: a probe runs
+    """Raise InputError for a candidate that makes several sweeps in one pass: a probe runs
     one sweep alone.
     """
     if any(isinstance(change, SeveralSweeps) for change in candidate.variant.transformations):

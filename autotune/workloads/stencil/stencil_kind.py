@@ -10,6 +10,7 @@ from autotune.domain.variant import (
     Block,
     Candidate,
     ExecutionLayout,
+    OverlappedTiles,
     SeveralSweeps,
     StreamStores,
     Unroll,
@@ -80,9 +81,9 @@ def modelling_vector(candidate: Candidate) -> dict[str, int]:
     Extents in points, fastest dimension first; block sizes, equal to the extent if there is no
     block or a larger one; how many times the innermost loop is unrolled (1: not unrolled); threads.
     A 2-D stencil has no K and bk. Candidates with several sweeps in one pass have their number too,
-    as ``sweeps``, and those that store past the caches have ``nt`` 1. Source: Ibeid et al., IPDPS
-    workshops 2019, section III.B, where 0 stands for a loop that is not unrolled. Raises ValueError
-    for a candidate that is not a stencil.
+    as ``sweeps``, those that go from tile to tile ``tiles`` 1, and those that store past the caches
+    ``nt`` 1. Source: Ibeid et al., IPDPS workshops 2019, section III.B, where 0 stands for a loop
+    that is not unrolled. Raises ValueError for a candidate that is not a stencil.
     """
     problem = grid_problem(candidate.problem)
     extents = dict(zip(problem.stencil.dimensions, problem.extents, strict=True))
@@ -96,6 +97,8 @@ def modelling_vector(candidate: Candidate) -> dict[str, int]:
                 unrolled = max(factor, unrolled)
             case SeveralSweeps(sweeps=sweeps):
                 others["sweeps"] = sweeps
+                if isinstance(transformation, OverlappedTiles):
+                    others["tiles"] = 1
             case StreamStores():
                 others["nt"] = 1
     order = tuple(reversed(problem.stencil.dimensions))

@@ -227,7 +227,7 @@ def test_blocks_and_unrolling_are_rules_of_a_space(tmp_path):
          "x.yaml:6:22: unknown kernel 'sweeep'; expected one of sweep (did you mean sweep?)"),
         ("block: {kernel: sweep, dimension: j, size: $bj}", "tile: {kernel: sweep, size: $bj}",
          "x.yaml:6:21: tile: sweep applies a stencil; expected one of block, unroll, wavefront,"
-         " stream, pad"),
+         " overlap, stream, pad"),
         ("skeleton: jacobi", "skeleton: pirk", "unknown kernel 'sweep'"),
     ],
 )  # fmt: skip

@@ -49,7 +49,7 @@ def rows_touched(
     program: loop_tree.StepProgram, extents: tuple[int, ...], source: str, target: str
 ) -> Iterator[tuple[object, ...]]:
     """The rows that one pass touches, in order, as the generated loops do."""
-    found = loop_tree.plane_front(program.body)
+    found = loop_tree.several_sweeps(program.body)
     assert found is not None
     front, around = found
     K, J, _ = extents
@@ -115,7 +115,7 @@ def test_lines_are_those_that_a_cache_loads(
     capacities: tuple[int, ...],
 ) -> None:
     program, traffic = made(name, extents, *transformations)
-    found = loop_tree.plane_front(program.body)
+    found = loop_tree.several_sweeps(program.body)
     assert found is not None
     per_row = -(-(extents[-1] + 2 * found[0].sweep.radius) // 8)
     for capacity in capacities:

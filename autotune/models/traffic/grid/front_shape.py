@@ -22,11 +22,11 @@ DOUBLE = 8
 
 
 @dataclass(frozen=True)
-class FrontShape:
+class PassShape:
     """The part of a thread in one pass of several sweeps over a grid."""
 
     part: GridShape
-    """The points that the thread owns, and its blocks; a plane of a 2-D grid is a row."""
+    """The points that the thread owns, and its blocks or tiles; a plane of a 2-D grid is a row."""
     neighbours: int
     """Threads that own planes before or behind: 0, 1 or 2."""
     sweeps: int
@@ -34,6 +34,14 @@ class FrontShape:
     """The array that is written."""
     line: int
     """Bytes of a cache line."""
+
+    def around(self, sweep: int) -> int:
+        """Points on a side that a sweep computes for those after it; 0 for the last sweep."""
+        return self.part.radius * (self.sweeps - sweep)
+
+
+class FrontShape(PassShape):
+    """The part of a thread in a pass of sweeps that follow one another plane by plane."""
 
     @property
     def planes(self) -> int:
@@ -56,10 +64,6 @@ class FrontShape:
         _, *inner = zip(self.part.extents, self.part.blocks, strict=True)
         j, i = (-(-extent // block) for extent, block in inner)
         return j, i
-
-    def around(self, sweep: int) -> int:
-        """Points on a side that a sweep computes for those after it; 0 for the last sweep."""
-        return self.radius * (self.sweeps - sweep)
 
     def planes_of(self, sweep: int) -> int:
         """The number of planes that the thread computes in a sweep."""

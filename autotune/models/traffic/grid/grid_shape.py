@@ -13,13 +13,14 @@ treated as three, the middle one with a single row:
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from autotune.codegen.tree.loop_tree import GridSweep
 from autotune.domain.stencil import LINE, offsets, strides
-from autotune.language.expression import references
+from autotune.language.expression import Expr, references
 from autotune.models.traffic.sweep_shape import RowAccess, SweepShape
 
 Triple = tuple[int, int, int]
@@ -103,11 +104,13 @@ def accesses(reads: Mapping[str, Sequence[tuple[int, ...]]], target: str) -> tup
     )
 
 
-def _reads(sweep: GridSweep) -> dict[str, list[tuple[int, ...]]]:
+@lru_cache(maxsize=64)
+def _accesses(value: Expr, dimensions: tuple[str, ...], target: str) -> tuple[GridAccess, ...]:
+    """The accesses of sweeps that assign a value to a target."""
     by_array: dict[str, list[tuple[int, ...]]] = {}
-    for ref in references(sweep.value):
-        by_array.setdefault(ref.array, []).append(offsets(ref, sweep.dimensions))
-    return by_array
+    for ref in references(value):
+        by_array.setdefault(ref.array, []).append(offsets(ref, dimensions))
+    return accesses(by_array, target)
 
 
 def as_sweep(grid: GridShape, extents: tuple[int, ...]) -> SweepShape:
@@ -168,5 +171,5 @@ def shape(
     bk, bj, bi = cut[0], 1 if planar else cut[1], cut[-1]
     if (bj, bi) == part[1:]:
         bk = planes
-    uses = accesses(_reads(sweep), sweep.target)
+    uses = _accesses(sweep.value, sweep.dimensions, sweep.target)
     return GridShape(part, (bk, bj, bi), sweep.radius, uses, planar)

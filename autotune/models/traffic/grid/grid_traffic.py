@@ -21,6 +21,7 @@ from autotune.codegen.tree.loop_tree import (
     PlaneFront,
     Repeat,
     StepProgram,
+    SweepsOfPass,
     Tiles,
     several_sweeps,
 )
@@ -30,6 +31,12 @@ from autotune.models.traffic.grid.front_shape import front_shape
 from autotune.models.traffic.grid.grid_conflict import GridConflicts
 from autotune.models.traffic.grid.grid_distance import GridReuse, reuses
 from autotune.models.traffic.grid.grid_shape import GridShape, as_sweep, shape
+from autotune.models.traffic.grid.overlap_traffic import (
+    box_sweep,
+    tile_schedule,
+    tile_shape,
+    tile_streams,
+)
 from autotune.models.traffic.grid.wavefront_traffic import (
     FrontTraffic,
     front_schedule,
@@ -49,7 +56,7 @@ from autotune.models.traffic.set_conflicts import SetConflict
 from autotune.models.traffic.stream_records import StepTraffic
 from autotune.models.traffic.sweep_shape import STREAMING
 
-_Plan = tuple[Schedule, tuple[Mapping[str, int], ...], PlaneFront | None]
+_Plan = tuple[Schedule, tuple[Mapping[str, int], ...], SweepsOfPass | None]
 """A schedule, the blocked dimensions of every sweep, and several sweeps in one pass, if any."""
 
 
@@ -78,8 +85,10 @@ class _Entry(NamedTuple):
 def _plan(program: StepProgram) -> _Plan:
     several = several_sweeps(program.body)
     if several is not None:
-        front, blocks = several
-        return front_schedule(front), (dict(blocks),), front
+        sweeps, blocks = several
+        if isinstance(sweeps, PlaneFront):
+            return front_schedule(sweeps), (dict(blocks),), sweeps
+        return tile_schedule(sweeps), (dict(blocks),), sweeps
     plan = schedule(program)
     return plan, tuple(_tiles(program.body, plan)), None
 
@@ -103,15 +112,45 @@ class GridAnalyser:
         Each thread has a contiguous part of the slowest dimension. Raises ValueError where several
         sweeps share a block or a sweep is not over the grid.
         """
-        plan, tiles, front = self._plans[program]
+        plan, tiles, several = self._plans[program]
         key = (id(plan), problem.extents, threads, nodes)
         if key not in self._traffics:
             self._traffics[key] = (
                 self._traffic(plan, tiles, problem, threads, nodes)
-                if front is None
-                else self._front(plan, front, tiles[0], problem, threads, nodes)
+                if several is None
+                else self._several(plan, several, tiles[0], problem, threads, nodes)
             )
         return self._traffics[key]
+
+    def _several(
+        self,
+        plan: Schedule,
+        several: SweepsOfPass,
+        blocks: Mapping[str, int],
+        problem: StencilProblem,
+        threads: int,
+        nodes: int,
+    ) -> StepTraffic:
+        """The traffic of several sweeps in one pass."""
+        if isinstance(several, PlaneFront):
+            return self._front(plan, several, blocks, problem, threads, nodes)
+        line = int(self.machine.line)
+        parts = [
+            (tile_shape(several, blocks, problem.extents, (planes, before + behind), line), alike)
+            for planes, before, behind, alike in _parts(problem.extents[0], threads)
+        ]
+        widest = max((shape for shape, _ in parts), key=lambda shape: shape.part.extents[0])
+        middle = widest.box((several.sweeps + 1) // 2)
+        return GridTraffic(
+            schedule=plan,
+            shapes=(box_sweep(widest, problem.extents),),
+            threads=tuple(tile_streams(shape, plan, alike, self._reuses) for shape, alike in parts),
+            components=problem.n,
+            line=line,
+            levels=self._levels(threads, nodes),
+            grids=(middle,),
+            extents=problem.extents,
+        )
 
     def _front(
         self,
@@ -122,7 +161,7 @@ class GridAnalyser:
         threads: int,
         nodes: int,
     ) -> StepTraffic:
-        """The traffic of several sweeps in one pass."""
+        """The traffic of several sweeps that follow one another plane by plane."""
         line = int(self.machine.line)
         parts = [
             (front_shape(front, blocks, problem.extents, (planes, before + behind), line), alike)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autotune.codegen.tree.loop_tree import PlaneFront
+from autotune.codegen.tree.loop_tree import GridSweep, PlaneFront, SweepsOfPass
 from autotune.domain.machine import Machine
 from autotune.domain.stencil import LINE, strides
 from autotune.models.traffic.grid.front_shape import FrontShape
@@ -34,7 +34,7 @@ _RING_SHIFT_LINES = 24
 """Lines by which each plane of a ring begins later in its page (runtime/wavefront.h)."""
 
 
-class _Stream(NamedTuple):
+class RowStream(NamedTuple):
     """One stream of a call: its row, its lines in one plane of a block, and its distances."""
 
     row: str
@@ -78,21 +78,28 @@ class FrontTraffic(StepTraffic):
 
 def front_schedule(front: PlaneFront) -> Schedule:
     """The calls of one time step: the first, the middle (if any) and the last sweep of a pass."""
-    stored = [row.array for _, row in front.sweep.rows]
-    target = dict(front.sweep.rows)[front.sweep.target].array
-    names = (*dict.fromkeys(stored), _RINGS)
+    return pass_schedule(front, front.plane, (_RINGS,))
+
+
+def pass_schedule(several: SweepsOfPass, code: GridSweep, between: Sequence[str]) -> Schedule:
+    """The calls of one time step of a pass, which run the sweep ``code``; ``between``: names of the
+    rows that sweeps in between write in turn.
+    """
+    stored = [row.array for _, row in several.sweep.rows]
+    target = dict(several.sweep.rows)[several.sweep.target].array
+    names = (*dict.fromkeys(stored), *between)
     calls = []
-    for sweep in _sweeps(front.sweeps):
+    for sweep in representatives(several.sweeps):
         rows = {
-            front.source: front.source if sweep == 1 else _RINGS,
-            target: target if sweep == front.sweeps else _RINGS,
+            several.source: several.source if sweep == 1 else between[(sweep - 1) % len(between)],
+            target: target if sweep == several.sweeps else between[sweep % len(between)],
         }
         calls.append(
             SweepCall(
                 0,
                 tuple(
                     (parameter, names.index(rows.get(row.array, row.array)))
-                    for parameter, row in front.sweep.rows
+                    for parameter, row in several.sweep.rows
                 ),
             )
         )
@@ -100,19 +107,19 @@ def front_schedule(front: PlaneFront) -> Schedule:
         calls=tuple(calls),
         phases=tuple(CallPhase((index,), None) for index in range(len(calls))),
         regions=(tuple((index, 1) for index in range(len(calls))),),
-        barriers=1.0 / front.sweeps,
+        barriers=1.0 / several.sweeps,
     )
-    return Schedule((front.plane,), (step,), names)
+    return Schedule((code,), (step,), names)
 
 
-def _sweeps(sweeps: int) -> list[int]:
+def representatives(sweeps: int) -> list[int]:
     """A sweep for each call: the first, one that stands for those in between, and the last."""
     return [1, sweeps] if sweeps == 2 else [1, (sweeps + 1) // 2, sweeps]
 
 
 def plane_shape(shape: FrontShape, extents: tuple[int, ...]) -> SweepShape:
     """The sweep of one plane in a full block, as a sweep over components."""
-    middle = _sweeps(shape.sweeps)[-2]
+    middle = representatives(shape.sweeps)[-2]
     whole = as_sweep(shape.plane(middle), (1, *extents[1:]))
     if shape.counts[1] == 1:
         return whole
@@ -128,7 +135,7 @@ def thread_streams(
     passes, entries = [], []
     distances = FrontDistances(shape)
     walked = sum(len(access.rows) for access in shape.part.accesses)
-    for call, sweep in enumerate(_sweeps(shape.sweeps)):
+    for call, sweep in enumerate(representatives(shape.sweeps)):
         rows, width = shape.block_of(sweep)
         alone = call in (0, len(plan.steps[-1].calls) - 1)
         computed = [sweep] if alone else range(2, shape.sweeps)
@@ -140,12 +147,14 @@ def thread_streams(
             cache[plane] = reuses(plane, shape.line)
         for stream in _Sweep(distances, sweep, tuple(cache[plane])).streams():
             entries.append((call, stream._replace(lines=stream.lines / (rows * width))))
-    return _as_arrays(entries, plan, tuple(passes), alike)
+    return thread_streams_of(entries, plan, tuple(passes), alike)
 
 
-def _as_arrays(
-    entries: Sequence[tuple[int, _Stream]], plan: Schedule, passes: tuple[Pass, ...], alike: int
+def thread_streams_of(
+    entries: Sequence[tuple[int, RowStream]], plan: Schedule, passes: tuple[Pass, ...], alike: int
 ) -> ThreadStreams:
+    """The streams as arrays, with the pass of each."""
+
     def positions(values: Sequence[float]) -> Floats:
         return np.repeat(np.array(values, dtype=np.float64)[:, None], POSITIONS, axis=1)
 
@@ -176,7 +185,7 @@ class _Sweep:
     within: tuple[GridReuse, ...]
     """Touches of lines again by the same sweep in the same plane."""
 
-    def streams(self) -> Iterator[_Stream]:
+    def streams(self) -> Iterator[RowStream]:
         """The streams of the sweep; lines are those of one plane of a block."""
         shape = self.distances.shape
         for access, reuse in zip(shape.part.accesses, self.within, strict=True):
@@ -186,18 +195,18 @@ class _Sweep:
             row = self._row(access)
             yield from self._read(access, row)
             for lines, distance in reuse.merged():
-                yield _Stream(row, lines, distance)
+                yield RowStream(row, lines, distance)
 
     def _row(self, access: GridAccess) -> str:
         source = access.parameter == self.distances.shape.source.parameter
         return _RINGS if source and self.sweep > 1 else access.parameter
 
-    def _write(self) -> _Stream:
+    def _write(self) -> RowStream:
         distances, shape = self.distances, self.distances.shape
         lines = distances.written(self.sweep) / shape.line
         if self.sweep == shape.sweeps:
             across = distances.grid()
-            return _Stream(shape.target, lines, across, stores=True, outward=across)
+            return RowStream(shape.target, lines, across, stores=True, outward=across)
         offsets = plane_offsets(shape.source)
         gaps = [a - b for a, b in pairwise(offsets)]
         replaced = max(1, shape.radius + 1 + offsets[-1])
@@ -206,9 +215,9 @@ class _Sweep:
         again = distances.fronts(replaced)
         if replaced == 1:
             again -= shape.depth * distances.written(self.sweep)
-        return _Stream(_RINGS, lines, again, stores=True, outward=longest)
+        return RowStream(_RINGS, lines, again, stores=True, outward=longest)
 
-    def _read(self, access: GridAccess, row: str) -> Iterator[_Stream]:
+    def _read(self, access: GridAccess, row: str) -> Iterator[RowStream]:
         """The first touch of each plane in a front: planes that the front before has touched, and
         lines that come in with this front.
         """
@@ -218,12 +227,12 @@ class _Sweep:
             lines = self.distances.read(self.sweep, access, offset)
             again = min(lines, reached)
             if again:
-                yield _Stream(row, again, self.distances.fronts(before - offset))
+                yield RowStream(row, again, self.distances.fronts(before - offset))
             if lines > again:
                 yield from self._incoming(access, row, lines - again)
             reached, before = max(reached, lines), offset
 
-    def _incoming(self, access: GridAccess, row: str, lines: float) -> Iterator[_Stream]:
+    def _incoming(self, access: GridAccess, row: str, lines: float) -> Iterator[RowStream]:
         distances, shape = self.distances, self.distances.shape
         offsets = plane_offsets(access)
         if self.sweep == 1:
@@ -233,14 +242,14 @@ class _Sweep:
         if access.parameter != shape.source.parameter:
             lag += offsets[-1]  # the sweep before has read the plane last at this offset
         far = distances.fronts(lag) if lag > 0 else distances.call(self.sweep)
-        yield _Stream(row, lines, far)
+        yield RowStream(row, lines, far)
 
     def _fill(self, offsets: Sequence[int]) -> float:
         """Planes of the grid that a block reads, over the planes that its first sweep computes."""
         planes = self.distances.shape.planes_of(1)
         return (planes + offsets[0] - offsets[-1]) / planes
 
-    def _from_grid(self, row: str, lines: float) -> Iterator[_Stream]:
+    def _from_grid(self, row: str, lines: float) -> Iterator[RowStream]:
         """Lines that a pass has not touched before, or in another block, or that another thread
         wrote.
         """
@@ -250,14 +259,14 @@ class _Sweep:
         fresh_j, fresh_i = (self._fresh(axis) for axis in (1, 2))
         fresh = fresh_j * fresh_i
         if remote:
-            yield _Stream(row, lines * fresh * remote, across, remote=True)
-        yield _Stream(row, lines * fresh * (1 - remote), across)
+            yield RowStream(row, lines * fresh * remote, across, remote=True)
+        yield RowStream(row, lines * fresh * (1 - remote), across)
         block = distances.block()
         if fresh_i < 1:
-            yield _Stream(row, lines * fresh_j * (1 - fresh_i), min(block, across))
+            yield RowStream(row, lines * fresh_j * (1 - fresh_i), min(block, across))
         if fresh_j < 1:
             row_of_blocks = min(block * shape.counts[1], across)
-            yield _Stream(row, lines * (1 - fresh_j), row_of_blocks)
+            yield RowStream(row, lines * (1 - fresh_j), row_of_blocks)
 
     def _fresh(self, axis: int) -> float:
         """The share of the lines along j or i that no block before has read."""

@@ -4,12 +4,15 @@
 
 For each stencil, in one thread and in all, candidates of the space `stencil-time` are measured in
 one run, launch by launch in turn: the baseline, the best by prediction of one sweep, the best by
-prediction of several, and the best predicted one of each number of sweeps and of each block in j.
-The grids lie in memory. It prints
+prediction of several with either scheme (plane by plane: `wavefront`; tile by tile: `overlap`), and
+of each scheme the best predicted one of each number of sweeps and of each block in j. The grids lie
+in memory. It prints
 
     space    ns per point and sweep of the best of one sweep
-    time     the same of the best with several sweeps in a pass
-    gain     space / time, and the same chosen in one half of the rounds and scored in the other
+    planes   the same of the best wavefront
+    tiles    the same of the best overlapped tiles
+    gain     space / the lesser of the two
+    crossed  the same chosen in one half of the rounds and scored in the other
     chosen   the measured time of the first by prediction over the best of all measured
     rank     rank correlation of predicted and measured times
     noise    median over candidates of the slowest over the fastest round
@@ -28,14 +31,16 @@ from pathlib import Path
 from autotune.commands.rank import ranked_space
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement
-from autotune.domain.variant import Candidate, Wavefront
+from autotune.domain.variant import Candidate, OverlappedTiles, SeveralSweeps
 from autotune.measuring.conditions.host_lock import HostLock
 from autotune.statistics.launch_times import by_round, time_of
 from autotune.statistics.rank_correlation import kendall
 from autotune.tuning import Bench, Chosen, TuningPlan, tune_problem
 from autotune.tuning.base import NoJournal
 
-STENCILS = ("star3d-7pt", "box3d-27pt", "star3d-r4")
+STENCILS = ("star3d-7pt", "box3d-27pt", "star3d-r4", "star2d-5pt")
+SCHEMES = ("space", "planes", "tiles")
+"""One sweep in a pass with blocks in space, and the two ways to make several."""
 CONFIG = """\
 schema: autotune.config/1
 title: {name} in memory
@@ -55,8 +60,9 @@ measuring: {{rounds: {rounds}, samples: 3, min_sample: 60 ms}}
 class Gain:
     """What was measured of one stencil on a number of threads."""
 
-    space: float
-    time: float
+    times: tuple[float, ...]
+    """ns per point and sweep of the best of each scheme."""
+    gain: float
     crossed: float
     chosen: float
     rank: float
@@ -75,8 +81,8 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="every candidate with its times")
     arguments = parser.parse_args()
     print(
-        f"{'stencil':12} {'threads':>7} {'space':>7} {'time':>7} {'gain':>6} {'crossed':>7}"
-        f" {'chosen':>6} {'rank':>5} {'noise':>6}"
+        f"{'stencil':12} {'threads':>7} {' '.join(f'{name:>7}' for name in SCHEMES)} {'gain':>6}"
+        f" {'crossed':>7} {'chosen':>6} {'rank':>5} {'noise':>6}"
     )
     for threads in ("1", "all"):
         gains = []
@@ -86,19 +92,17 @@ def main() -> None:
                 _show(name, threads, gains[-1])
         means = [
             statistics.geometric_mean([getattr(gain, key) for gain in gains])
-            for key in ("space", "time", "crossed", "chosen")
+            for key in ("gain", "crossed", "chosen")
         ]
-        space, time, crossed, chosen = means
+        gain, crossed, chosen = means
         print(
-            f"{'mean':12} {threads:>7} {'':7} {'':7} {space / time:6.2f} {crossed:7.2f}"
-            f" {chosen:6.3f}",
-            flush=True,
+            f"{'mean':12} {threads:>7} {'':23} {gain:6.2f} {crossed:7.2f} {chosen:6.3f}", flush=True
         )
 
 
 def _show(name: str, threads: str, gain: Gain) -> None:
     print(
-        f"{name:12} {threads:>7} {gain.space:7.3f} {gain.time:7.3f} {gain.space / gain.time:6.2f}"
+        f"{name:12} {threads:>7} {' '.join(f'{time:7.3f}' for time in gain.times)} {gain.gain:6.2f}"
         f" {gain.crossed:7.2f} {gain.chosen:6.3f} {gain.rank:5.2f} {gain.noise:6.1%}  {gain.words}",
         flush=True,
     )
@@ -108,7 +112,7 @@ def _gain(name: str, threads: str, arguments: argparse.Namespace) -> Gain:
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "gain.yaml"
         text = CONFIG.format(
-            name=name, size=arguments.size, threads=threads, rounds=arguments.rounds
+            name=name, size=_size(name, arguments.size), threads=threads, rounds=arguments.rounds
         )
         config.write_text(text, encoding="utf-8")
         workload = ranked_space.load(config)
@@ -143,10 +147,17 @@ def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
     """Nothing is shown while it runs."""
 
 
-def _sweeps(candidate: Candidate) -> int:
-    """The sweeps of a pass."""
-    changes = candidate.variant.transformations
-    return max((c.sweeps for c in changes if isinstance(c, Wavefront)), default=1)
+def _size(name: str, side: int) -> int:
+    """The points on a side: a plane has as many points as a grid of three dimensions."""
+    return round(side**1.5) if "2d" in name else side
+
+
+def _scheme(candidate: Candidate) -> str:
+    """How many sweeps are made in a pass: one, or several plane by plane or tile by tile."""
+    for change in candidate.variant.transformations:
+        if isinstance(change, SeveralSweeps) and change.sweeps > 1:
+            return "tiles" if isinstance(change, OverlappedTiles) else "planes"
+    return "space"
 
 
 def _selected(entries: Sequence[Ranked], most: int) -> list[Ranked]:
@@ -154,13 +165,16 @@ def _selected(entries: Sequence[Ranked], most: int) -> list[Ranked]:
     distinct: dict[object, Ranked] = {}
     for entry in entries:
         values = entry.candidate.variant.parameters
-        distinct.setdefault(tuple(values[key] for key in ("t", "bk", "bj", "bi")), entry)
-    ordered = list(distinct.values())
-    single = [entry for entry in ordered if _sweeps(entry.candidate) == 1]
-    several = [entry for entry in ordered if _sweeps(entry.candidate) > 1]
-    plain = [e for e in single if e.candidate.variant.label.startswith("t1-u")]
-    picked = [*single[:most], *plain, *several[:most], *_firsts(several, "t")]
-    picked += _firsts(several, "bj")
+        key = tuple(values[key] for key in ("t", "tiles", "bk", "bj", "bi") if key in values)
+        distinct.setdefault(key, entry)
+    kinds: dict[str, list[Ranked]] = {scheme: [] for scheme in SCHEMES}
+    for entry in distinct.values():
+        kinds[_scheme(entry.candidate)].append(entry)
+    plain = [e for e in kinds["space"] if e.candidate.variant.label.startswith("t1-u")]
+    picked = [*kinds["space"][:most], *plain]
+    for scheme in ("planes", "tiles"):
+        of = kinds[scheme]
+        picked += [*of[:most], *_firsts(of, "t"), *_firsts(of, "bj")]
     return list({entry.candidate.identity: entry for entry in picked}.values())
 
 
@@ -184,26 +198,26 @@ def _scored(entries: Sequence[Ranked], measured: Mapping[str, Measurement]) -> G
         identity: {number: launch.seconds for number, launch in by_round(values).items()}
         for identity, values in samples.items()
     }
-    kinds: dict[bool, list[str]] = {False: [], True: []}
+    kinds: dict[str, list[str]] = {scheme: [] for scheme in SCHEMES}
     for entry in ok:
-        kinds[_sweeps(entry.candidate) > 1].append(entry.candidate.identity)
+        kinds[_scheme(entry.candidate)].append(entry.candidate.identity)
     points = ok[0].candidate.problem.n
-    space, time = (min(times[i] for i in kinds[several]) for several in (False, True))
+    best = [min((times[i] for i in kinds[scheme]), default=float("nan")) for scheme in SCHEMES]
+    groups = kinds["space"], [*kinds["planes"], *kinds["tiles"]]
     crossed = []
     for parity in (0, 1):
-        halves = [
-            {i: statistics.mean(s for r, s in rounds[i].items() if (r % 2 == parity) == choosing)
-             for i in rounds}
-            for choosing in (True, False)
-        ]  # fmt: skip
-        best = [min(kinds[several], key=halves[0].__getitem__) for several in (False, True)]
-        crossed.append(halves[1][best[0]] / halves[1][best[1]])
+        choosing, scoring = (
+            {i: statistics.mean(s for r, s in rounds[i].items() if r % 2 == half) for i in rounds}
+            for half in (parity, 1 - parity)
+        )
+        space, several = (scoring[min(group, key=choosing.__getitem__)] for group in groups)
+        crossed.append(space / several)
     first = min(ok, key=lambda e: e.prediction.seconds or float("inf")).candidate
     winner = min(ok, key=lambda e: times[e.candidate.identity]).candidate
     predicted = [float(e.prediction.seconds or 0) for e in ok]
     return Gain(
-        space=space / points * 1e9,
-        time=time / points * 1e9,
+        times=tuple(time / points * 1e9 for time in best),
+        gain=best[0] / min(times[i] for i in groups[1]),
         crossed=statistics.geometric_mean(crossed),
         chosen=times[first.identity] / min(times.values()),
         rank=kendall(predicted, [times[e.candidate.identity] for e in ok]) or 0.0,

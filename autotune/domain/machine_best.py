@@ -56,14 +56,15 @@ def machine_best(problem: AnyProblem, layout: ExecutionLayout, machine: Machine)
 def peak_operations(machine: Machine, ports: PortTable, cores: int) -> float:
     """Floating-point operations per second of some cores of a node at most.
 
-    Per cycle each unit works on one vector; a fused multiply-add counts as two operations.
+    The clock is the measured one, where there is a calibration. Per cycle each unit works on one
+    vector; a fused multiply-add counts as two operations.
     """
     units = cores
     if "floating" in ports.shared:
         units = min(cores, max(1, machine.cores // ports.shared_by))
     fused = min(ports.fused, ports.floating)
     vectors = 2 * fused + (ports.floating - fused)
-    return units * vectors * (ports.vector / _DOUBLE) * machine.clock
+    return units * vectors * (ports.vector / _DOUBLE) * machine.frequency
 
 
 def _bandwidth(machine: Machine, cores: int) -> float | None:

@@ -97,6 +97,15 @@ def test_a_calibrated_host_needs_no_documented_bandwidth() -> None:
     assert both["memory"] == pytest.approx(moved / (2 * 4.2 * 3.65e9))
 
 
+def test_a_calibrated_host_computes_at_its_measured_clock() -> None:
+    """16 operations per cycle at 3.65 GHz; 3.7 GHz are documented."""
+    haswell, problem = config.machine("haswell-e5-2630v3"), ivp("heat2d", 64)
+    host = made.machine()
+    host = replace(host, in_core=replace(host.in_core, ports=haswell.in_core.ports))
+    best = seconds(at_best(problem, host, 1))
+    assert best["arithmetic"] == pytest.approx(62**2 * (150 + COMBINED) / (16 * 3.65e9))
+
+
 def test_memory_has_nothing_to_do_where_the_caches_hold_all() -> None:
     best = seconds(at_best(ivp("heat2d", 64), config.machine("haswell-e5-2630v3"), 1))
     assert best["memory"] == 0

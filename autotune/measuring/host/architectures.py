@@ -5,7 +5,7 @@ measurement at hand confirms. ``hypothesis`` marks a choice that calibration rep
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autotune.domain.machine import PortTable
 from autotune.units import Bytes
@@ -272,6 +272,7 @@ GENERIC_PORTS: Mapping[str, tuple[GenericPorts, ...]] = {
                      table=_ports(16, 2.0, 2.0, 2.0, fused=True, divide=10.0)),
     ),
 }  # fmt: skip
+_ZEN_PIPES = "2 pipes multiply, 2 more add (AMD Software Optimization Guides 55723 and 57647)"
 SCALAR_PORTS = GenericPorts(
     name="scalar",
     needs=frozenset(),
@@ -285,7 +286,9 @@ def ports(architecture: str, flags: frozenset[str], match: ArchitectureMatch) ->
     """
     if match.osaca is None and match.name.startswith("AuthenticAMD family 21 "):
         return BULLDOZER_PORTS
-    for generic in GENERIC_PORTS.get(architecture, ()):
-        if generic.needs <= flags:
-            return generic
-    return SCALAR_PORTS
+    tables = (*GENERIC_PORTS.get(architecture, ()), SCALAR_PORTS)
+    usual = next(generic for generic in tables if generic.needs <= flags)
+    if (match.osaca or "").startswith("ZEN"):
+        table = replace(usual.table, floating=2 * usual.table.floating)
+        return replace(usual, table=table, source=f"{usual.source}; {_ZEN_PIPES}")
+    return usual

@@ -178,3 +178,12 @@ def test_family_15h_gets_the_documented_port_model():
     ports = architectures.ports("x86_64", frozenset({"avx"}), match)
     assert ports.table.vector == 16
     assert ports.table.memory_operations == 2
+
+
+@pytest.mark.parametrize(
+    ("processor", "floating"), [(("AuthenticAMD", 0x1A, 0x44), 4), (("GenuineIntel", 6, 0x55), 2)]
+)
+def test_zen_adds_beside_its_multiply_adds(processor: tuple[str, int, int], floating: int) -> None:
+    match = architectures.x86(*processor, 0)
+    ports = architectures.ports("x86_64", frozenset({"avx512f"}), match)
+    assert (ports.table.floating, ports.table.fused) == (floating, 2)

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
+from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.ranked_space import RankedSpace, nearest_candidate
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import Fault, InputError
 from autotune.progress import Progress
-from autotune.results.explanation import pipeline_words, reasons
+from autotune.results.explanation import pass_words, pipeline_words, reasons
 from autotune.results.explanation.explained import ExplainedCandidate, RankingExplanation
 from autotune.workloads.ivp.ivp_kind import ivp_problem
+from autotune.workloads.stencil.stencil_kind import grid_problem
 
 
 def explain(
@@ -57,9 +59,15 @@ def _blocked_in_time(ranked: RankedSpace, ranking: Ranking, entry: Ranked) -> It
     """What blocking in time saves, and at which sizes; nothing for other candidates."""
     candidate = entry.candidate
     yield from pipeline_words.saved(ranking, entry, ranked.machine)
-    if pipeline_words.in_a_pipeline(candidate):
+    if not pipeline_words.blocked(candidate):
+        return
+    program = SkeletonPrograms(ranked.workload.setup.skeleton)(candidate)
+    if loop_tree.several_sweeps(program.body):
+        grid = grid_problem(candidate.problem)
+        sweeps = pass_words.PassSizes(program, grid, candidate.layout)
+        yield from sweeps.in_words(ranked.machine)
+    else:
         problem = ivp_problem(candidate.problem)
-        program = SkeletonPrograms(ranked.workload.setup.skeleton)(candidate)
         sizes = pipeline_words.PipelineSizes(program, problem, candidate.layout)
         yield from sizes.in_words(ranked.machine)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from autotune.codegen.tree import loop_tree
-from autotune.domain.machine import Machine
+from autotune.domain.machine import CacheLevel, Machine
 from autotune.domain.problem import Problem
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Prediction
@@ -25,11 +25,6 @@ def blocked(candidate: Candidate) -> bool:
         isinstance(t, Pipeline) or (isinstance(t, SeveralSweeps) and t.sweeps > 1)
         for t in candidate.variant.transformations
     )
-
-
-def in_a_pipeline(candidate: Candidate) -> bool:
-    """Whether steps of a candidate follow one another in a pipeline; then it solves an IVP."""
-    return any(isinstance(t, Pipeline) for t in candidate.variant.transformations)
 
 
 def saved(ranking: Ranking, entry: Ranked, machine: Machine) -> list[str]:
@@ -106,18 +101,17 @@ class PipelineSizes:
         borders = f", and {100 * work:.2g} % more work at the borders of its block" if work else ""
         yield f"A thread keeps {show(windows, 'size')} of windows{borders}."
         threads = self.layout.ranks // self.layout.nodes * self.layout.threads
-        for cache in machine.caches:
-            share = cache.size // min(cache.cores, threads)
-            if windows <= share:
-                yield self._end(cache.name, share)
-                return
-        yield "No cache holds its windows, so that they are no faster than memory."
+        cache = holding(machine, threads, windows)
+        if cache is None:
+            yield "No cache holds its windows, so that they are no faster than memory."
+        else:
+            yield self._end(cache.name, cache.size // min(cache.cores, threads))
 
     def _end(self, cache: str, share: int) -> str:
         """Up to which size a cache holds the windows."""
         ivp, size = self.problem.ivp, self.problem.size
         inside = f"{cache} holds its windows"
-        end = _last(lambda n: self.window_bytes(n) <= share, size)
+        end = last_size(lambda n: self.window_bytes(n) <= share, size)
         if end is None:
             return f"{inside} at every size, since the access distance stays the same."
         return (
@@ -126,10 +120,18 @@ class PipelineSizes:
         )
 
 
-def _last(holds: Callable[[int], bool], first: int) -> int | None:
+def holding(machine: Machine, threads: int, size: float) -> CacheLevel | None:
+    """The innermost cache whose share of one of so many threads is as large; None if none is."""
+    return next(
+        (c for c in machine.caches if size <= c.size // min(c.cores, threads)),
+        None,
+    )
+
+
+def last_size(holds: Callable[[int], bool], first: int) -> int | None:
     """The last size from ``first`` on at which a condition holds that ends once; None without end.
 
-    >>> _last(lambda n: n * n < 1000, 10)
+    >>> last_size(lambda n: n * n < 1000, 10)
     31
     """
     end = first

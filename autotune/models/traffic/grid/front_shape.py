@@ -8,6 +8,7 @@ grid, and as many planes more on every side where another thread continues:
     s = 3                |        block        |
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,7 +23,7 @@ DOUBLE = 8
 
 
 @dataclass(frozen=True)
-class PassShape:
+class PassShape(ABC):
     """The part of a thread in one pass of several sweeps over a grid."""
 
     part: GridShape
@@ -38,6 +39,33 @@ class PassShape:
     def around(self, sweep: int) -> int:
         """Points on a side that a sweep computes for those after it; 0 for the last sweep."""
         return self.part.radius * (self.sweeps - sweep)
+
+    @abstractmethod
+    def points(self, sweep: int) -> int:
+        """The number of points that the thread computes in a sweep."""
+
+    @property
+    @abstractmethod
+    def kept(self) -> float:
+        """Bytes of the lines between the first and the last sweep: of rings or buffers."""
+
+    @property
+    def redundant(self) -> float:
+        """The points that are computed once more, as a share of the points of the thread."""
+        computed = sum(self.points(sweep) for sweep in range(1, self.sweeps + 1))
+        return computed / (self.sweeps * self.part.points) - 1
+
+    def lines(self, width: int, low: int = 0, high: int = 0) -> float:
+        """The cache lines of points of a row, and of those up to ``low`` before (below 0) and
+        ``high`` after them.
+
+        Whole rows begin ``radius`` points after the start of a line, parts of rows anywhere.
+        """
+        per_line = self.line // DOUBLE
+        if self.part.blocks[2] < self.part.extents[2]:
+            return (width + high - low + per_line - 1) / per_line
+        first, last = self.part.radius + low, self.part.radius + width - 1 + high
+        return last // per_line - first // per_line + 1
 
 
 class FrontShape(PassShape):
@@ -100,17 +128,15 @@ class FrontShape(PassShape):
         sides = min(self.counts[axis - 1] - 1, 2)
         return min(extent, block + sides * around)
 
-    def lines(self, width: int, low: int = 0, high: int = 0) -> float:
-        """The cache lines of points of a row, and of those up to ``low`` before (below 0) and
-        ``high`` after them.
+    def written(self, sweep: int) -> float:
+        """Bytes of the part of a plane that a sweep writes in a block."""
+        rows, width = self.block_of(sweep)
+        return rows * self.lines(width) * self.line
 
-        Whole rows begin ``radius`` points after the start of a line, parts of rows anywhere.
-        """
-        per_line = self.line // DOUBLE
-        if self.counts[1] > 1:
-            return (width + high - low + per_line - 1) / per_line
-        first, last = self.radius + low, self.radius + width - 1 + high
-        return last // per_line - first // per_line + 1
+    @property
+    def kept(self) -> float:
+        """Bytes of the rings."""
+        return sum(self.depth * self.written(sweep) for sweep in range(1, self.sweeps))
 
     def plane(self, sweep: int) -> GridShape:
         """The sweep of one plane of a full block, as a shape of its own."""

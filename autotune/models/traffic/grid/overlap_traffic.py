@@ -78,6 +78,12 @@ class TileShape(PassShape):
         cut = (bk, 1 if self.part.planar else bj, bi)
         return replace(self.part, extents=cut, blocks=cut)
 
+    @property
+    def kept(self) -> float:
+        """Bytes of the lines of the buffers."""
+        planes, rows, width = self.box(1).extents
+        return min(2, self.sweeps - 1) * planes * rows * self.lines(width) * self.line
+
     def fresh(self, axis: int) -> float:
         """The share of what the first sweep reads in a dimension that no tile before has read."""
         tiles, ghosts = self.counts[axis], 2 * self.part.radius

@@ -24,11 +24,6 @@ class FrontDistances:
 
     shape: FrontShape
 
-    def written(self, sweep: int) -> float:
-        """Bytes of the part of a plane that a sweep writes in a block."""
-        rows, width = self.shape.block_of(sweep)
-        return rows * self.shape.lines(width) * self.shape.line
-
     def read(self, sweep: int, access: GridAccess, offset: int) -> float:
         """Lines of a plane at an offset that a sweep reads in a block."""
         rows, width = self.shape.block_of(sweep)
@@ -45,15 +40,13 @@ class FrontDistances:
             if access.read
             for offset in plane_offsets(access)
         )
-        return read * self.shape.line + self.written(sweep)
+        return read * self.shape.line + self.shape.written(sweep)
 
     def fronts(self, count: int) -> float:
         """Bytes that so many fronts in a row touch."""
         shape = self.shape
-        first, depth = shape.source, shape.depth
-        total = _union(plane_offsets(first), range(count)) * self._widest(first)
-        total += sum(depth * self.written(s) for s in range(1, shape.sweeps))
-        total += count * self.written(shape.sweeps)
+        total = _union(plane_offsets(shape.source), range(count)) * self._widest(shape.source)
+        total += shape.kept + count * shape.written(shape.sweeps)
         for access in self.coefficients:
             lags = [q - shape.radius * s for q in range(count) for s in range(shape.sweeps)]
             total += _union(plane_offsets(access), lags) * self._widest(access)
@@ -72,13 +65,9 @@ class FrontDistances:
     def block(self) -> float:
         """Bytes that a block touches from its first front to its last."""
         shape = self.shape
-        planes = self._widest(shape.source) + self.written(shape.sweeps)
+        planes = self._widest(shape.source) + shape.written(shape.sweeps)
         planes += sum(self._widest(access) for access in self.coefficients)
-        return shape.planes_of(1) * planes + self.rings()
-
-    def rings(self) -> float:
-        """Bytes of the rings."""
-        return sum(self.shape.depth * self.written(s) for s in range(1, self.shape.sweeps))
+        return shape.planes_of(1) * planes + shape.kept
 
     def grid(self) -> float:
         """Bytes that a pass over all blocks touches."""
@@ -88,7 +77,7 @@ class FrontDistances:
         plane = (rows + (0 if shape.part.planar else ghosts)) * shape.line
         plane *= -(-(width + ghosts) * DOUBLE // shape.line)
         arrays = 1 + len(self.coefficients)
-        return plane * (arrays * (shape.planes_of(0) + ghosts) + shape.planes) + self.rings()
+        return plane * (arrays * (shape.planes_of(0) + ghosts) + shape.planes) + shape.kept
 
     def _widest(self, access: GridAccess) -> float:
         """Bytes of a plane of a block that the first sweep reads."""

@@ -203,7 +203,7 @@ class _Sweep:
 
     def _write(self) -> RowStream:
         distances, shape = self.distances, self.distances.shape
-        lines = distances.written(self.sweep) / shape.line
+        lines = shape.written(self.sweep) / shape.line
         if self.sweep == shape.sweeps:
             across = distances.grid()
             return RowStream(shape.target, lines, across, stores=True, outward=across)
@@ -214,7 +214,7 @@ class _Sweep:
         # only the next sweep reads this ring, and its last plane before this sweep comes again
         again = distances.fronts(replaced)
         if replaced == 1:
-            again -= shape.depth * distances.written(self.sweep)
+            again -= shape.depth * shape.written(self.sweep)
         return RowStream(_RINGS, lines, again, stores=True, outward=longest)
 
     def _read(self, access: GridAccess, row: str) -> Iterator[RowStream]:

@@ -121,24 +121,25 @@ def _chosen(entry: Ranked, why: str) -> Chosen:
 
 def _top(predicted: Sequence[Ranked], count: int) -> list[tuple[Ranked, str]]:
     """The best entries in order of rank, each with a remark for its reason."""
-    contenders = [entry for entry in predicted if entry.undecided][:_FURTHEST]
+    undecided = [entry for entry in predicted if entry.undecided]
+    contenders = undecided[:_FURTHEST]
     if len(contenders) <= count:
         return [(entry, "") for entry in predicted[:count]]
     bundles = _bundles(contenders)
     likely = _likely([bundle[0] for bundle in bundles])
     order = sorted(range(1, len(bundles)), key=lambda k: (-likely[k], k))
     chosen = [0, *order][:count]
-    best = [(bundles[k][0], _undecided(k, likely[k], len(contenders))) for k in chosen]
+    best = [(bundles[k][0], _undecided(k, likely[k], len(undecided))) for k in chosen]
     copies = [entry for bundle in bundles for entry in bundle[1:]]
     copies.sort(key=lambda entry: entry.rank or 0)
     best += [(entry, ", predicted as another one is") for entry in copies[: count - len(best)]]
     return sorted(best, key=lambda pair: pair[0].rank or 0)
 
 
-def _undecided(place: int, likely: float, contenders: int) -> str:
+def _undecided(place: int, likely: float, count: int) -> str:
     if place:
         return f", not told apart from the first: the fastest with {100 * likely:.0f} %"
-    return f", not told apart from {contenders - 1} others"
+    return f", not told apart from {count - 1} others"
 
 
 def _bundles(contenders: Sequence[Ranked]) -> list[list[Ranked]]:

@@ -14,6 +14,7 @@ from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
 from autotune.codegen.tree import loop_tree, variant_program
 from autotune.domain.problem import Ivp, Problem, Region
 from autotune.domain.variant import Interchange, Jam, Tile, Vectorize
+from autotune.errors import InputError
 from autotune.language.expression import parse
 from autotune.measuring.verification import ivp_reference, verify
 from autotune.models.traffic import analyse
@@ -113,7 +114,10 @@ def test_initial_values_read_nothing_through_an_array() -> None:
 def test_an_array_that_leaves_y_at_the_size_of_a_run_ends_the_program(workshop: Workshop) -> None:
     """The sizes that are checked when a problem is read are small: this array is wrong at 100."""
     at = network("j if n < 50 else j + 1", size=100)
-    with pytest.raises(ValueError, match=r"partner\[99\] = 100 is not one of y\[0\] .. y\[99\]"):
+    with pytest.raises(
+        InputError,
+        match=r"network: index array partner: partner\[99\] = 100 is not one of y\[0\] .. y\[99\]",
+    ):
         ivp_reference.rhs(at.ivp, 100)
     program = workshop.build(sources(variant(Interchange("lc", ("j", "i", "l"))), at))
     with pytest.raises((AssertionError, subprocess.CalledProcessError)) as caught:

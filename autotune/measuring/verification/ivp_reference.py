@@ -15,6 +15,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from autotune.domain.problem import IndexSum, Ivp, Problem, Region, offset
+from autotune.errors import Fault, InputError
 from autotune.language.expression import (
     Bin,
     Call,
@@ -192,7 +193,7 @@ class _Rhs:
 
 
 def _tables(ivp: Ivp, values: Mapping[str, float | int]) -> dict[str, NDArray[np.int64]]:
-    """The index arrays; ValueError for an element outside y."""
+    """The index arrays; InputError for an element outside y."""
     n = int(values["n"])
     block = _Block(0, 1, 0, n)
     tables = {}
@@ -202,7 +203,8 @@ def _tables(ivp: Ivp, values: Mapping[str, float | int]) -> dict[str, NDArray[np
         outside = np.flatnonzero((table < 0) | (table >= n))
         if outside.size:
             j = int(outside[0])
-            raise ValueError(f"{name}[{j}] = {table[j]} is not one of y[0] .. y[{n - 1}]")
+            found = f"index array {name}: {name}[{j}] = {table[j]} is not one of y[0] .. y[{n - 1}]"
+            raise InputError(Fault(where=ivp.name, found=found))
         tables[name] = table
     return tables
 

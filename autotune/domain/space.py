@@ -25,6 +25,7 @@ from autotune.domain.variant import (
     Pad,
     Pipeline,
     StreamStores,
+    Strip,
     Tile,
     Transformation,
     Unroll,
@@ -44,6 +45,7 @@ TransformationKind = Literal[
     "tile",
     "fuse_tiles",
     "pipeline",
+    "strip",
     "contract",
     "in_place",
     "hoist",
@@ -65,6 +67,7 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "tile": Tile,
     "fuse_tiles": FuseTiles,
     "pipeline": Pipeline,
+    "strip": Strip,
     "contract": Contract,
     "in_place": InPlace,
     "hoist": Hoist,
@@ -157,6 +160,8 @@ class Rule:
                 return FuseTiles(text("first"), text("second"), whole("size"), text("buffer"))
             case "pipeline":
                 return Pipeline(text("loop"), whole("block"))
+            case "strip":
+                return Strip(whole("rows"))
             case "contract":
                 return Contract(text("array"))
             case "in_place":

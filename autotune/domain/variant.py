@@ -104,6 +104,23 @@ class InPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class Strip:
+    """Transformation: run a pipeline on one strip of the rows of all planes after another.
+
+    Its windows then hold parts of planes, so that they fit in a cache where whole planes do not.
+    Stages compute the rows at the borders of their strips redundantly (overlapped tiles,
+    Krishnamoorthy et al., PLDI 2007).
+    """
+
+    rows: int
+    """The most rows of a strip; the strips of a plane are as equal as possible."""
+
+    def __post_init__(self) -> None:
+        if self.rows < 1:
+            raise ValueError(f"a strip needs at least one row, not {self.rows}")
+
+
+@dataclass(frozen=True, slots=True)
 class Hoist:
     """Transformation: evaluate a right-hand side once in place of once for each iteration of a
     short loop that does not change it (loop-invariant code motion).
@@ -300,6 +317,7 @@ Transformation = (
     | Tile
     | FuseTiles
     | Pipeline
+    | Strip
     | Contract
     | InPlace
     | Hoist

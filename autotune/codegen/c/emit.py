@@ -507,16 +507,36 @@ def _pipeline(
     yield f"const long span = {len(node.body.nodes) - 1} * lag;"
     yield f"if ({first} < {last}) {{"
     yield f"    const long begin = {first} > span ? {first} - span : 0;"
+    if node.strips is not None:
+        yield "    for (long strip = 0; strip < plane_size; strip += strip_width)"
     yield f"    for (long at = begin; at < {last} + span; at += {node.block}) {{"
     for stage in node.body.nodes:
         assert isinstance(stage, loop_tree.PipelineStage)
+        parts = ("from", "to") if node.strips is None else ("head", "tail")
         yield "        {"
-        yield (f"            const long from = stage_from(at, {first}, span,{GLUE}{stage.number});")
         yield (
-            f"            const long to = stage_to(at + {node.block}, {last}, span,"
+            f"            const long {parts[0]} = stage_from(at, {first}, span,"
             f"{GLUE}{stage.number});"
         )
-        yield "            if (from < to) {"
+        yield (
+            f"            const long {parts[1]} = stage_to(at + {node.block}, {last}, span,"
+            f"{GLUE}{stage.number});"
+        )
+        if node.strips is None:
+            yield "            if (from < to) {"
+        else:
+            further = f"{len(node.body.nodes) - 1 - stage.number} * margin"
+            yield (
+                "            for (long corner = head / plane_size * plane_size; corner < tail;"
+                " corner += plane_size) {"
+            )
+            yield f"                const long from = strip_from(head, corner, strip - {further});"
+            yield (
+                "                const long to = strip_to(tail, corner, strip + strip_width +"
+                f" {further});"
+            )
+            yield "                if (from >= to)"
+            yield "                    continue;"
         calls = [
             f"    const struct place place = place_of(&windows,{GLUE}from);",
             *_inside(stage.body, phases, {**bounds, None: ("from", "to")}),

@@ -149,6 +149,7 @@ def _step(
         support=c_expressions.support("\n".join(value for _, _, value in constants)),
         body=emit.step_lines(program, phases),
         **_windows(program),
+        strips=_strips(program, kinds),
         in_place=_in_place(program),
         **_waits(program, ivp, kinds),
         stages=loop_tree.stages(program.body),
@@ -172,6 +173,19 @@ def _windows(program: loop_tree.StepProgram) -> dict[str, object]:
         "far_rows": sum(window.rows for window in ordered if window.neighbours),
         "window_rows": sum(window.rows for window in ordered),
         "block": max((p.block for p in loop_tree.pipelines(program.body)), default=0),
+    }
+
+
+def _strips(program: loop_tree.StepProgram, kinds: c_expressions.Kinds) -> dict[str, object]:
+    """Template fields of the strips of a pipeline; empty without."""
+    strips = next((p.strips for p in loop_tree.pipelines(program.body) if p.strips), None)
+    if strips is None:
+        return {}
+    return {
+        "plane": c_expressions.whole(strips.plane, kinds),
+        "row": c_expressions.whole(strips.row, kinds),
+        "rows": strips.rows,
+        "margin": strips.margin,
     }
 
 

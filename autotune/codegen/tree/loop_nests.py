@@ -93,6 +93,8 @@ class PipelineNest:
     """One ``StageNest`` after another."""
     in_place: tuple[str, str] | None = None
     """The array that the first stage reads and the last one writes where it lies, and its copy."""
+    strip: int | None = None
+    """The most rows of a plane that it takes at a time; None: all."""
 
 
 @dataclass(frozen=True, slots=True)

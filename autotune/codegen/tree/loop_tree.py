@@ -282,6 +282,39 @@ class PipelineStage:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaneStrips:
+    """Strips of the rows of every plane, as equal as possible: a pipeline takes one strip of all
+    planes after another.
+
+    Of S stages, stage k computes (S - 1 - k) ``margin`` rows more than the strip on both sides, as
+    far as the plane has rows.
+    """
+
+    rows: int
+    """The most rows of a strip."""
+    margin: int
+    """Rows before and after a component that a right-hand side reads, in its plane and others."""
+    row: Expr
+    """Components of a row in terms of N and the constants of the problem."""
+    plane: Expr
+    """Components of a plane."""
+
+    def widths(self, row: int, plane: int, later: int) -> list[int]:
+        """The components that a stage computes of a plane, strip by strip, where ``later`` stages
+        follow; ``row`` and ``plane`` in components.
+
+        >>> PlaneStrips(4, 1, Num(2), Num(14)).widths(2, 14, 1)
+        [10, 8]
+        """
+        rows = plane // row
+        width, more = -(-rows // -(-rows // self.rows)), later * self.margin
+        return [
+            row * (min(start + width + more, rows) - max(start - more, 0))
+            for start in range(0, rows, width)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class PipelineLoop:
     """A loop over blocks of ``block`` components; stage k runs k lags behind stage 0.
 
@@ -299,6 +332,8 @@ class PipelineLoop:
     """The array that stage 0 reads around its block and the last one writes where it lies, and the
     copy of it: there the last stage keeps components apart that other threads may still read, those
     within S lags of the ends of the thread's block."""
+    strips: PlaneStrips | None = None
+    """What a pipeline takes of each plane at a time; None: whole planes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from autotune.codegen.tree.loop_nests import (
     StoreStatement,
     TileNest,
 )
+from autotune.codegen.tree.strips import plane_strips
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import Ivp
 from autotune.language.expression import (
@@ -209,7 +210,8 @@ class Outliner:
             stages.append(loop_tree.PipelineStage(number, _with_rows(block, version)))
         distance = self.ivp.access_distance
         body = loop_tree.NodeBlock(tuple(stages))
-        return loop_tree.PipelineLoop(nest.block, distance, body, nest.in_place)
+        strips = None if nest.strip is None else plane_strips(self.ivp, nest.strip)
+        return loop_tree.PipelineLoop(nest.block, distance, body, nest.in_place, strips)
 
     def _repeat(self, loop: NestLoop, parent: Nest | None) -> list[loop_tree.Node]:
         assert loop.end is not None

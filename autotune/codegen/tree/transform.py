@@ -348,6 +348,11 @@ def in_place(tree: Nodes, array: str) -> Nodes:
 
     def change(node: Node) -> Nodes:
         match node:
+            case PipelineNest(strip=int()):
+                raise IllegalTransformation(
+                    f"a pipeline of strips needs a second copy of {array}: the next strip reads"
+                    " the old values beside it"
+                )
             case PipelineNest(body=(*stages, StageNest(body=body) as last)):
                 renamed = tuple(_renamed(nest, twin, array) for nest in nests(body))
                 body = (*stages, replace(last, body=renamed))

@@ -11,6 +11,7 @@ from autotune.codegen.tree import (
     loop_tree,
     regions,
     streaming,
+    strips,
     transform,
     waits,
 )
@@ -53,6 +54,7 @@ from autotune.domain.variant import (
     Pipeline,
     SeveralSweeps,
     StreamStores,
+    Strip,
     Tile,
     Transformation,
     Unroll,
@@ -294,6 +296,8 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
             return transform.fuse_tiles(tree, first, second, size, buffer)
         case Pipeline(loop=loop, block=block):
             return transform.pipeline(tree, loop, block)
+        case Strip(rows=rows):
+            return strips.strip(tree, rows)
         case Contract(array=array):
             return transform.contract(tree, array)
         case InPlace(array=array):

@@ -32,6 +32,7 @@ from autotune.domain.variant import (
     Pad,
     Pipeline,
     StreamStores,
+    Strip,
     Tile,
     Variant,
 )
@@ -144,6 +145,18 @@ def test_pipelines_of_ranks_fetch_their_borders_once_a_step(
         several = candidate(chosen, at, ranks, threads, way)
         (phase,) = communication.phases(program(chosen, at), at, several)
         assert (phase.array, phase.times) == ("y", 1)
+
+
+def test_strips_of_a_pipeline_agree_on_ranks(mpi_workshop: Workshop) -> None:
+    at = problem("heat3d", 23)
+    chosen = variant(Fuse("approx", "update"), Pipeline("k", 64), Strip(5))
+    expected = ivp_reference.integrate(at, STEPS)
+    path = build(mpi_workshop, chosen, at)
+    for way, ranks, threads in (("neighbour", 2, 2), ("allgather", 3, 1)):
+        verdict = verify.judge(
+            state(path, at, ranks, threads, way), expected, verify.fields(at.ivp, at.size)
+        )
+        assert verdict.status == "ok", f"{way} on {ranks} x {threads}: {verdict.detail}"
 
 
 def test_ranks_smaller_than_the_borders_of_a_pipeline_are_refused() -> None:

@@ -61,7 +61,7 @@ def test_every_kind_of_rule_makes_its_transformation():
     values = {"kernel": "lc", "first": "a", "second": "b", "buffer": "Y", "order": "jli"}
     values |= {"dimension": "j", "size": 8, "lines": 1, "factor": 2, "sweeps": 3}
     values |= {"loop": "k", "block": 8, "array": "F", "doubles": 8, "lanes": 4}
-    values |= {"among": "neighbours"}
+    values |= {"among": "neighbours", "rows": 4}
     for kind, made in TRANSFORMATIONS.items():
         names = [field.name for field in dataclasses.fields(made)]
         rule = Rule(kind=kind, arguments={name: values[name] for name in names})

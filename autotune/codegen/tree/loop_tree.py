@@ -25,10 +25,10 @@ In a ``GridSweep`` an element is accessed at constant offsets of the point; its 
 the stencil and on how far the innermost loop is unrolled, never on extents, blocks or threads.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from autotune.language.expression import Expr, Ref, references, symbols
+from autotune.language.expression import Expr, Ref, number, references, symbols
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,17 +299,19 @@ class PlaneStrips:
     plane: Expr
     """Components of a plane."""
 
-    def widths(self, row: int, plane: int, later: int) -> list[int]:
-        """The components that a stage computes of a plane, strip by strip, where ``later`` stages
-        follow; ``row`` and ``plane`` in components.
+    def shares(self, values: Mapping[str, float | int], later: int) -> list[float]:
+        """What a stage computes of a plane, strip by strip, as shares of its components.
 
-        >>> PlaneStrips(4, 1, Num(2), Num(14)).widths(2, 14, 1)
-        [10, 8]
+        ``values``: of N and the constants. ``later``: the number of stages after it.
+
+        >>> from autotune.language.expression import Num
+        >>> PlaneStrips(5, 1, Num(2), Num(16)).shares({}, 1)
+        [0.625, 0.625]
         """
-        rows = plane // row
+        rows = int(number(self.plane, values)) // int(number(self.row, values))
         width, more = -(-rows // -(-rows // self.rows)), later * self.margin
         return [
-            row * (min(start + width + more, rows) - max(start - more, 0))
+            (min(start + width + more, rows) - max(start - more, 0)) / rows
             for start in range(0, rows, width)
         ]
 

@@ -68,13 +68,13 @@ def _offsets(ivp: Ivp, region: Region) -> list[Expr]:
 
 def _margin(ivp: Ivp, region: Region, offset: Expr, sizes: tuple[int, ...]) -> int:
     """The rows that an offset goes beyond those of the component, apart from whole planes."""
-    assert ivp.row is not None
-    assert ivp.plane is not None
     most = 0
     planes: int | None = None
     for size in reversed(sizes):
         values = {**ivp.values(size), "j": 0}
-        row, plane = int(number(ivp.row, values)), int(number(ivp.plane, values))
+        row, plane = ivp.row_length(size), ivp.plane_length(size)
+        assert row is not None
+        assert plane is not None
         shift = int(number(offset, values))
         planes = round(shift / plane) if planes is None else planes
         within = shift - planes * plane

@@ -21,6 +21,7 @@ from autotune.domain.variant import (
     FuseTiles,
     Pipeline,
     SeveralSweeps,
+    Strip,
     Tile,
     Unroll,
 )
@@ -205,7 +206,10 @@ def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
     team = candidate.ranks * candidate.threads
     components = max([_TILES * min(size, problem.n) for size in tiles] + [5.0 * _LINE]) * team
     smallest = _smallest(problem.ivp, components)
-    while _cannot_communicate(candidate, problem, smallest) and smallest < problem.size:
+    rows = max((t.rows for t in transformations if isinstance(t, Strip)), default=0)
+    while smallest < problem.size and (
+        _cannot_communicate(candidate, problem, smallest) or _rows(problem.ivp, smallest) <= rows
+    ):
         smallest += 2
     sizes = [
         size
@@ -243,6 +247,12 @@ def _smallest(ivp: Ivp, components: float) -> int:
 
 def _components(ivp: Ivp, size: int) -> int:
     return int(ivp.values(size)["n"])
+
+
+def _rows(ivp: Ivp, size: int) -> float:
+    """The rows of a plane; infinite without planes."""
+    row, plane = ivp.row_length(size), ivp.plane_length(size)
+    return float("inf") if row is None or plane is None else plane // row
 
 
 def _complete(ivp: Ivp, size: int) -> bool:

@@ -9,6 +9,7 @@ the long dimension, a *position* what all stages do while each advances by a blo
                    stage 2
 
 A slot is a part of the block where the lag is shorter; else a block is a tile of the slot.
+With strips of planes, the same holds of the components of one strip, so a lag is a part of one.
 Rows of the state are new objects in every slot. A window is as many objects as it has slots; they
 come round again. The positions before the steady one are the history of its reuse distances.
 """
@@ -17,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from autotune.language.expression import number
 from autotune.models.traffic.passes import (
     DOUBLE,
     AccessCluster,
@@ -52,6 +54,14 @@ class PipelineRanges:
     """Access distance of the right-hand side, in components."""
     line: int
     """Bytes of a cache line."""
+    values: Mapping[str, float | int]
+    """The constants of the problem."""
+
+    def strips(self, phase: CallPhase, stage: int) -> list[float]:
+        """What a stage computes of a plane, strip by strip, as shares of its components."""
+        if phase.strips is None:
+            return [1.0]
+        return phase.strips.shares(self.values, phase.stages[-1] - stage)
 
     @property
     def lag(self) -> int:
@@ -100,7 +110,7 @@ def _iterations(
         margin = (phase.stages[-1] - stage) * ranges.lag
         low = max(first - margin, 0, shape.lower)
         high = min(end + margin, ranges.n, shape.upper)
-        count = max(0, high - low) * shape.share
+        count = max(0, high - low) * shape.share * sum(ranges.strips(phase, stage))
         result.append(count if count * _SMALLEST >= end - first else 0.0)
     return tuple(result)
 
@@ -126,13 +136,17 @@ class _Builder:
     ranges: PipelineRanges
     work: tuple[float, ...]
     block: tuple[int, int]
+    strip: float = field(init=False)
+    """The share of a plane that a stage computes in a strip, a mean; 1 without strips."""
+    size: float = field(init=False)
+    """Components of a block."""
     behind: int = field(init=False)
     """Slots from a stage to the next."""
     parts: int = field(init=False)
     """Slots of a block; 1 where a block is a part of a slot."""
     slot: float = field(init=False)
     """Components of a slot."""
-    window: int = field(init=False)
+    window: float = field(init=False)
     """Components of a window that holds neighbours."""
     turns: int = field(init=False)
     """Slots of such a window."""
@@ -143,7 +157,11 @@ class _Builder:
     """The rows that each call accesses."""
 
     def __post_init__(self) -> None:
-        size, lag = self.size, self.ranges.lag
+        assert self.phase.tile is not None
+        shares = [s for k in self.phase.stages for s in self.ranges.strips(self.phase, k)]
+        self.strip = sum(shares) / len(shares)
+        self.size = size = self.block_size()
+        lag = self.ranges.lag * self.strip
         self.behind = self.parts = 1
         if lag >= size:
             self.behind = max(1, round(lag / max(size, lag / _FINEST)))
@@ -153,15 +171,18 @@ class _Builder:
             self.slot = size / self.parts
         else:
             self.behind, self.slot = 0, float(size)
-        components = size + self.ranges.distance + max(lag, self.ranges.distance)
-        self.window = -(-components // _PAGE) * _PAGE
+        between = self.ranges.distance + max(self.ranges.lag, self.ranges.distance)
+        pages = -(-(self.phase.tile + between) // _PAGE)
+        self.window = pages * _PAGE - between * (1 - self.strip)
         self.turns = max(2 * self.behind + self.parts, round(self.window / self.slot))
 
-    @property
-    def size(self) -> int:
-        """Components of a block."""
+    def block_size(self) -> float:
+        """Components of a block, of which a strip may hold a part only."""
         assert self.phase.tile is not None
-        return self.phase.tile
+        if self.phase.strips is None:
+            return self.phase.tile
+        part = self.strip * number(self.phase.strips.plane, self.ranges.values)
+        return max(min(self.phase.tile, part), self.phase.tile * self.strip)
 
     def passes(self, alike: int) -> ThreadPasses:
         """The passes of a time step, from the state after the step before it."""
@@ -238,13 +259,13 @@ class _Builder:
         rows = dict(call.rows)
         shape, line = self.shapes[call.sweep], self.ranges.line
         result = []
-        for cluster in clusters(shape.accesses, self.slot / 2, line):
+        for cluster in clusters(shape.accesses, self.slot / 2 / self.strip, line):
             row, turns, size = rows[cluster.parameter], 0, DOUBLE * self.slot
             if self.schedule.neighbours(row):
                 turns, size = self.turns, DOUBLE * self.window / self.turns
             elif not self.schedule.stored(row):
                 turns = self.parts
-            ahead = round(cluster.shift / self.slot)
+            ahead = round(cluster.shift * self.strip / self.slot)
             result.append(RowOfCall(row, ahead, turns, size, cluster))
         return result
 

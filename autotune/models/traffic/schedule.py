@@ -20,6 +20,7 @@ from autotune.codegen.tree.loop_tree import (
     NodeBlock,
     PipelineLoop,
     PipelineStage,
+    PlaneStrips,
     PutBack,
     Repeat,
     StepProgram,
@@ -53,6 +54,8 @@ class CallPhase:
     tile: int | None
     stages: tuple[int, ...] = ()
     """The stage of each call in a pipeline, whose blocks are ``tile`` components long."""
+    strips: PlaneStrips | None = None
+    """What a pipeline takes of each plane at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ class _Walk:
                 raise ValueError(f"{type(stage).__name__} beside the stages of a pipeline")
             self.block(stage.body, loop, calls)
             stages += [stage.number] * (len(calls) - len(stages))
-        self.phases.append(CallPhase(tuple(calls), node.block, tuple(stages)))
+        self.phases.append(CallPhase(tuple(calls), node.block, tuple(stages), node.strips))
 
     def call(self, sweep: AnySweep, loop: Mapping[str, int], tile: list[int] | None) -> None:
         rows = tuple(

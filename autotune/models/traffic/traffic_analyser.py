@@ -74,7 +74,8 @@ class TrafficAnalyser:
         line, n = int(self.machine.line), int(self._values[place]["n"])
         shapes = self._shapes_of(plan, place)
         if plan.windows:
-            ranges = PipelineRanges(n, granule, self._distances[place], line)
+            values = self._values[place]
+            ranges = PipelineRanges(n, granule, self._distances[place], line, values)
             passes = pipeline_passes(plan, shapes, ranges, threads)
         else:
             passes = thread_passes(plan, shapes, n, granule, threads, line)

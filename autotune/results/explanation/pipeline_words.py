@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from statistics import mean
 
 from autotune.codegen.tree import loop_tree
 from autotune.domain.machine import CacheLevel, Machine
@@ -69,17 +70,30 @@ class PipelineSizes:
     layout: ExecutionLayout
 
     def window_bytes(self, size: int) -> int:
-        """The bytes of the windows of one thread at a problem size."""
+        """The bytes of the windows of one thread at a problem size; with strips, of the parts that
+        a strip uses.
+        """
         (pipeline,) = loop_tree.pipelines(self.program.body)
         distance = self.problem.ivp.distance(size)
         block = pipeline.block
         far = _up(block + distance + max(distance, self._lag(size)), _PAGE)
+        part = mean(share for shares in self._shares(size) for share in shares)
+        far -= int((1 - part) * (distance + max(distance, self._lag(size))))
         lengths = (far if w.neighbours else _up(block, _PAGE) for w in self.program.windows)
         rows = (window.rows for window in self.program.windows)
         return _DOUBLE * sum(n * r for n, r in zip(lengths, rows, strict=True))
 
+    def _shares(self, size: int) -> list[list[float]]:
+        """What each stage computes of a plane, strip by strip."""
+        (pipeline,) = loop_tree.pipelines(self.program.body)
+        if pipeline.strips is None:
+            return [[1.0]]
+        values = self.problem.ivp.values(size)
+        return [pipeline.strips.shares(values, k) for k in range(len(pipeline.body.nodes))]
+
     def redundant(self, size: int) -> float:
-        """The components that a thread computes for its neighbours, as a share of its block.
+        """The components that a thread computes more than once or for its neighbours, as a share of
+        its block.
 
         It is the mean over all stages, of a thread with as many neighbours as any has.
         """
@@ -88,7 +102,8 @@ class PipelineSizes:
         (pipeline,) = loop_tree.pipelines(self.program.body)
         later = len(pipeline.body.nodes) - 1
         border = sides * later * self._lag(size) / 2
-        return border * threads / self.problem.ivp.values(size)["n"]
+        beside = border * threads / self.problem.ivp.values(size)["n"]
+        return (1 + beside) * mean(sum(shares) for shares in self._shares(size)) - 1
 
     def _lag(self, size: int) -> int:
         return _up(self.problem.ivp.distance(size), self.program.granule)
@@ -98,7 +113,8 @@ class PipelineSizes:
         size = self.problem.size
         windows = self.window_bytes(size)
         work = self.redundant(size)
-        borders = f", and {100 * work:.2g} % more work at the borders of its block" if work else ""
+        part = "block" if self._shares(size) == [[1.0]] else "block and its strips"
+        borders = f", and {100 * work:.2g} % more work at the borders of its {part}" if work else ""
         yield f"A thread keeps {show(windows, 'size')} of windows{borders}."
         threads = self.layout.ranks // self.layout.nodes * self.layout.threads
         cache = holding(machine, threads, windows)

@@ -10,7 +10,7 @@ from autotune.codegen.tree import variant_program
 from autotune.codegen.tree.loop_tree import Assign, PipelineLoop, Repeat, StepProgram, Sweep
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 from autotune.domain.problem import Problem
-from autotune.domain.variant import Fuse, Interchange, Pipeline, Variant
+from autotune.domain.variant import Fuse, Interchange, Pipeline, Strip, Transformation, Variant
 from autotune.files import config
 from autotune.language.expression import number, references
 from autotune.models.traffic import StepTraffic, analyse
@@ -33,8 +33,9 @@ Line = tuple[str, int, int]
 """Array, row and number of a line."""
 
 
-def made(at: Problem, block: int) -> StepProgram:
-    chosen = Variant(skeleton="pirk", transformations=(*JLI, Pipeline("k", block)), parameters={})
+def made(at: Problem, block: int, *further: Transformation) -> StepProgram:
+    transformations = (*JLI, Pipeline("k", block), *further)
+    chosen = Variant(skeleton="pirk", transformations=transformations, parameters={})
     return variant_program.program(chosen, SKELETON, at)
 
 
@@ -46,12 +47,42 @@ def touched(program: StepProgram, at: Problem) -> Iterator[Line]:
     far = -(-(loop.block + distance + lag) // PAGE) * PAGE
     lengths = {w.array: far if w.neighbours else 0 for w in program.windows}
     stages = len(loop.body.nodes)
-    for begin in range(0, n + stages * lag, loop.block):
-        for number_, stage in enumerate(loop.body.nodes):
-            first = max(0, begin - number_ * lag)
-            last = min(n, begin + loop.block - number_ * lag)
-            for sweep, index in calls(stage.body.nodes):
-                yield from lines(sweep, index, (first, last), lengths, at)
+    for start, end in strips(loop, at):
+        for begin in range(0, n + stages * lag, loop.block):
+            for number_, stage in enumerate(loop.body.nodes):
+                first = max(0, begin - number_ * lag)
+                last = min(n, begin + loop.block - number_ * lag)
+                for part in parts(loop, at, (first, last), (start, end), stages - 1 - number_):
+                    for sweep, index in calls(stage.body.nodes):
+                        yield from lines(sweep, index, part, lengths, at)
+
+
+def strips(loop: PipelineLoop, at: Problem) -> Iterator[tuple[int, int]]:
+    """The strips of a plane, from and to which row."""
+    if loop.strips is None:
+        yield 0, at.n
+        return
+    values = at.ivp.values(at.size)
+    rows = int(number(loop.strips.plane, values) // number(loop.strips.row, values))
+    width = -(-rows // -(-rows // loop.strips.rows))
+    yield from ((start, min(start + width, rows)) for start in range(0, rows, width))
+
+
+def parts(
+    loop: PipelineLoop, at: Problem, block: tuple[int, int], strip: tuple[int, int], later: int
+) -> Iterator[tuple[int, int]]:
+    """What a stage computes of a block: the rows of a strip, and those that later stages need."""
+    if loop.strips is None:
+        yield block
+        return
+    values = at.ivp.values(at.size)
+    row, plane = (int(number(e, values)) for e in (loop.strips.row, loop.strips.plane))
+    low = max(0, (strip[0] - later * loop.strips.margin) * row)
+    high = min(plane, (strip[1] + later * loop.strips.margin) * row)
+    for corner in range(block[0] // plane * plane, block[1], plane):
+        first, last = max(block[0], corner + low), min(block[1], corner + high)
+        if first < last:
+            yield first, last
 
 
 def calls(nodes: tuple[object, ...], index: int = 0) -> Iterator[tuple[Sweep, int]]:
@@ -125,6 +156,19 @@ def test_lines_that_miss_are_those_of_an_lru_stack(ivp: str, size: int, block: i
     for capacity, count in zip(capacities, counted, strict=True):
         assert predicted(traffic, capacity) == pytest.approx(count, abs=0.1 * largest)
     assert predicted(traffic, 1024) < 0.3 * largest
+
+
+@pytest.mark.parametrize(("ivp", "size", "rows"), [("heat3d", 32, 8), ("heat3d", 32, 16)])
+def test_strips_touch_the_lines_of_their_rows(ivp: str, size: int, rows: int) -> None:
+    at = Problem(ivp=config.ivp(ivp), method=config.method("radau-iia-3"), correctors=2, size=size)
+    program = made(at, 128, Strip(rows))
+    step = list(touched(program, at))
+    capacities = [128, 1024, 4096]
+    counted = missed(step + step, len(step), capacities)
+    traffic = analyse(program, at, 1, MACHINE)
+    largest = predicted(traffic, 0)
+    for capacity, count in zip(capacities, counted, strict=True):
+        assert predicted(traffic, capacity) == pytest.approx(count, abs=0.1 * largest)
 
 
 def test_the_state_passes_through_the_memory_once() -> None:

@@ -12,7 +12,7 @@ from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.app import app
 from autotune.domain.ranking import Ranking, rank
 from autotune.domain.results import Part, Prediction
-from autotune.domain.variant import ExecutionLayout, Interchange, Pipeline
+from autotune.domain.variant import ExecutionLayout, Interchange, Pipeline, Strip
 from autotune.files import config
 from autotune.results.explanation.pipeline_words import PipelineSizes, saved
 from autotune.units import Seconds
@@ -20,9 +20,13 @@ from autotune.units import Seconds
 JLI = Interchange("lc", ("j", "l", "i"))
 
 
-def sizes(ivp: str, size: int, threads: int, block: int = 1024) -> PipelineSizes:
+def sizes(
+    ivp: str, size: int, threads: int, block: int = 1024, rows: int | None = None
+) -> PipelineSizes:
     at = problem(ivp, size)
-    program = SkeletonPrograms(config.skeleton("pirk")).make(variant(JLI, Pipeline("k", block)), at)
+    strips = () if rows is None else (Strip(rows),)
+    chosen = variant(JLI, Pipeline("k", block), *strips)
+    program = SkeletonPrograms(config.skeleton("pirk")).make(chosen, at)
     assert not isinstance(program, str)
     return PipelineSizes(program, at, ExecutionLayout(threads=threads))
 
@@ -43,6 +47,17 @@ def test_more_work_is_that_of_the_borders() -> None:
     assert sizes("heat2d", 1000, 1).redundant(1000) == 0
     assert sizes("heat2d", 1000, 2).redundant(1000) == pytest.approx(share)
     assert sizes("heat2d", 1000, 4).redundant(1000) == pytest.approx(4 * share)
+
+
+def test_strips_shorten_windows_and_add_work() -> None:
+    whole, strips = (sizes("heat3d", 256, 1, rows=rows) for rows in (None, 64))
+    correctors = problem("heat3d", 256).correctors
+    assert 0.25 < strips.window_bytes(256) / whole.window_bytes(256) < 0.3
+    # of 4 strips 2 have rows on both sides, half as many as correctors in the mean
+    assert strips.redundant(256) == pytest.approx(6 * correctors / 2 / 256)
+    assert "more work at the borders of its block and its strips" in next(
+        strips.in_words(made.machine())
+    )
 
 
 def test_the_words_name_the_last_size_that_a_cache_holds() -> None:

@@ -25,7 +25,7 @@ from autotune.domain.variant import (
     Pad,
     Pipeline,
     StreamStores,
-    Strip,
+    StripPlanes,
     Tile,
     Transformation,
     Unroll,
@@ -67,7 +67,7 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "tile": Tile,
     "fuse_tiles": FuseTiles,
     "pipeline": Pipeline,
-    "strip": Strip,
+    "strip": StripPlanes,
     "contract": Contract,
     "in_place": InPlace,
     "hoist": Hoist,
@@ -161,7 +161,7 @@ class Rule:
             case "pipeline":
                 return Pipeline(text("loop"), whole("block"))
             case "strip":
-                return Strip(whole("rows"))
+                return StripPlanes(whole("rows"))
             case "contract":
                 return Contract(text("array"))
             case "in_place":

@@ -104,7 +104,7 @@ class InPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class StripPlanes:
     """Transformation: run a pipeline on one strip of the rows of all planes after another.
 
     Its windows then hold parts of planes, so that they fit in a cache where whole planes do not.
@@ -317,7 +317,7 @@ Transformation = (
     | Tile
     | FuseTiles
     | Pipeline
-    | Strip
+    | StripPlanes
     | Contract
     | InPlace
     | Hoist

@@ -32,7 +32,7 @@ from autotune.domain.variant import (
     Pad,
     Pipeline,
     StreamStores,
-    Strip,
+    StripPlanes,
     Tile,
     Variant,
 )
@@ -149,7 +149,7 @@ def test_pipelines_of_ranks_fetch_their_borders_once_a_step(
 
 def test_strips_of_a_pipeline_agree_on_ranks(mpi_workshop: Workshop) -> None:
     at = problem("heat3d", 23)
-    chosen = variant(Fuse("approx", "update"), Pipeline("k", 64), Strip(5))
+    chosen = variant(Fuse("approx", "update"), Pipeline("k", 64), StripPlanes(5))
     expected = ivp_reference.integrate(at, STEPS)
     path = build(mpi_workshop, chosen, at)
     for way, ranks, threads in (("neighbour", 2, 2), ("allgather", 3, 1)):

@@ -18,7 +18,7 @@ from autotune.domain.variant import (
     Pad,
     Pipeline,
     StreamStores,
-    Strip,
+    StripPlanes,
     Transformation,
 )
 from autotune.language.expression import parse
@@ -43,13 +43,13 @@ def agrees(workshop: Workshop, ivp: str, size: int, *transformations: Transforma
 @pytest.mark.parametrize(("ivp", "size"), [("heat3d", 23), ("brusselator2d-mix", 71)])
 @pytest.mark.parametrize("rows", [1, 4, 12, 70])
 def test_strips_of_any_width_agree(ivp: str, size: int, rows: int, workshop: Workshop) -> None:
-    agrees(workshop, ivp, size, Pipeline("k", 64), Strip(rows), Pad(5))
-    agrees(workshop, ivp, size, JLI, Pipeline("k", 1024), Contract("F"), Strip(rows))
+    agrees(workshop, ivp, size, Pipeline("k", 64), StripPlanes(rows), Pad(5))
+    agrees(workshop, ivp, size, JLI, Pipeline("k", 1024), Contract("F"), StripPlanes(rows))
 
 
 @pytest.mark.parametrize(("ivp", "size"), [("heat3d", 3), ("heat3d", 4), ("brusselator2d-mix", 3)])
 def test_the_smallest_planes_agree(ivp: str, size: int, workshop: Workshop) -> None:
-    agrees(workshop, ivp, size, Pipeline("k", 64), Strip(1))
+    agrees(workshop, ivp, size, Pipeline("k", 64), StripPlanes(1))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_the_smallest_planes_agree(ivp: str, size: int, workshop: Workshop) -> N
 def test_strips_go_with_other_rules(
     further: tuple[Transformation, ...], workshop: Workshop
 ) -> None:
-    agrees(workshop, "heat3d", 21, *FUSED, Pipeline("k", 64), Strip(5), *further)
+    agrees(workshop, "heat3d", 21, *FUSED, Pipeline("k", 64), StripPlanes(5), *further)
 
 
 @pytest.mark.parametrize(("ivp", "margin"), [("heat3d", 1), ("brusselator2d-mix", 1)])
@@ -88,10 +88,10 @@ def test_offsets_are_split_into_planes_and_rows(offset: str, margin: int) -> Non
 
 def test_what_has_no_strips_is_refused() -> None:
     chosen: list[tuple[str, tuple[Transformation, ...], str]] = [
-        ("heat2d", (Pipeline("k", 64), Strip(4)), "heat2d has no planes of rows"),
-        ("heat3d", (Strip(4),), "only a pipeline runs strip by strip"),
-        ("heat3d", (Pipeline("k", 64), Strip(4), InPlace("y")), "needs a second copy of y"),
-        ("heat3d", (Pipeline("k", 64), InPlace("y"), Strip(4)), "in its place has no strips"),
+        ("heat2d", (Pipeline("k", 64), StripPlanes(4)), "heat2d has no planes of rows"),
+        ("heat3d", (StripPlanes(4),), "only a pipeline runs strip by strip"),
+        ("heat3d", (Pipeline("k", 64), StripPlanes(4), InPlace("y")), "needs a second copy of y"),
+        ("heat3d", (Pipeline("k", 64), InPlace("y"), StripPlanes(4)), "in its place has no strips"),
     ]
     for ivp, transformations, reason in chosen:
         with pytest.raises(IllegalTransformation, match=reason):
@@ -99,4 +99,4 @@ def test_what_has_no_strips_is_refused() -> None:
     with pytest.raises(IllegalTransformation, match="heat3d reads beyond the rows of a plane"):
         plane_strips(reading("2*N"), 4)
     with pytest.raises(ValueError, match="at least one row"):
-        Strip(0)
+        StripPlanes(0)

@@ -54,7 +54,7 @@ from autotune.domain.variant import (
     Pipeline,
     SeveralSweeps,
     StreamStores,
-    Strip,
+    StripPlanes,
     Tile,
     Transformation,
     Unroll,
@@ -296,7 +296,7 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
             return transform.fuse_tiles(tree, first, second, size, buffer)
         case Pipeline(loop=loop, block=block):
             return transform.pipeline(tree, loop, block)
-        case Strip(rows=rows):
+        case StripPlanes(rows=rows):
             return strips.strip(tree, rows)
         case Contract(array=array):
             return transform.contract(tree, array)

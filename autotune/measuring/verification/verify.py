@@ -21,7 +21,7 @@ from autotune.domain.variant import (
     FuseTiles,
     Pipeline,
     SeveralSweeps,
-    Strip,
+    StripPlanes,
     Tile,
     Unroll,
 )
@@ -206,7 +206,7 @@ def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
     team = candidate.ranks * candidate.threads
     components = max([_TILES * min(size, problem.n) for size in tiles] + [5.0 * _LINE]) * team
     smallest = _smallest(problem.ivp, components)
-    rows = max((t.rows for t in transformations if isinstance(t, Strip)), default=0)
+    rows = max((t.rows for t in transformations if isinstance(t, StripPlanes)), default=0)
     while smallest < problem.size and (
         _cannot_communicate(candidate, problem, smallest) or _rows(problem.ivp, smallest) <= rows
     ):

@@ -6,7 +6,7 @@ from fake_program import DECAY, MIDPOINT, make_candidate
 
 from autotune import paths
 from autotune.domain.problem import Problem
-from autotune.domain.variant import Candidate, ExecutionLayout, Pipeline, Strip, Tile, Variant
+from autotune.domain.variant import Candidate, ExecutionLayout, Pipeline, StripPlanes, Tile, Variant
 from autotune.files import config
 from autotune.measuring.verification import verify
 
@@ -98,7 +98,7 @@ class TestSize:
     def test_a_plane_has_several_strips(self):
         method = config.method("radau-iia-7")
         problem = Problem(ivp=config.ivp("heat3d"), method=method, correctors=6, size=161)
-        rules = (Pipeline("k", 64), Strip(12))
+        rules = (Pipeline("k", 64), StripPlanes(12))
         variant = Variant(skeleton="pirk", transformations=rules, parameters={})
         candidate = Candidate(variant=variant, problem=problem, layout=ExecutionLayout())
         assert 12 < verify.verification_problem(candidate).size < 20

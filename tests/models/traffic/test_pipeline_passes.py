@@ -10,7 +10,14 @@ from autotune.codegen.tree import variant_program
 from autotune.codegen.tree.loop_tree import Assign, PipelineLoop, Repeat, StepProgram, Sweep
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 from autotune.domain.problem import Problem
-from autotune.domain.variant import Fuse, Interchange, Pipeline, Strip, Transformation, Variant
+from autotune.domain.variant import (
+    Fuse,
+    Interchange,
+    Pipeline,
+    StripPlanes,
+    Transformation,
+    Variant,
+)
 from autotune.files import config
 from autotune.language.expression import number, references
 from autotune.models.traffic import StepTraffic, analyse
@@ -161,7 +168,7 @@ def test_lines_that_miss_are_those_of_an_lru_stack(ivp: str, size: int, block: i
 @pytest.mark.parametrize(("ivp", "size", "rows"), [("heat3d", 32, 8), ("heat3d", 32, 16)])
 def test_strips_touch_the_lines_of_their_rows(ivp: str, size: int, rows: int) -> None:
     at = Problem(ivp=config.ivp(ivp), method=config.method("radau-iia-3"), correctors=2, size=size)
-    program = made(at, 128, Strip(rows))
+    program = made(at, 128, StripPlanes(rows))
     step = list(touched(program, at))
     capacities = [128, 1024, 4096]
     counted = missed(step + step, len(step), capacities)

@@ -12,7 +12,7 @@ from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.app import app
 from autotune.domain.ranking import Ranking, rank
 from autotune.domain.results import Part, Prediction
-from autotune.domain.variant import ExecutionLayout, Interchange, Pipeline, Strip
+from autotune.domain.variant import ExecutionLayout, Interchange, Pipeline, StripPlanes
 from autotune.files import config
 from autotune.results.explanation.pipeline_words import PipelineSizes, saved
 from autotune.units import Seconds
@@ -24,7 +24,7 @@ def sizes(
     ivp: str, size: int, threads: int, block: int = 1024, rows: int | None = None
 ) -> PipelineSizes:
     at = problem(ivp, size)
-    strips = () if rows is None else (Strip(rows),)
+    strips = () if rows is None else (StripPlanes(rows),)
     chosen = variant(JLI, Pipeline("k", block), *strips)
     program = SkeletonPrograms(config.skeleton("pirk")).make(chosen, at)
     assert not isinstance(program, str)

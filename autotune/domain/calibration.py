@@ -32,6 +32,11 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     "vector_multiply": ("cy", "per independent vector multiplication of doubles"),
     "vector_fused": ("cy", "per independent fused multiply-add of vectors of doubles"),
     "vector_divide": ("cy", "per independent vector division of doubles"),
+    "vector_narrow": (
+        "cy",
+        "per load of eight bytes between as many vector loads from L1, beyond these; a loop with"
+        " both takes at least as long",
+    ),
     "store_forward": (
         "cy",
         "from a store to a load of the same vector that waits for it: an operation of a chain of"

@@ -13,6 +13,7 @@ _WORDS = {
     "vector_multiply": "vector multiplication",
     "vector_fused": "vector multiply-add",
     "vector_divide": "vector division",
+    "vector_narrow": "load of 8 B beside vector loads",
     "store_forward": "store forwarding",
     "blocked_forward": "store forwarding, blocked",
     "loop_entry": "loop entry",

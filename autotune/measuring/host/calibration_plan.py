@@ -124,9 +124,11 @@ def offset(distance: int) -> ProbeItem:
 
 
 def vector_operations() -> Block:
-    """Items of independent vector loads from L1, stores to it, and arithmetic of each kind."""
+    """Items of independent vector loads from L1, stores to it, arithmetic of each kind, and vector
+    loads with narrow ones beside them.
+    """
     moves = (single_stream("load", RESIDENT, EXTRAS[-1]), single_stream("store", RESIDENT))
-    return (*moves, *(ProbeItem(kind=kind) for kind in ARITHMETIC))
+    return (*moves, *(ProbeItem(kind=kind) for kind in ARITHMETIC), ProbeItem(kind="narrow"))
 
 
 def loop_calls(length: int, *, varied: bool = False) -> ProbeItem:

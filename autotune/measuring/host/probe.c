@@ -28,6 +28,7 @@
    blocked   the same, one number stored and the vector around it loaded               additions
    adds, multiplies, fused, divides
              independent vector operations                                             vectors
+   narrow    vector loads from L1, each with a load of eight bytes beside it           vectors
    entry     calls a vectorised loop over RUN doubles in L1, and at random up to
              seven times EXTRA more                                                    calls
    runs      reads stretches of RUN groups in an order without pattern                 stretches
@@ -82,7 +83,7 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 
 #define KINDS(X)                                                                                   \
     X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(add) X(forward)  \
-    X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(entry) X(runs) X(handed) X(kept) X(lent) X(owned)
+    X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(narrow) X(entry) X(runs) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
 #define TEXT(k) #k,
 typedef enum { KINDS(NAME) NO_KIND } kind;
@@ -177,6 +178,19 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
     for (int k = 1; k < CHAINS; ++k)
         x[0] += x[k];
     return x[0][0];
+}
+
+/* what may not be left out is loaded, whether it is used or not */
+static __attribute__((noinline)) void beside(uint64_t rounds, const char *p)
+{
+    const volatile dvec *wide = (const volatile dvec *)p;
+    const volatile uint64_t *narrow = (const volatile uint64_t *)p;
+    for (uint64_t i = 0; i < rounds; ++i) {
+        _Pragma("GCC unroll 16") for (int k = 0; k < CHAINS; ++k) {
+            (void)wide[k % VECTORS];
+            (void)narrow[k % VECTORS];
+        }
+    }
 }
 
 /* --- streams ------------------------------------------------------------------------------------ */
@@ -291,10 +305,11 @@ static int in_turns(kind k)
     return k == KIND_handed || k == KIND_kept || k == KIND_lent || k == KIND_owned;
 }
 
-/* each count stands for one operation of every chain */
-static int arithmetic(kind k)
+/* each count stands for one operation of every chain, or for as many */
+static int chained(kind k)
 {
-    return k == KIND_adds || k == KIND_multiplies || k == KIND_fused || k == KIND_divides;
+    return k == KIND_adds || k == KIND_multiplies || k == KIND_fused || k == KIND_divides
+           || k == KIND_narrow;
 }
 
 static kernel choose(const item *item)
@@ -377,6 +392,9 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     case KIND_fused:
     case KIND_divides:
         return (uint64_t)independent(count, (const dvec *)job->hot[me], item->kind);
+    case KIND_narrow:
+        beside(count, job->hot[me]);
+        return 0;
     case KIND_offset:
         for (uint64_t i = 0; i < count; ++i) {
             sink += unaligned(buffer + item->extra, a.groups)[0];
@@ -596,7 +614,7 @@ int main(int argc, char **argv)
             per = job.item.bytes / GROUP / (size_t)job.item.streams * (size_t)job.item.streams;
         if (job.item.kind == KIND_offset)
             per = job.item.bytes / WIDTH;
-        if (arithmetic(job.item.kind))
+        if (chained(job.item.kind))
             per = CHAINS;
         printf("{\"item\": \"%s\", \"threads\": %d, \"seconds\": %.9g, \"count\": %llu, \"busy\": %.4f}\n",
                job.item.text, job.threads, t.seconds, (unsigned long long)(count * per), t.busy);

@@ -15,7 +15,7 @@ from autotune.measuring.host.host_probe import ProbeItem, ProbeSample, load
 CLOCK = 2.0e9
 COSTS = {
     "vector_load.32": 0.5, "vector_store.32": 1.0, "vector_add.32": 0.5, "vector_multiply.32": 0.75,
-    "vector_fused.32": 0.625, "vector_divide.32": 5.0,
+    "vector_fused.32": 0.625, "vector_divide.32": 5.0, "vector_narrow.32": 0.375,
     "line_crossing": 0.75, "store_forward": 7.0, "blocked_forward": 21.0, "loop_entry": 27.0,
     "predicted_exit": 20.0, "set_conflict": 2.5, "stream_start.L2": 1.0, "stream_start.L3": 15.0,
     "stream_start.MEM": 250.0, "core_to_core": 14.0, "barrier@2": 3e-7, "outbound.L2": 0.5,
@@ -49,6 +49,8 @@ def cycles(of, threads, item):
         case "adds" | "multiplies" | "fused" | "divides":
             names = {"adds": "add", "multiplies": "multiply", "divides": "divide"}
             return COSTS[f"vector_{names.get(item.kind, item.kind)}.32"]
+        case "narrow":
+            return COSTS["vector_load.32"] + COSTS["vector_narrow.32"]
         case "load" if item == calibration_plan.vector_operations()[0]:
             return (2 + item.extra) * COSTS["vector_load.32"]
         case "store" if item == calibration_plan.vector_operations()[1]:

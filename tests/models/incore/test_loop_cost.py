@@ -323,6 +323,14 @@ def test_a_measured_rate_takes_the_place_of_the_tables() -> None:
     assert scaled.limits["port 2 3"] == pytest.approx(2.0), "the addition, half a cycle before"
 
 
+def test_narrow_loads_beside_vector_loads_take_what_was_measured() -> None:
+    spilled = AXPY.replace("\taddq", "\tmovq 8(%rsp), %r8\n\taddq", 1)
+    facts = VECTOR | {"movq 8(%rsp), %r8": ports((1.0, LOADERS), load=4.0, writes=("r8",))}
+    plain, measured = cost(spilled, facts), cost(spilled, facts, rates=rates(narrow=1.5))
+    assert measured.moving == pytest.approx(max(plain.moving, cost(AXPY, VECTOR).moving + 1.5))
+    assert cost(AXPY, VECTOR, rates=rates(narrow=1.5)).moving == cost(AXPY, VECTOR).moving
+
+
 def test_a_table_within_the_interval_of_the_measurement_stays() -> None:
     measured = rates(load=0.52, store=1.9, add=0.53)
     assert cost(AXPY, VECTOR, rates=measured).limits == cost(AXPY, VECTOR).limits

@@ -6,7 +6,7 @@ lower bound for instructions that the tables lack. Calls of the library are pric
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autotune.domain.machine import PortTable
 from autotune.models.incore.assembly.hot_loops import HotLoops
@@ -106,6 +106,9 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     every = [uop for uops in work for uop in uops]
     data, other = port_pressure.split(every, tables.architecture.data)
     moving, computing = port_pressure.least(data), port_pressure.least(other)
+    if tables.rates:
+        beside = tables.rates.moving(loop.instructions, work, tables.architecture.data)
+        moving = replace(moving, cycles=max(moving.cycles, beside))
     calls = library_calls.price(loop.calls)
     bound = _bound(loop, unknown, tables.ports)
     computed = computing.cycles + bound[0]

@@ -2,10 +2,11 @@
 
 Generations of one family differ in how many cycles a unit needs for a vector of full width: Zen 4
 passes 64 bytes through units of 32 twice, Zen 5 at once. Where the measured cycles of an
-instruction disagree with a table, its work is scaled on all its ports.
+instruction disagree with a table, its work is scaled on all its ports. Loads of pointers and
+scalars go through the same units: Zen 4 has one that vectors leave free, Zen 5 has none.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.domain.machine import Machine
@@ -13,6 +14,8 @@ from autotune.models.incore.assembly.instructions import DOUBLE, Instruction, Wo
 from autotune.models.incore.cost import port_pressure
 from autotune.models.incore.cost.port_pressure import Uop
 from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+
+Ports = Collection[str]
 
 _ARITHMETIC: Mapping[Work, str] = {
     "add": "vector_add", "multiply": "vector_multiply", "fused": "vector_fused",
@@ -61,6 +64,23 @@ class VectorRates:
             *((cycles * work, ports) for cycles, ports in computing),
             *((cycles * data, ports) for cycles, ports in (*addressing, *moving)),
         )
+
+    def moving(
+        self, instructions: Sequence[Instruction], work: Sequence[tuple[Uop, ...]], data: Ports
+    ) -> float:
+        """The least cycles of a loop's loads and stores: narrow loads beside vector loads take
+        what was measured, not a port that these leave free; 0 without both.
+        """
+        beside = self.rates.get("vector_narrow")
+        wide = any(i.loads == self.width for i in instructions)
+        narrow = [0 < i.loads <= DOUBLE and not i.stores for i in instructions]
+        if beside is None or not wide or not any(narrow):
+            return 0.0
+        others = [
+            uop for uops, apart in zip(work, narrow, strict=True) if not apart for uop in uops
+        ]
+        moved, _ = port_pressure.split(others, data)
+        return port_pressure.least(moved).cycles + sum(narrow) * beside.cycles
 
     def _factor(self, name: str, uops: list[Uop]) -> float:
         rate = self.rates.get(name)

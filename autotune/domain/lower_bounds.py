@@ -42,8 +42,8 @@ class RankingBounds:
     bounds: tuple[LowerBound, ...] = ()
     """Largest first; empty where ``reason`` says why there are none."""
     least: tuple[LowerBound, ...] = ()
-    """The least bound of each resource over all candidates, largest first; empty unless the parts
-    of all are known."""
+    """The least bound of each resource over all candidates, largest first, of a level with what
+    comes through it from farther ones; empty unless the parts of all are known."""
     reason: str = ""
 
     @property
@@ -99,13 +99,25 @@ def ranking_bounds(ranking: Ranking) -> RankingBounds:
 
 
 def _least(ranking: Ranking) -> tuple[LowerBound, ...]:
-    """The least bound of each resource over all candidates with a predicted time."""
+    """The least bound of each resource over all candidates with a predicted time.
+
+    What comes from a farther level passes a nearer one too, and takes at least as long as from
+    there: so a candidate's bound of a level is the largest of those of this level and of all
+    farther ones. Names of levels sort from near to far: L2, L3, MEM.
+    """
     timed = [e.prediction for e in ranking.entries if e.prediction.seconds is not None]
     tables = [{b.resource: b.seconds for b in lower_bounds(prediction)} for prediction in timed]
     if not all(tables):
         return ()
     resources = {resource for table in tables for resource in table}
-    return _descending({r: min(table.get(r, 0.0) for table in tables) for r in resources})
+    farther = {r: [far for far in resources - {CORE} if far >= r] for r in resources - {CORE}}
+    farther[CORE] = [CORE]
+    return _descending(
+        {
+            resource: min(max(table.get(r, 0.0) for r in passing) for table in tables)
+            for resource, passing in farther.items()
+        }
+    )
 
 
 def _descending(sums: Mapping[str, float]) -> tuple[LowerBound, ...]:

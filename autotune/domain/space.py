@@ -331,6 +331,29 @@ class Space:
         for choice in product(*self.parameters.values()):
             yield dict(zip(self.parameters, choice, strict=True))
 
+    def allowed(self, limited: bool, *, near: bool = False) -> Iterator[dict[str, Value]]:
+        """The combinations that no constraint excludes, in their order.
+
+        What begins with values that a constraint excludes is passed over at once.
+        """
+        names = list(self.parameters)
+        after: list[list[Constraint]] = [[] for _ in names]
+        for constraint in self.constraints:
+            if not _met(constraint, limited, near):
+                after[max(map(names.index, constraint.when), default=0)].append(constraint)
+
+        def extended(values: dict[str, Value]) -> Iterator[dict[str, Value]]:
+            place = len(values)
+            if place == len(names):
+                yield values
+                return
+            for value in self.parameters[names[place]]:
+                longer = {**values, names[place]: value}
+                if not any(holds(constraint.when, longer) for constraint in after[place]):
+                    yield from extended(longer)
+
+        return extended({})
+
     def judged(
         self, limited: bool, *, near: bool = False
     ) -> Iterator[tuple[dict[str, Value], str | None]]:

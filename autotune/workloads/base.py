@@ -1,6 +1,6 @@
 """The protocol of a workload: the differences between IVPs, stencils, programs and new kinds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +16,52 @@ from autotune.measuring.candidates.base import Measurer
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.progress import Progress
 
+IllegalCombination = tuple[str, AnyProblem, str]
+"""Label, problem and reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """The combinations that the constraints of a space exclude for a problem: counted, and listed
+    only when asked for.
+    """
+
+    problem: AnyProblem
+    count: int
+    listing: Callable[[], Iterator[IllegalCombination]]
+
+
+@dataclass(frozen=True, slots=True)
+class IllegalCombinations(Collection[IllegalCombination]):
+    """Illegal combinations: those listed, and those that a space excludes."""
+
+    listed: Sequence[IllegalCombination]
+    excluded: Sequence[Exclusion] = ()
+
+    def __len__(self) -> int:
+        return len(self.listed) + sum(exclusion.count for exclusion in self.excluded)
+
+    def __iter__(self) -> Iterator[IllegalCombination]:
+        yield from self.listed
+        for exclusion in self.excluded:
+            yield from exclusion.listing()
+
+    def __contains__(self, item: object) -> bool:
+        return any(item == combination for combination in self)
+
+    def of(self, problem: AnyProblem) -> int:
+        """The number of those of a problem."""
+        listed = sum(other.key == problem.key for _, other, _ in self.listed)
+        excluded = (e.count for e in self.excluded if e.problem.key == problem.key)
+        return listed + sum(excluded)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnumeratedSpace:
-    """The legal candidates of a setup, and the illegal ones as (label, problem, reason)."""
+    """The legal candidates of a setup, and the illegal ones with their reasons."""
 
     legal: list[Candidate]
-    illegal: list[tuple[str, AnyProblem, str]]
+    illegal: IllegalCombinations
 
 
 class Workload(Protocol):

@@ -17,7 +17,7 @@ from autotune.errors import ConfigError
 from autotune.files.store import Store
 from autotune.progress import Clock
 from autotune.version import VERSION
-from autotune.workloads.base import EnumeratedSpace
+from autotune.workloads.base import EnumeratedSpace, IllegalCombinations
 
 CONFIG = """\
 schema: autotune.config/1
@@ -45,7 +45,7 @@ def space(config: Path) -> RankedSpace:
     return RankedSpace(
         workload=load(config),
         machine=made.machine(),
-        enumerated=EnumeratedSpace(legal=candidates, illegal=[]),
+        enumerated=EnumeratedSpace(legal=candidates, illegal=IllegalCombinations([])),
         rankings=tuple(rank(candidates, predictions)),
     )
 

@@ -109,6 +109,8 @@ def test_combinations_are_judged_as_each_is_alone(limited, near):
     assert [values for values, _ in judged] == list(space.combinations())
     for chosen, reason in judged:
         assert reason == space.forbidden(chosen, limited, near=near)
+    allowed = [values for values, reason in judged if reason is None]
+    assert list(space.allowed(limited, near=near)) == allowed
 
 
 def test_every_combination_is_listed_once():

@@ -25,7 +25,7 @@ from autotune.files import config
 from autotune.measuring.candidates.base import Launch
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.units import Seconds
-from autotune.workloads.base import EnumeratedSpace
+from autotune.workloads.base import EnumeratedSpace, IllegalCombinations
 from autotune.workloads.layouts import execution_layouts, largest
 
 SPACE: Mapping[str, tuple[Value, ...]] = {"x": tuple(range(6)), "y": tuple(range(5))}
@@ -195,7 +195,7 @@ class ToyWorkload:
             )
             for problem, layout, values in product(problems, layouts, product(*SPACE.values()))
         ]
-        return EnumeratedSpace(legal=legal, illegal=[])
+        return EnumeratedSpace(legal=legal, illegal=IllegalCombinations([]))
 
     def baseline(self, problem: AnyProblem, cores: int, build: Build) -> Candidate:
         layout = largest(execution_layouts(self.setup, cores))

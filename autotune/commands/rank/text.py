@@ -1,6 +1,5 @@
 """What ``variants``, ``predict`` and ``rank`` print."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from autotune.commands.rank.candidate_formula import CandidateFormula
@@ -30,7 +29,6 @@ def rankings(
 
     Illegal candidates are counted, because a way to communicate may be missing for a problem.
     """
-    illegal = Counter(problem.key for _, problem, _ in enumerated.illegal)
     blocks = []
     for ranking in rankings:
         entries = ranking.entries[: top or None]
@@ -50,8 +48,8 @@ def rankings(
             f"{ranking.problem.label}: {counted(len(ranking.entries), 'candidate')}"
             f" on {machine.name}, time per step predicted by engine {ranking.engine}"
         )
-        if illegal[ranking.problem.key]:
-            left_out = counted(illegal[ranking.problem.key], "illegal one")
+        if illegal := enumerated.illegal.of(ranking.problem):
+            left_out = counted(illegal, "illegal one")
             head += f" ({left_out}: autotune variants --illegal)"
         left = len(ranking.entries) - len(entries)
         tail = f"\n... and {left} more (--top 0 shows all)" if left else ""

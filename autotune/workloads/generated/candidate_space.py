@@ -1,6 +1,7 @@
 """The candidates of generated code: every combination, legal or with the reason why not."""
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,7 +23,12 @@ from autotune.domain.variant import (
     named,
 )
 from autotune.errors import Fault, InputError
-from autotune.workloads.base import EnumeratedSpace
+from autotune.workloads.base import (
+    EnumeratedSpace,
+    Exclusion,
+    IllegalCombination,
+    IllegalCombinations,
+)
 from autotune.workloads.generated.base import GeneratedKind
 from autotune.workloads.layouts import execution_layouts, largest
 
@@ -40,18 +46,19 @@ def enumerate_candidates(
     layouts = execution_layouts(setup, cores)
     maker = _Maker(setup, kind, programs)
     legal: list[Candidate] = []
-    illegal: list[tuple[str, AnyProblem, str]] = []
+    illegal: list[IllegalCombination] = []
+    excluded: list[Exclusion] = []
     for problem in setup.problems:
         programs_of = {layout: list(maker.make(problem, layout)) for layout in layouts}
         for build, layout in product(setup.builds, layouts):
             seen: dict[str, str] = {}
             case = case_label(problem, layout)
+            excluded.append(maker.excluded(problem, case))
             for made in programs_of[layout]:
                 reason = made.reason
                 if reason is None and made.key in seen:
                     reason = f"same program as {seen[made.key]}"
                 if reason is None:
-                    assert made.variant is not None
                     seen[made.key] = made.label
                     legal.append(
                         Candidate(variant=made.variant, problem=problem, build=build, layout=layout)
@@ -59,12 +66,13 @@ def enumerate_candidates(
                 else:
                     label = f"{made.label}{case}"
                     illegal.append((label, problem, reason))
+    refused = IllegalCombinations(illegal, excluded)
     if not legal:
-        raise InputError(_nothing_legal(setup, illegal))
-    return EnumeratedSpace(legal=legal, illegal=illegal)
+        raise InputError(_nothing_legal(setup, refused))
+    return EnumeratedSpace(legal=legal, illegal=refused)
 
 
-def _nothing_legal(setup: Setup, illegal: list[tuple[str, AnyProblem, str]]) -> Fault:
+def _nothing_legal(setup: Setup, illegal: IllegalCombinations) -> Fault:
     reasons = sorted({reason for _, _, reason in illegal})
     return Fault(
         where=setup.place("space"),
@@ -105,8 +113,7 @@ def _variant(setup: Setup, values: Mapping[str, Value]) -> Variant:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    variant: Variant | None
-    """None where the space excludes it."""
+    variant: Variant
     label: str
     key: str
     """Equal for equal programs."""
@@ -126,33 +133,42 @@ class _Maker:
         self._refusals: dict[int, str | None] = {}
 
     def make(self, problem: AnyProblem, layout: ExecutionLayout) -> Iterator[_Made]:
-        """Every combination for a problem in a layout."""
+        """Every combination that the space allows, for a problem in a layout."""
         misfit = self._kind.misfit(problem, layout)
-        near = self._kind.limited(problem), self._kind.near(problem)
-        if near not in self._variants:
-            self._variants[near] = self._allowed(*near)
-        for made in self._variants[near]:
-            if made.reason is not None:
-                yield made
-            elif misfit is not None:
+        for made in self._allowed(problem):
+            if misfit is not None:
                 yield replace(made, reason=misfit)
             else:
                 yield self._program(made, problem, layout)
 
-    def _allowed(self, limited: bool, near: bool) -> list[_Made]:
-        """The variants of all combinations, the baseline first, with the reasons of the space where
-        they are excluded.
-        """
-        first: list[_Made] = []
-        others: list[_Made] = []
-        for values, reason in self._setup.space.judged(limited, near=near):
-            variant = None if reason is not None else _variant(self._setup, values)
-            made = _Made(variant, named(values), "", reason)
-            (others if first or not _first(self._setup, values) else first).append(made)
-        return first + others
+    def excluded(self, problem: AnyProblem, case: str) -> Exclusion:
+        """The combinations that the space excludes for a problem; ``case``: the end of labels."""
+        space, limited, near = self._setup.space, *self._near(problem)
+
+        def listing() -> Iterator[IllegalCombination]:
+            for values, reason in space.judged(limited, near=near):
+                if reason is not None:
+                    yield f"{named(values)}{case}", problem, reason
+
+        every = math.prod(map(len, space.parameters.values()))
+        return Exclusion(problem, every - len(self._allowed(problem)), listing)
+
+    def _near(self, problem: AnyProblem) -> tuple[bool, bool]:
+        return self._kind.limited(problem), self._kind.near(problem)
+
+    def _allowed(self, problem: AnyProblem) -> list[_Made]:
+        """The variants of the combinations that the space allows, the baseline first."""
+        limited, near = self._near(problem)
+        if (limited, near) not in self._variants:
+            first: list[_Made] = []
+            others: list[_Made] = []
+            for values in self._setup.space.allowed(limited, near=near):
+                made = _Made(_variant(self._setup, values), named(values), "", None)
+                (others if first or not _first(self._setup, values) else first).append(made)
+            self._variants[limited, near] = first + others
+        return self._variants[limited, near]
 
     def _program(self, made: _Made, problem: AnyProblem, layout: ExecutionLayout) -> _Made:
-        assert made.variant is not None
         program = self._programs.make(made.variant, problem)
         if isinstance(program, str):
             return replace(made, reason=program)

@@ -22,7 +22,7 @@ from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
-from autotune.workloads.base import EnumeratedSpace
+from autotune.workloads.base import EnumeratedSpace, IllegalCombinations
 from autotune.workloads.layouts import execution_layouts, largest
 from autotune.workloads.program import model_route, program_space, program_words
 from autotune.workloads.program.measuring.command_line import (
@@ -144,7 +144,7 @@ class ProgramWorkload:
                     for values in sifted[threads].legal
                 ]
             program_space.check_baseline(problem, max(layout.threads for layout in layouts))
-        return EnumeratedSpace(legal=legal, illegal=illegal)
+        return EnumeratedSpace(legal=legal, illegal=IllegalCombinations(illegal))
 
     def _problems(self) -> list[ProgramProblem]:
         return [p for p in self.setup.problems if isinstance(p, ProgramProblem)]

@@ -29,7 +29,7 @@ def test_the_best_candidate_is_set_against_its_largest_bound() -> None:
         " 2.02 times its lower bound by MEM",
         "  lower bounds of its step if all else overlapped: MEM 495.0 us, core 297.0 us,"
         " L2 198.0 us",
-        "  least of each over all 2 candidates: MEM 495.0 us, core 297.0 us, L2 198.0 us;"
+        "  least of each over all 2 candidates: L2 495.0 us, MEM 495.0 us, core 297.0 us;"
         " no mixture of them takes less than 495.0 us",
         "  the machine at best, in one pass a step: memory nothing, the caches hold all;"
         " the machine file has no in_core.ports, so no peak of the arithmetic",

@@ -14,7 +14,7 @@ from autotune.domain.ranking import rank
 from autotune.domain.results import Part, Prediction
 from autotune.domain.variant import Candidate, ExecutionLayout
 from autotune.units import Seconds
-from autotune.workloads.base import EnumeratedSpace, Workload
+from autotune.workloads.base import EnumeratedSpace, IllegalCombinations, Workload
 
 CONFIG = """\
 schema: autotune.config/1
@@ -66,7 +66,7 @@ def space(folder: Path, candidates: list[Candidate], *engines: str) -> RankedSpa
     return RankedSpace(
         workload=workload(folder),
         machine=made.machine(),
-        enumerated=EnumeratedSpace(legal=candidates, illegal=[]),
+        enumerated=EnumeratedSpace(legal=candidates, illegal=IllegalCombinations([])),
         rankings=tuple(rankings),
     )
 

@@ -13,7 +13,7 @@ from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.variant import Build, Candidate
 from autotune.learning.formulas.ecm_formula import ecm
 from autotune.units import Seconds
-from autotune.workloads.base import EnumeratedSpace
+from autotune.workloads.base import EnumeratedSpace, IllegalCombinations
 
 MACHINE = made.machine()
 ORDERS = ("jli", "ijl", "lij")
@@ -45,7 +45,8 @@ def shown(of: Sequence[tuple[Candidate, Prediction]], top: int = 0, illegal: int
     """The lines of a ranking; ``illegal`` candidates of the first problem were left out."""
     problem: AnyProblem = made.problem()
     enumerated = EnumeratedSpace(
-        legal=[c for c, _ in of], illegal=[(f"x{k}", problem, "no") for k in range(illegal)]
+        legal=[c for c, _ in of],
+        illegal=IllegalCombinations([(f"x{k}", problem, "no") for k in range(illegal)]),
     )
     return rankings(ranked(of), MACHINE, top=top, enumerated=enumerated).splitlines()
 
@@ -55,13 +56,15 @@ def shown(of: Sequence[tuple[Candidate, Prediction]], top: int = 0, illegal: int
 
 def test_the_candidates_are_listed_and_counted() -> None:
     legal = [made.candidate("jli"), made.candidate("ijl")]
-    lines = variants(EnumeratedSpace(legal=legal, illegal=[]), illegal=False).splitlines()
+    lines = variants(
+        EnumeratedSpace(legal=legal, illegal=IllegalCombinations([])), illegal=False
+    ).splitlines()
     assert lines == [legal[0].id, legal[1].id, "2 candidates, 0 illegal"]
 
 
 def test_what_is_illegal_is_listed_with_its_reason_where_it_is_asked_for() -> None:
     illegal = [("ijl-au", made.problem(), "au needs order j"), ("l", made.problem(), "no")]
-    space = EnumeratedSpace(legal=[made.candidate()], illegal=illegal)
+    space = EnumeratedSpace(legal=[made.candidate()], illegal=IllegalCombinations(illegal))
     assert variants(space, illegal=True).splitlines()[1:] == [
         "1 candidate, 2 illegal",
         "ijl-au  au needs order j",
@@ -71,7 +74,7 @@ def test_what_is_illegal_is_listed_with_its_reason_where_it_is_asked_for() -> No
 
 
 def test_an_empty_space_is_one_line() -> None:
-    nothing = EnumeratedSpace(legal=[], illegal=[])
+    nothing = EnumeratedSpace(legal=[], illegal=IllegalCombinations([]))
     assert variants(nothing, illegal=True) == "0 candidates, 0 illegal"
 
 

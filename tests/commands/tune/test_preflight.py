@@ -16,7 +16,7 @@ from autotune.domain.setup import Layout, Searching, Setup
 from autotune.errors import MissingTool
 from autotune.results.evaluate.study_evaluation import SEARCHED
 from autotune.version import VERSION
-from autotune.workloads.base import EnumeratedSpace, Workload
+from autotune.workloads.base import EnumeratedSpace, IllegalCombinations, Workload
 
 CONFIG = """\
 schema: autotune.config/1
@@ -96,7 +96,7 @@ def ranked(workload: Workload, **changed: object) -> RankedSpace:
     values: dict[str, object] = {
         "workload": workload,
         "machine": made.machine(),
-        "enumerated": EnumeratedSpace(legal=[], illegal=[]),
+        "enumerated": EnumeratedSpace(legal=[], illegal=IllegalCombinations([])),
         "rankings": (),
     }
     return RankedSpace(**(values | changed))  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ from autotune.domain.variant import (
     OverlappedTiles,
     Pad,
     Pipeline,
+    Prefetch,
     StreamStores,
     StripPlanes,
     Tile,
@@ -52,6 +53,7 @@ TransformationKind = Literal[
     "jam",
     "align",
     "vectorize",
+    "prefetch",
     "sync",
     "pad",
     "block",
@@ -74,6 +76,7 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "jam": Jam,
     "align": Align,
     "vectorize": Vectorize,
+    "prefetch": Prefetch,
     "sync": NeighbourSync,
     "pad": Pad,
     "block": Block,
@@ -174,6 +177,8 @@ class Rule:
                 return Align(whole("doubles"))
             case "vectorize":
                 return Vectorize(whole("lanes"))
+            case "prefetch":
+                return Prefetch(whole("lines"))
             case "sync":
                 return NeighbourSync(text("among"))
             case "block":

@@ -308,6 +308,26 @@ class StreamStores:
     kernel: str
 
 
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """Transformation: fetch the rows of an initial value problem ``lines`` cache lines ahead.
+
+    Loops run a cache line at a time and first ask for the lines that they need later. What a
+    pipeline hands on is in the caches and is not asked for. Results do not change.
+    (Callahan, Kennedy, Porterfield, ASPLOS 1991.)
+    """
+
+    lines: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.lines <= MOST_LINES_AHEAD:
+            raise ValueError(
+                f"rows are fetched 1 to {MOST_LINES_AHEAD} cache lines ahead, not {self.lines}"
+            )
+
+
+MOST_LINES_AHEAD = 4096
+"""The largest distance of a prefetch in cache lines."""
 MOST_SWEEPS = 32
 """The largest number of sweeps that one pass over a grid computes."""
 
@@ -324,6 +344,7 @@ Transformation = (
     | Jam
     | Align
     | Vectorize
+    | Prefetch
     | NeighbourSync
     | Pad
     | Block

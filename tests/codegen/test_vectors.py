@@ -10,9 +10,12 @@ from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.variant import (
     Align,
     Contract,
+    Fuse,
     Interchange,
     Pad,
     Pipeline,
+    Prefetch,
+    StreamStores,
     Transformation,
     Vectorize,
 )
@@ -105,3 +108,38 @@ def test_a_name_of_the_loops_is_renamed_in_a_problem(workshop: Workshop) -> None
     program = workshop.build(sources(variant(Align(8)), named))
     plain = workshop.build(sources(variant(), at))
     assert (state(program, named, 1, STEPS) == state(plain, at, 1, STEPS)).all()
+
+
+@pytest.mark.parametrize(
+    ("ivp", "size"), [("heat2d", 61), ("inverterchain", 701), ("heat3d", 13), ("medakzo", 301)]
+)
+@pytest.mark.parametrize("lines", [1, 64])
+def test_rows_fetched_ahead_change_no_result(
+    ivp: str, size: int, lines: int, workshop: Workshop
+) -> None:
+    agrees(workshop, ivp, size, Prefetch(lines), Align(8), Pad(1))
+    if problem(ivp, size).ivp.distance is not None:
+        agrees(workshop, ivp, size, JLI, Pipeline("k", 64), Contract("F"), Prefetch(lines))
+
+
+def test_rows_fetched_ahead_of_streamed_stores_agree(workshop: Workshop) -> None:
+    pipeline = (JLI, Fuse("approx", "update"), Pipeline("k", 64), StreamStores("update"))
+    agrees(workshop, "heat2d", 61, *pipeline, Prefetch(8))
+
+
+def test_only_the_foremost_elements_in_memory_are_fetched() -> None:
+    texts = sources(
+        variant(JLI, Pipeline("k", 64), Contract("F"), Prefetch(8)), problem("heat2d", 61)
+    )
+    fetches = {
+        name: re.findall(r"^ +PREFETCH\((.*)\);", text, re.MULTILINE)
+        for name, text in texts.items()
+    }
+    assert fetches["sweep_rhs_first_lc_heat2d_1_ahead8.c"] == ["y, j + N"]
+    elements = {element for row in fetches.values() for element in row}
+    assert elements == {"y, j", "y, j + N", "y_next, j"}
+
+
+def test_rows_are_fetched_at_least_a_line_ahead() -> None:
+    with pytest.raises(ValueError, match="1 to 4096 cache lines ahead, not 0"):
+        Prefetch(0)

@@ -19,6 +19,13 @@ SCALAR = ['#define SCALAR __asm__ volatile ("")', ""]
 """Lines that define the macro ``SCALAR``: a statement that does nothing; compilers do not vectorise
 a loop that has it."""
 
+PREFETCH = """\
+#include <stdint.h>
+#define PREFETCH(row, at) \\
+    __builtin_prefetch((const void *)((uintptr_t)(row) + sizeof(double)*(uintptr_t)(at)))
+""".splitlines()
+"""Lines that define the macro ``PREFETCH(row, at)``: fetch the line of an element, which need not
+exist: addresses are whole numbers."""
 STREAMING = """\
 #include <stdint.h>
 #if defined(__AVX__)

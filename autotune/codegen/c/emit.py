@@ -7,7 +7,15 @@ from itertools import groupby
 
 from autotune.codegen.c import c_expressions
 from autotune.codegen.c.c_expressions import SIZES, Kinds, name, real, whole
-from autotune.codegen.c.c_lines import GLUE, SCALAR, STREAMING, independent, summed, wrapped
+from autotune.codegen.c.c_lines import (
+    GLUE,
+    PREFETCH,
+    SCALAR,
+    STREAMING,
+    independent,
+    summed,
+    wrapped,
+)
 from autotune.codegen.grid import grid_text, overlap_text, wavefront_text
 from autotune.codegen.grid.grid_text import Bounds
 from autotune.codegen.tree import loop_tree
@@ -43,7 +51,9 @@ def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
         parts, macros = grid_text.body(sweep), independent(None)
     else:
         parts, macros = _body(sweep, symbol_kinds(sweep)), independent(sweep.lanes)
-        macros = [*macros, *(SCALAR if sweep.align > 1 or sweep.streamed else [])]
+        scalar = sweep.align > 1 or sweep.streamed or sweep.prefetched
+        macros = [*macros, *(SCALAR if scalar else [])]
+        macros += PREFETCH if sweep.prefetched else []
         macros += summed(sweep.lanes) if loop_tree.sums(sweep) else []
     macros = [*macros, *(STREAMING if sweep.streamed else [])]
     body = [line for part in parts for line in wrapped("    " + part)]
@@ -178,7 +188,7 @@ def _loop(
     in a loop of their own, which is not vectorised.
     """
     if sweep.streamed:
-        yield from _streamed(first, last, stretch, kinds)
+        yield from _streamed(first, last, stretch, kinds, sweep)
         return
     lines, align = _statements(stretch, kinds), sweep.align
     if align > 1:
@@ -189,14 +199,48 @@ def _loop(
         yield from (f"    {line}" for line in lines)
         yield "}"
         first = "aligned"
+    if sweep.prefetched:
+        yield from _strips(first, last, stretch, kinds, sweep)
+        return
     yield from _independent(stretch)
     yield f"for (long j = {first}; j < {last}; j++) {{"
     yield from (f"    {line}" for line in lines)
     yield "}"
 
 
+def _prefetches(sweep: loop_tree.Sweep, start: str, kinds: Kinds) -> Iterator[str]:
+    """C lines that fetch what a sweep reads or writes some lines after component ``start``."""
+    if sweep.prefetched:
+        yield "{"
+        yield f"    const long j = {start} + {LINE * sweep.ahead};"
+        for ref in sweep.prefetched:
+            yield f"    PREFETCH({name(ref.array)}, {whole(ref.indices[-1], kinds)});"
+        yield "}"
+
+
+def _strips(
+    first: str, last: str, stretch: loop_tree.SweepStretch, kinds: Kinds, sweep: loop_tree.Sweep
+) -> Iterator[str]:
+    """C lines for a loop over as many components as a cache line holds, before which the lines
+    are fetched that later ones need; those left over run one by one.
+    """
+    lines = _statements(stretch, kinds)
+    yield f"const long rest = {last} - ({last} - {first}) % {LINE};"
+    yield f"for (long strip = {first}; strip < rest; strip += {LINE}) {{"
+    yield from (f"    {line}" for line in _prefetches(sweep, "strip", kinds))
+    yield "    INDEPENDENT"
+    yield f"    for (long j = strip; j < strip + {LINE}; j++) {{"
+    yield from (f"        {line}" for line in lines)
+    yield "    }"
+    yield "}"
+    yield f"for (long j = rest; j < {last}; j++) {{"
+    yield "    SCALAR;"
+    yield from (f"    {line}" for line in lines)
+    yield "}"
+
+
 def _streamed(
-    first: str, last: str, stretch: loop_tree.SweepStretch, kinds: Kinds
+    first: str, last: str, stretch: loop_tree.SweepStretch, kinds: Kinds, sweep: loop_tree.Sweep
 ) -> Iterator[str]:
     """C lines for a loop over whole cache lines, which are computed in a buffer and stored past the
     caches; the components before and after them run one by one.
@@ -214,6 +258,7 @@ def _streamed(
         yield from (f"    {line}" for line in lines)
         yield "}"
     yield f"for (long multiple = aligned; multiple < rest; multiple += {LINE}) {{"
+    yield from (f"    {line}" for line in _prefetches(sweep, "multiple", kinds))
     yield f"    double eight[{LINE}] __attribute__((aligned({8 * LINE})));"
     yield "    INDEPENDENT"
     yield f"    for (long within = 0; within < {LINE}; within++) {{"

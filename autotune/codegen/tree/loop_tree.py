@@ -150,6 +150,10 @@ class Sweep:
     """Components in a vector; None: as the compiler chooses."""
     streamed: bool = False
     """Whether whole lines of the only row that is written are stored past the caches."""
+    prefetched: tuple[Ref, ...] = ()
+    """Elements at component j that are fetched when their sweep is as many lines before them."""
+    ahead: int = 0
+    """Cache lines from a component to the one whose elements are fetched."""
     tables: tuple[str, ...] = ()
     """Names of the index arrays that statements use."""
 

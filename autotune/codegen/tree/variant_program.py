@@ -1,6 +1,6 @@
 """Makes the program of a variant: loop nests are made, transformed, lowered and checked."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from autotune.codegen.grid import grid_program
@@ -9,6 +9,7 @@ from autotune.codegen.tree import (
     jam,
     loop_nests,
     loop_tree,
+    prefetching,
     regions,
     streaming,
     strips,
@@ -52,6 +53,7 @@ from autotune.domain.variant import (
     NeighbourSync,
     Pad,
     Pipeline,
+    Prefetch,
     SeveralSweeps,
     StreamStores,
     StripPlanes,
@@ -175,8 +177,8 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
     return result
 
 
-VECTORS = (Align, Vectorize)
-"""The transformations of vectors."""
+VECTORS = (Align, Vectorize, Prefetch)
+"""The transformations of vectors, which change neither what is computed nor its order."""
 ChangedSweeps = dict[tuple[int, Transformation], tuple[loop_tree.Sweep, loop_tree.Sweep]]
 """Sweep, by identity, and transformation to the sweep and what it becomes."""
 
@@ -190,15 +192,16 @@ def with_vectors(
     keeps the new sweeps, so that programs which share sweeps share these too.
     """
     body = program.body
+    windows = frozenset(window.array for window in program.windows)
     for transformation in variant.transformations:
         if not isinstance(transformation, VECTORS):
             continue
 
         def change(
-            sweep: loop_tree.Sweep, by: Align | Vectorize = transformation
+            sweep: loop_tree.Sweep, by: Align | Vectorize | Prefetch = transformation
         ) -> loop_tree.Sweep:
             if (id(sweep), by) not in changed:
-                changed[id(sweep), by] = sweep, vectors(sweep, by)
+                changed[id(sweep), by] = sweep, vectors(sweep, by, windows)
             return changed[id(sweep), by][1]
 
         before, body = body, loop_tree.on_sweeps(body, change)
@@ -206,10 +209,16 @@ def with_vectors(
             raise IllegalTransformation(
                 f"every loop begins at a multiple of {transformation.doubles} components already"
             )
+        if isinstance(transformation, Prefetch) and body == before:
+            raise IllegalTransformation("no loop goes along rows in memory: none is fetched ahead")
     return program if body is program.body else replace(program, body=body, plain=program)
 
 
-def vectors(sweep: loop_tree.Sweep, transformation: Align | Vectorize) -> loop_tree.Sweep:
+def vectors(
+    sweep: loop_tree.Sweep,
+    transformation: Align | Vectorize | Prefetch,
+    windows: Collection[str] = (),
+) -> loop_tree.Sweep:
     """The sweep with its vectors transformed.
 
     Blocks of threads and tiles begin at aligned places. So only a sweep over a part of the
@@ -217,6 +226,8 @@ def vectors(sweep: loop_tree.Sweep, transformation: Align | Vectorize) -> loop_t
     fixed length are written out and stay so. Sums over an index are vectorised along their index.
     Loops that store past the caches begin at lines anyway.
     """
+    if isinstance(transformation, Prefetch):
+        return prefetching.prefetched(sweep, transformation.lines, windows)
     if isinstance(transformation, Vectorize):
         lanes = transformation.lanes
         return replace(sweep, name=f"{sweep.name}_simd{lanes}", lanes=lanes)
@@ -304,7 +315,7 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
             return transform.in_place(tree, array)
         case Hoist(kernel=kernel, loop=loop):
             return hoist.hoist(tree, kernel, loop)
-        case Jam() | StreamStores() | NeighbourSync() | Align() | Vectorize() | Pad():
+        case Jam() | StreamStores() | NeighbourSync() | Align() | Vectorize() | Prefetch() | Pad():
             return tree  # of sweeps, of barriers, of storage
         case Block(kernel=kernel) | Unroll(kernel=kernel) | SeveralSweeps(kernel=kernel):
             what = type(transformation).__name__

@@ -133,12 +133,16 @@ class Rule:
             v[1:] for v in self.arguments.values() if isinstance(v, str) and v.startswith("$")
         )
 
-    def make(self, values: Mapping[str, Value]) -> Transformation:
-        """The transformation at these parameter values; ValueError if a value does not fit."""
-        arguments = {
+    def _filled(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """The arguments with the values of parameters in the place of their names."""
+        return {
             name: values[value[1:]] if isinstance(value, str) and value.startswith("$") else value
             for name, value in self.arguments.items()
         }
+
+    def make(self, values: Mapping[str, Value]) -> Transformation:
+        """The transformation at these parameter values; ValueError if a value does not fit."""
+        arguments = self._filled(values)
 
         def text(name: str) -> str:
             value = arguments[name]

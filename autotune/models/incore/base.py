@@ -81,6 +81,8 @@ class InCoreResult:
     """Cycles per source iteration in the last loop, which takes the components that are left."""
     ladder: tuple[RemainderLoop, ...] = ()
     """The hot loop and the loops for its remainder; empty where they are not known."""
+    head: RemainderLoop | None = None
+    """The loop over single components before the hot loop; None where there is none."""
     entry: Cycles = Cycles(0.0)
     """Cycles to issue the instructions around the hot loop, once per entry into it."""
     hot_loops: int = 1

@@ -24,7 +24,7 @@ from autotune.units import Cycles
 
 FORMS = 2
 """Version of the answers: raised whenever equal forms may get different ones."""
-RESULTS = 5
+RESULTS = 6
 """Version of the results: raised whenever equal assembly may give different ones."""
 _KIND, _RESULT = "incore", "incore-result"
 
@@ -136,6 +136,7 @@ def _decoded(answer: Answer) -> InCoreResult:
         width=real("width"),
         remainder=Cycles(real("remainder")),
         ladder=tuple(_rung(rung) for rung in _list(answer["ladder"])),
+        head=None if answer["head"] is None else _rung(answer["head"]),
         entry=Cycles(real("entry")),
         hot_loops=int(real("hot_loops")),
         annotated=_text(answer["annotated"]),

@@ -66,6 +66,7 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
         calls=_per(main, lambda c: c.calls.count),
         unknown=unknown,
         ladder=_ladder(main, rest, loops, tables),
+        head=None if loops.head is None else _rung(cost_of_loop(loops.head, tables), main),
         entry=Cycles(loops.entry / tables.architecture.issue),
         hot_loops=len(main),
     )
@@ -154,20 +155,22 @@ def _ladder(
 
     Further hot loops pass over all components, so each entry of the result includes their time.
     """
-    others = Cycles(_per(main[1:], lambda c: c.overlapping))
-    moved = Cycles(_per(main[1:], lambda c: c.moving))
-    rungs = [
-        RemainderLoop(
-            iterations=c.loop.iterations,
-            T_OL=Cycles(c.overlapping / c.loop.iterations + others),
-            T_nOL=Cycles(c.moving / c.loop.iterations + moved),
-        )
-        for c in (main[0], *rest)
-    ]
+    rungs = [_rung(c, main) for c in (main[0], *rest)]
     if rungs[-1].iterations > 1 and loops.straight:
-        issue = Cycles(loops.straight / tables.architecture.issue + others)
-        rungs.append(RemainderLoop(iterations=1.0, T_OL=issue, T_nOL=moved))
+        last = _rung(cost_of_loop(loops.straight, tables), main)
+        rungs.append(replace(last, iterations=1.0))
     return tuple(rungs)
+
+
+def _rung(cost: LoopCost, main: Sequence[LoopCost]) -> RemainderLoop:
+    iterations = cost.loop.iterations
+    others = _per(main[1:], lambda c: c.overlapping)
+    moved = _per(main[1:], lambda c: c.moving)
+    return RemainderLoop(
+        iterations=iterations,
+        T_OL=Cycles(cost.overlapping / iterations + others),
+        T_nOL=Cycles(cost.moving / iterations + moved),
+    )
 
 
 def _width(incore: InCoreResult, main: Sequence[LoopCost], doubtful: bool, replaced: bool) -> float:

@@ -209,4 +209,9 @@ def _scaled(result: InCoreResult, factor: float) -> InCoreResult:
             dataclasses.replace(rung, T_OL=times(rung.T_OL), T_nOL=times(rung.T_nOL))
             for rung in result.ladder
         ),
+        head=None
+        if result.head is None
+        else dataclasses.replace(
+            result.head, T_OL=times(result.head.T_OL), T_nOL=times(result.head.T_nOL)
+        ),
     )

@@ -38,6 +38,9 @@ class LoopArrays:
     rungs: Floats
     """(sweeps, loops, 3): iterations of a pass, T_OL and T_nOL of the hot loop and of the loops
     that take its remainder; 0 iterations: no further loop."""
+    head: Floats
+    """(sweeps, 3): as ``rungs``, of the loop over single components before the hot loop, else the
+    last of ``rungs``."""
 
     def at(self, rows: Whole) -> "LoopArrays":
         """The figures of the sweeps ``rows``."""
@@ -61,6 +64,7 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
         entry=column(float(r.entry) for r in results),
         crossing=np.array([_crossing(r) for r in results]).reshape(-1, PLACES),
         rungs=np.array([_rungs(r) for r in results]).reshape(-1, _RUNGS, 3),
+        head=np.array([_head(r) for r in results]).reshape(-1, 3),
     )
 
 
@@ -76,6 +80,11 @@ def _crossing(result: InCoreResult) -> list[float]:
 def _rungs(result: InCoreResult) -> list[tuple[float, float, float]]:
     loops = [(r.iterations, float(r.T_OL), float(r.T_nOL)) for r in result.ladder[:_RUNGS]]
     return loops + [(0.0, 0.0, 0.0)] * (_RUNGS - len(loops))
+
+
+def _head(result: InCoreResult) -> tuple[float, float, float]:
+    head = result.head or (result.ladder[:_RUNGS] or (None,))[-1]
+    return (0.0, 0.0, 0.0) if head is None else (head.iterations, head.T_OL, head.T_nOL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +127,8 @@ def _over_runs(loop: LoopArrays, run: Floats, head: Floats) -> tuple[Floats, Flo
     length = np.floor(np.where(np.isfinite(run), run, 0.0))
     before = np.minimum(head, length)
     left = np.floor(length - before)
-    last = np.maximum(np.count_nonzero(loop.rungs[:, :, 0], axis=1) - 1, 0)
-    single = np.take_along_axis(loop.rungs, last[:, None, None], axis=1)[:, 0]
-    before = np.where(single[:, 0] == 1, length - left, 0.0)
-    sums = before * single[:, 1:].T
+    before = np.where(loop.head[:, 0] == 1, length - left, 0.0)
+    sums = before * loop.head[:, 1:].T
     for k in range(_RUNGS):
         size = loop.rungs[:, k, 0]
         covered = np.floor(left / np.where(size > 0, size, np.inf)) * size

@@ -42,8 +42,10 @@ class HotLoops:
     """The hot loop, then those that run before or after it over the same components."""
     rest: tuple[HotLoop, ...] = ()
     """The loops for the remainder of the hot loop, most components per pass first."""
-    straight: float = 0.0
-    """Instructions per component of a remainder without a loop; 0 where there is none."""
+    straight: HotLoop | None = None
+    """The remainder without a loop, as one pass over its components; None where there is none."""
+    head: HotLoop | None = None
+    """The loop over single components before the hot loop, of the same rows."""
     entry: int = 0
     """Instructions per entry into the hot loop: those around it, within the next outer loop."""
 
@@ -156,9 +158,17 @@ def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
     return HotLoops(
         main=tuple(c.loop for c in main),
         rest=_remainder_loops(best.loop, [c.loop for c in rest]),
-        straight=_straight_remainder(best) if best.loop.iterations > 1 else 0.0,
+        straight=_straight_remainder(best) if best.loop.iterations > 1 else None,
+        head=next((c.loop for c in level if _heads(c, best)), None),
         entry=_entry(best),
     )
+
+
+def _heads(other: _Candidate, best: _Candidate) -> bool:
+    """Whether a loop takes single components of the rows of the hot loop, and runs before it."""
+    alike = bool(other.loop.rows & best.loop.rows) or _obscure(other, best)
+    before = _reaches(other, best) and not _reaches(best, other)
+    return before and alike and other.loop.iterations == 1 < best.loop.iterations
 
 
 def _level(candidate: _Candidate) -> int | None:
@@ -212,23 +222,27 @@ def _remainder_loops(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, .
     return tuple(loops[count] for count in sorted(loops, reverse=True))
 
 
-def _straight_remainder(best: _Candidate) -> float:
-    """The instructions per component in blocks after the hot loop that store to its rows."""
+def _straight_remainder(best: _Candidate) -> HotLoop | None:
+    """The blocks after the hot loop, within the next outer loop, that store to its rows."""
     function, inside = best.function, _looping(best)
-    seen, waiting, remainders = {best.head}, [best.head], list[tuple[float, float]]()
+    around = _level(best)
+    within = function.loops[around] if around is not None else set(range(len(function.blocks)))
+    seen, waiting, remainders = {best.head}, [best.head], list[Instruction]()
     while waiting:
         block = waiting.pop()
         if block not in inside:
             body = function.blocks[block].instructions
-            stored = sum(i.stores for i in body if is_row(i) and i.moves)
-            if stored and loop_passes.stores_to(function, block) & best.loop.rows:
-                components = stored / DOUBLE / len(best.loop.rows)
-                remainders.append((float(slots(body, function.isa)), components))
-        fresh = function.successors[block] - seen - {_level(best)}
+            stores = any(i.stores and is_row(i) and i.moves for i in body)
+            if stores and loop_passes.stores_to(function, block) & best.loop.rows:
+                remainders += body
+        fresh = (function.successors[block] & within) - seen - {around}
         seen |= fresh
         waiting += fresh
-    components = sum(count for _, count in remainders)
-    return sum(count for count, _ in remainders) / components if components else 0.0
+    if not remainders:
+        return None
+    stored = sum(i.stores for i in remainders if is_row(i) and i.moves)
+    components = stored / DOUBLE / len(best.loop.rows)
+    return _once(remainders, function.isa, components, best.loop.rows)
 
 
 def _looping(best: _Candidate) -> frozenset[int]:
@@ -280,20 +294,30 @@ def _straight(items: Items, isa: InstructionSet) -> Iterator[HotLoop]:
     instructions = tuple(i for i in items if isinstance(i, Instruction))
     stored = sum(i.stores for i in instructions if is_row(i) and not _saves(i))
     if stored:
-        nothing = (None,) * len(instructions)
-        yield HotLoop(
-            label=".L0",
-            isa=isa,
-            instructions=instructions,
-            iterations=stored / DOUBLE,
-            depth=0,
-            strides=nothing,
-            addresses=nothing,
-            places=nothing,
-            calls=tuple(name for i in instructions if (name := called(i, isa))),
-            approximate=True,
-            notes=("no loop: the whole function is taken as one pass",),
-        )
+        once = _once(instructions, isa, stored / DOUBLE)
+        yield _noted(once, "no loop: the whole function is taken as one pass")
+
+
+def _once(
+    instructions: Sequence[Instruction],
+    isa: InstructionSet,
+    components: float,
+    rows: frozenset[str] = frozenset(),
+) -> HotLoop:
+    """Instructions without a loop as one pass over the components that they store."""
+    nothing = (None,) * len(instructions)
+    return HotLoop(
+        label=".L0",
+        isa=isa,
+        instructions=tuple(instructions),
+        iterations=components,
+        depth=0,
+        strides=nothing,
+        addresses=nothing,
+        places=nothing,
+        rows=rows,
+        calls=tuple(name for i in instructions if (name := called(i, isa))),
+    )
 
 
 def _noted(loop: HotLoop, note: str) -> HotLoop:

@@ -64,7 +64,8 @@ class LoopCost:
 def needed_forms(loops: HotLoops) -> list[tuple[InstructionForm, Instruction]]:
     """The forms, with an instruction each, that the analysis of a sweep looks up."""
     forms: dict[str, tuple[InstructionForm, Instruction]] = {}
-    for loop in (*loops.main, *loops.rest):
+    others = [loop for loop in (loops.straight, loops.head) if loop is not None]
+    for loop in (*loops.main, *loops.rest, *others):
         for instruction in loop.instructions:
             if not calls_out(instruction, loop):
                 own_form = form(instruction, loop.isa.name)

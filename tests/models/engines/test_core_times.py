@@ -75,6 +75,13 @@ def test_what_the_hot_loop_leaves_is_done_by_smaller_ones(
     assert cycles.T_nOL[0] * int(run) == pytest.approx(T_nOL)
 
 
+def test_a_head_with_a_loop_of_its_own_costs_what_that_loop_costs() -> None:
+    head = RemainderLoop(iterations=1, T_OL=Cycles(5.0), T_nOL=Cycles(7.0))
+    cycles = run_times(loops([result(head=head)]), runs(20, head=3.0), PLAIN, 1)
+    assert cycles.T_OL[0] * 20 == pytest.approx(3 * 5 + 16 * 0.25 + 2)  # three, sixteen and one
+    assert cycles.T_nOL[0] * 20 == pytest.approx(3 * 7 + 16 * 0.5 + 3)
+
+
 @settings(max_examples=30, derandomize=True)
 @given(
     sizes=st.lists(st.sampled_from([1, 2, 4, 8, 16, 24]), min_size=1, max_size=4, unique=True),

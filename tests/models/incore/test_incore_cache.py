@@ -42,6 +42,7 @@ FULL = InCoreResult(
     width=0.45,
     remainder=Cycles(2.5),
     ladder=(RemainderLoop(iterations=16, T_OL=Cycles(0.1), T_nOL=Cycles(0.3)),),
+    head=RemainderLoop(iterations=1, T_OL=Cycles(2.0), T_nOL=Cycles(4.0)),
     entry=Cycles(12.0),
     hot_loops=2,
     annotated="text",

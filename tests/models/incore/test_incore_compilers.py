@@ -131,6 +131,33 @@ def test_a_grid_sweep_counts_points_and_has_a_remainder(compiler):
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
+def test_single_components_are_those_of_the_row_whatever_other_rows_do(compiler):
+    """A loop of its own before the aligned loop; loops of other rows do not make it cheaper."""
+    body = """
+    for (long k = 0; k < 3; k++) {
+        const long start = k*last, aligned = (start + 7) / 8*8;
+        for (long j = start; j < aligned; j++) {
+            __asm__ volatile ("");
+            F[j] = y[j]*z[j] + y[j + 1]*z[j + 1] + y[j + 2]*z[j + 2];
+        }
+        for (long j = aligned; j < start + last; j++)
+            F[j] = y[j]*z[j] + y[j + 1]*z[j + 1] + y[j + 2]*z[j + 2];
+    }
+    """
+    others = "    for (long j = 4*last; j < 5*last; j++)\n        F[j] = 0.0;\n"
+    alone, both = (
+        hot_loops.hot_loops(made(text, compiler, "-O3"), "f") for text in (body, body + others)
+    )
+    for found in (alone, both):
+        assert found.head is not None
+        assert found.head.iterations == 1
+        assert sum(i.loads for i in found.head.instructions if i.loads) >= 6 * 8
+    if alone.straight is not None and both.straight is not None:
+        of_each = [len(s.instructions) / s.iterations for s in (alone.straight, both.straight)]
+        assert of_each[0] == pytest.approx(of_each[1])
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_calls_of_the_library_are_counted_priced_and_said(compiler):
     body = "    extern double sin(double), exp(double);\n" + LOOP + "F[j] = sin(y[j])*exp(z[j]);"
     text = f"{HEAD}{TAIL}{{\n{body}\n}}\n"

@@ -11,7 +11,7 @@ from autotune.commands.output import TerminalProgress, document, note
 
 EXAMPLE = (
     "Example: autotune learn design space.yaml --kind plackett-burman --levels 3 -o rows.csv;"
-    " autotune learn design configs/quickstart.yaml --kind d-optimal --terms linear -n 20"
+    " autotune learn design configs/quickstart.yaml --kind d-optimal --terms linear -n 40"
 )
 
 KindName = Literal[

@@ -1,9 +1,10 @@
 """Spaces: parameters with their domains, the transformations they control, constraints."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from itertools import product
-from typing import Annotated, Literal, assert_never
+from typing import Annotated, Literal, get_type_hints
 
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, OneOf, Text
 from autotune.domain.kernel import Kernel
@@ -33,6 +34,7 @@ from autotune.domain.variant import (
     Value,
     Vectorize,
     Wavefront,
+    WholeLines,
 )
 from autotune.errors import describe, one_of
 
@@ -53,6 +55,7 @@ TransformationKind = Literal[
     "jam",
     "align",
     "vectorize",
+    "whole_lines",
     "prefetch",
     "sync",
     "pad",
@@ -76,6 +79,7 @@ TRANSFORMATIONS: Mapping[TransformationKind, type[Transformation]] = {
     "jam": Jam,
     "align": Align,
     "vectorize": Vectorize,
+    "whole_lines": WholeLines,
     "prefetch": Prefetch,
     "sync": NeighbourSync,
     "pad": Pad,
@@ -156,49 +160,22 @@ class Rule:
                 raise ValueError(f"{self.kind}: {name} must be a whole number, not {value!r}")
             return value
 
-        match self.kind:
-            case "interchange":
-                return Interchange(text("kernel"), tuple(text("order")))
-            case "fuse":
-                return Fuse(text("first"), text("second"))
-            case "tile":
-                return Tile(text("kernel"), whole("size"))
-            case "fuse_tiles":
-                return FuseTiles(text("first"), text("second"), whole("size"), text("buffer"))
-            case "pipeline":
-                return Pipeline(text("loop"), whole("block"))
-            case "strip":
-                return StripPlanes(whole("rows"))
-            case "contract":
-                return Contract(text("array"))
-            case "in_place":
-                return InPlace(text("array"))
-            case "hoist":
-                return Hoist(text("kernel"), text("loop"))
-            case "jam":
-                return Jam(text("kernel"), text("loop"), whole("factor"))
-            case "align":
-                return Align(whole("doubles"))
-            case "vectorize":
-                return Vectorize(whole("lanes"))
-            case "prefetch":
-                return Prefetch(whole("lines"))
-            case "sync":
-                return NeighbourSync(text("among"))
-            case "block":
-                return Block(text("kernel"), text("dimension"), whole("size"))
-            case "unroll":
-                return Unroll(text("kernel"), text("dimension"), whole("factor"))
-            case "wavefront":
-                return Wavefront(text("kernel"), whole("sweeps"))
-            case "overlap":
-                return OverlappedTiles(text("kernel"), whole("sweeps"))
-            case "stream":
-                return StreamStores(text("kernel"))
-            case "pad":
-                return Pad(whole("lines"))
-            case _:
-                assert_never(self.kind)
+        def names(name: str) -> tuple[str, ...]:
+            return tuple(text(name))
+
+        readers: Mapping[object, Callable[[str], object]] = {
+            int: whole,
+            str: text,
+            tuple[str, ...]: names,
+        }
+        kind: Callable[..., Transformation] = TRANSFORMATIONS[self.kind]
+        return kind(**{name: readers[type_](name) for name, type_ in _arguments(kind).items()})
+
+
+@cache
+def _arguments(kind: Callable[..., Transformation]) -> Mapping[str, object]:
+    """The arguments of a kind of transformation with their types."""
+    return get_type_hints(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

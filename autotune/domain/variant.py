@@ -309,6 +309,22 @@ class StreamStores:
 
 
 @dataclass(frozen=True, slots=True)
+class WholeLines:
+    """Transformation: run the vector loops of an initial value problem ``lines`` lines at a time.
+
+    The components of so many cache lines are an inner loop of constant length. Where fields
+    alternate, all their formulas are evaluated for each component, which takes its own (select in
+    the place of shuffles). Results do not change.
+    """
+
+    lines: int
+
+    def __post_init__(self) -> None:
+        if self.lines not in (1, 2, 4):
+            raise ValueError(f"loops run 1, 2 or 4 cache lines at a time, not {self.lines}")
+
+
+@dataclass(frozen=True, slots=True)
 class Prefetch:
     """Transformation: fetch the rows of an initial value problem ``lines`` cache lines ahead.
 
@@ -344,6 +360,7 @@ Transformation = (
     | Jam
     | Align
     | Vectorize
+    | WholeLines
     | Prefetch
     | NeighbourSync
     | Pad

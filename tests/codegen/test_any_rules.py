@@ -35,6 +35,7 @@ from autotune.domain.variant import (
     Variant,
     Vectorize,
     Wavefront,
+    WholeLines,
 )
 from autotune.files import config
 from autotune.language.expression import parse
@@ -59,6 +60,7 @@ def rules(draw: random.Random) -> list[Transformation]:
         lambda: Jam(one(["lc", "rhs"]), one("il"), one([2, 3])),
         lambda: Vectorize(one([2, 4, 8])),
         lambda: Align(one([2, 4, 8])),
+        lambda: WholeLines(one([1, 2, 4])),
         lambda: Prefetch(one([1, 8, 100])),
         lambda: Tile(one(["lc", "rhs", "rhs_first"]), one([8, 64])),
         lambda: FuseTiles("rhs", "lc", one([8, 64, 128]), "Y"),

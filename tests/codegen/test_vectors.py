@@ -135,7 +135,7 @@ def test_only_the_foremost_elements_in_memory_are_fetched() -> None:
         name: re.findall(r"^ +PREFETCH\((.*)\);", text, re.MULTILINE)
         for name, text in texts.items()
     }
-    assert fetches["sweep_rhs_first_lc_heat2d_1_ahead8.c"] == ["y, j + N"]
+    assert fetches["sweep_rhs_first_lc_heat2d_1_lines1_ahead8.c"] == ["y, j + N"]
     elements = {element for row in fetches.values() for element in row}
     assert elements == {"y, j", "y, j + N", "y_next, j"}
 

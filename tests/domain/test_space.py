@@ -68,12 +68,6 @@ def test_every_kind_of_rule_makes_its_transformation():
         assert type(rule.make({})) is made
 
 
-def test_a_kind_without_a_transformation_is_no_padding(monkeypatch):
-    monkeypatch.setitem(TRANSFORMATIONS, "shift", Pad)
-    with pytest.raises(AssertionError, match="shift"):
-        Rule(kind="shift", arguments={"lines": 1}).make({})
-
-
 def test_rules_apply_only_when_all_their_conditions_hold():
     made = SPACE.transformations(values(tile=256, rhslc=True))
     assert FuseTiles("rhs", "lc", 256, "Y") in made

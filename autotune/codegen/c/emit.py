@@ -19,6 +19,7 @@ from autotune.codegen.c.c_lines import (
 from autotune.codegen.grid import grid_text, overlap_text, wavefront_text
 from autotune.codegen.grid.grid_text import Bounds
 from autotune.codegen.tree import loop_tree
+from autotune.codegen.tree.whole_lines import COLUMN, SideBySide, side_by_side
 from autotune.domain.stencil import LINE
 from autotune.language.expression import (
     Bin,
@@ -51,7 +52,7 @@ def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
         parts, macros = grid_text.body(sweep), independent(None)
     else:
         parts, macros = _body(sweep, symbol_kinds(sweep)), independent(sweep.lanes)
-        scalar = sweep.align > 1 or sweep.streamed or sweep.prefetched
+        scalar = sweep.align > 1 or sweep.streamed or sweep.lines
         macros = [*macros, *(SCALAR if scalar else [])]
         macros += PREFETCH if sweep.prefetched else []
         macros += summed(sweep.lanes) if loop_tree.sums(sweep) else []
@@ -141,7 +142,7 @@ def symbol_kinds(sweep: loop_tree.AnySweep) -> Kinds:
             if isinstance(statement, loop_tree.SumLoop):
                 needed |= symbols(statement.lower) | symbols(statement.upper)
     declared: dict[str, c_expressions.Kind] = dict(SIZES)
-    kinds: dict[str, c_expressions.Kind] = dict(SIZES)
+    kinds: dict[str, c_expressions.Kind] = {**SIZES, COLUMN: "long"}
     for constant, value in sweep.constants:
         declared[constant] = c_expressions.kind(value, declared)
         kinds[constant] = (
@@ -173,8 +174,7 @@ def _body(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
     elif stretch.planes is not None:
         yield from _planes(sweep, kinds)
     elif isinstance(stretch.row, Num):
-        row = int(stretch.row.value)
-        yield from _short_rows(sweep.stretches, kinds, row, ("first", "last"))
+        yield from _short_rows(sweep, sweep.stretches, kinds, ("first", "last"))
     else:
         yield from _long_rows(sweep, kinds)
     if sweep.streamed:
@@ -190,20 +190,30 @@ def _loop(
     if sweep.streamed:
         yield from _streamed(first, last, stretch, kinds, sweep)
         return
-    lines, align = _statements(stretch, kinds), sweep.align
+    lines, align = _statements(stretch.statements, kinds), sweep.align
     if align > 1:
-        yield f"const long multiple = ({first} + {align - 1}) / {align}*{align};"
-        yield f"const long aligned = multiple < {last} ? multiple : {last};"
-        yield f"for (long j = {first}; j < aligned; j++) {{"
-        yield "    SCALAR;"
-        yield from (f"    {line}" for line in lines)
-        yield "}"
+        yield from _head((first, last), lines, align)
         first = "aligned"
-    if sweep.prefetched:
-        yield from _strips(first, last, stretch, kinds, sweep)
+    if sweep.lines:
+        yield from _strips((first, last), lines, sweep, kinds)
         return
     yield from _independent(stretch)
     yield f"for (long j = {first}; j < {last}; j++) {{"
+    yield from (f"    {line}" for line in lines)
+    yield "}"
+
+
+def _head(
+    bounds: tuple[str, str], lines: Sequence[str], align: int, step: int = 1, least: int = 0
+) -> Iterator[str]:
+    """C lines for the components before ``aligned``, the first multiple of ``align`` that has at
+    least so many of them before it.
+    """
+    first, last = bounds
+    yield f"const long multiple = ({first} + {least + align - 1}) / {align}*{align};"
+    yield f"const long aligned = multiple < {last} ? multiple : {last};"
+    yield f"for (long j = {first}; j < aligned; {'j++' if step == 1 else f'j += {step}'}) {{"
+    yield "    SCALAR;"
     yield from (f"    {line}" for line in lines)
     yield "}"
 
@@ -219,21 +229,40 @@ def _prefetches(sweep: loop_tree.Sweep, start: str, kinds: Kinds) -> Iterator[st
 
 
 def _strips(
-    first: str, last: str, stretch: loop_tree.SweepStretch, kinds: Kinds, sweep: loop_tree.Sweep
+    bounds: tuple[str, str],
+    lines: Sequence[str],
+    sweep: loop_tree.Sweep,
+    kinds: Kinds,
+    fields: SideBySide | None = None,
 ) -> Iterator[str]:
-    """C lines for a loop over as many components as a cache line holds, before which the lines
-    are fetched that later ones need; those left over run one by one.
+    """C lines for a loop over the components of some cache lines, before which those lines are
+    fetched that later ones need; the components left over run one by one.
+
+    ``lines``: the statements for component j; where there are ``fields``, for a row from j on.
     """
-    lines = _statements(stretch, kinds)
-    yield f"const long rest = {last} - ({last} - {first}) % {LINE};"
-    yield f"for (long strip = {first}; strip < rest; strip += {LINE}) {{"
+    (first, last), count = bounds, LINE * sweep.lines
+    statements, row, end = lines, 1, last
+    if fields:
+        statements = _statements(fields.statements, kinds)
+        row = int(number(sweep.stretches[0].row or Num(1), {}))
+        if fields.after:
+            within = f"{last} - {fields.after * row}"
+            yield f"const long end = {first} < {within} ? {within} : {first};"
+            end = "end"
+    yield f"const long rest = {end} - ({end} - {first}) % {count};"
+    yield f"for (long strip = {first}; strip < rest; strip += {count}) {{"
     yield from (f"    {line}" for line in _prefetches(sweep, "strip", kinds))
     yield "    INDEPENDENT"
-    yield f"    for (long j = strip; j < strip + {LINE}; j++) {{"
-    yield from (f"        {line}" for line in lines)
+    if fields:
+        yield f"    for (long of_line = 0; of_line < {count}; of_line++) {{"
+        yield "        const long j = strip + of_line;"
+        yield f"        const long {name(COLUMN)} = of_line % {row};"
+    else:
+        yield f"    for (long j = strip; j < strip + {count}; j++) {{"
+    yield from (f"        {line}" for line in statements)
     yield "    }"
     yield "}"
-    yield f"for (long j = rest; j < {last}; j++) {{"
+    yield f"for (long j = rest; j < {last}; {'j++' if row == 1 else f'j += {row}'}) {{"
     yield "    SCALAR;"
     yield from (f"    {line}" for line in lines)
     yield "}"
@@ -245,7 +274,7 @@ def _streamed(
     """C lines for a loop over whole cache lines, which are computed in a buffer and stored past the
     caches; the components before and after them run one by one.
     """
-    lines = _statements(stretch, kinds)
+    lines = _statements(stretch.statements, kinds)
     (target,) = {s.target for s in stretch.statements if isinstance(s, loop_tree.Assign)}
     row = name(target)
     stored = f"{row}[j] ="
@@ -280,17 +309,19 @@ def _independent(*stretches: loop_tree.SweepStretch) -> list[str]:
     return [] if held else ["INDEPENDENT"]
 
 
-def _statements(stretch: loop_tree.SweepStretch, kinds: Kinds, shift: int = 0) -> list[str]:
+def _statements(
+    statements: Sequence[loop_tree.Statement], kinds: Kinds, shift: int = 0
+) -> list[str]:
     """The statements for one component; with ``shift`` for the component that many
     places after j.
     """
     lines: list[str] = []
-    for statement in stretch.statements:
+    for statement in statements:
         value = _shifted(statement.value, shift)
         if isinstance(statement, loop_tree.SumLoop):
             lines += _sum_loop(statement, value, kinds)
         elif isinstance(statement, loop_tree.Local):
-            local = kinds[statement.name]
+            local = kinds.get(statement.name, "double")
             text = real(value, kinds) if local == "double" else whole(value, kinds)
             lines.append(f"const {local} {name(statement.name)} = {text};")
         else:
@@ -332,21 +363,36 @@ def _shifted(expr: Expr, shift: int) -> Expr:
 
 
 def _short_rows(
-    stretches: Sequence[loop_tree.SweepStretch], kinds: Kinds, row: int, bounds: tuple[str, str]
+    sweep: loop_tree.Sweep,
+    stretches: Sequence[loop_tree.SweepStretch],
+    kinds: Kinds,
+    bounds: tuple[str, str],
 ) -> Iterator[str]:
     """C lines for rows of fixed length: every component of a row is written out, in a loop over
-    rows from the first to the second of the ``bounds``.
+    rows from the first to the second of the ``bounds``; or for whole cache lines of them, with
+    their fields side by side.
     """
+    row = stretches[0].row
+    assert isinstance(row, Num)
     lines: list[str] = []
     for stretch in stretches:
         assert stretch.columns is not None
         begin, end = (int(number(e, {})) for e in stretch.columns)
         for column in range(begin, end):
-            statements = _statements(stretch, kinds, column)
+            statements = _statements(stretch.statements, kinds, column)
             scoped = any(not isinstance(s, loop_tree.Assign) for s in stretch.statements)
             lines += ["{", *(f"    {s}" for s in statements), "}"] if scoped else statements
+    fields = side_by_side(stretches, sweep.constants) if sweep.lines else None
+    if fields:
+        first, last = bounds
+        if sweep.align > 1 or fields.before:
+            align, step = max(sweep.align, int(row.value)), int(row.value)
+            yield from _head(bounds, lines, align, step, fields.before * step)
+            first = "aligned"
+        yield from _strips((first, last), lines, sweep, kinds, fields)
+        return
     yield from _independent(*stretches)
-    yield f"for (long j = {bounds[0]}; j < {bounds[1]}; j += {row}) {{"
+    yield f"for (long j = {bounds[0]}; j < {bounds[1]}; j += {int(row.value)}) {{"
     yield from (f"    {line}" for line in lines)
     yield "}"
 
@@ -383,7 +429,7 @@ def _planes(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
         yield "        const long top = above < first ? first / row*row : above;"
         yield "        const long bottom = below < last ? below : last;"
         if isinstance(row, Num):
-            lines = _short_rows(tuple(group), kinds, int(row.value), ("top", "bottom"))
+            lines = _short_rows(sweep, tuple(group), kinds, ("top", "bottom"))
             yield from (f"        {line}" for line in lines)
         else:
             yield "        for (long start = top; start < bottom; start += row) {"
@@ -405,7 +451,7 @@ def _columns(
             yield "{"
             yield f"    const long j = start{_offset(begin, column, kinds)};"
             yield "    if (first <= j && j < last) {"
-            yield from (f"        {line}" for line in _statements(stretch, kinds))
+            yield from (f"        {line}" for line in _statements(stretch.statements, kinds))
             yield "    }"
             yield "}"
         return

@@ -150,6 +150,8 @@ class Sweep:
     """Components in a vector; None: as the compiler chooses."""
     streamed: bool = False
     """Whether whole lines of the only row that is written are stored past the caches."""
+    lines: int = 0
+    """Cache lines that vector loops run at a time; 0: they run to the end of their components."""
     prefetched: tuple[Ref, ...] = ()
     """Elements at component j that are fetched when their sweep is as many lines before them."""
     ahead: int = 0

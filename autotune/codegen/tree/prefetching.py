@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from autotune.codegen.tree.loop_tree import Assign, Sweep, near, sums
-from autotune.language.expression import Num, Ref, Sym, number, symbols
+from autotune.codegen.tree.loop_tree import Assign, Sweep, near
+from autotune.codegen.tree.whole_lines import in_lines
+from autotune.language.expression import Ref, Sym, number, symbols
 
 _SIZE = 1009
 """A size at which the offset of an element shows which is the foremost one."""
@@ -13,11 +14,11 @@ _SIZE = 1009
 def prefetched(sweep: Sweep, lines: int, windows: Collection[str]) -> Sweep:
     """The sweep with its rows fetched ``lines`` cache lines ahead, but not those of ``windows``.
 
-    Of each row the foremost element is fetched: the sweep has come to the others before. Rows of
-    fixed length, which are written out, and sums over an index stay as they are.
+    Of each row the foremost element is fetched: the sweep has come to the others before. Its loops
+    run a cache line at a time; those for which ``in_lines`` does not provide stay as they are.
     """
-    first = sweep.stretches[0]
-    if sums(sweep) or (first.columns is not None and isinstance(first.row, Num)):
+    lined = sweep if sweep.lines or sweep.streamed else in_lines(sweep, 1)
+    if not (lined.lines or lined.streamed):
         return sweep
     foremost: dict[str, Ref] = {}
     stored = {row for row, place in sweep.rows if place.array not in windows}
@@ -34,8 +35,8 @@ def prefetched(sweep: Sweep, lines: int, windows: Collection[str]) -> Sweep:
                 foremost[ref.array] = ref
     if not foremost:
         return sweep
-    name = f"{sweep.name}_ahead{lines}"
-    return replace(sweep, name=name, prefetched=tuple(foremost.values()), ahead=lines)
+    name = f"{lined.name}_ahead{lines}"
+    return replace(lined, name=name, prefetched=tuple(foremost.values()), ahead=lines)
 
 
 def _offset(ref: Ref) -> float:

@@ -15,6 +15,7 @@ from autotune.codegen.tree import (
     strips,
     transform,
     waits,
+    whole_lines,
 )
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
@@ -62,6 +63,7 @@ from autotune.domain.variant import (
     Unroll,
     Variant,
     Vectorize,
+    WholeLines,
 )
 from autotune.language.expression import Num, Sym, number
 
@@ -177,8 +179,10 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
     return result
 
 
-VECTORS = (Align, Vectorize, Prefetch)
-"""The transformations of vectors, which change neither what is computed nor its order."""
+VECTORS = (WholeLines, Align, Vectorize, Prefetch)
+"""The transformations of vectors, which change neither what is computed nor its order; the sequence
+in which they are applied."""
+VectorTransformation = WholeLines | Align | Vectorize | Prefetch
 ChangedSweeps = dict[tuple[int, Transformation], tuple[loop_tree.Sweep, loop_tree.Sweep]]
 """Sweep, by identity, and transformation to the sweep and what it becomes."""
 
@@ -193,12 +197,11 @@ def with_vectors(
     """
     body = program.body
     windows = frozenset(window.array for window in program.windows)
-    for transformation in variant.transformations:
-        if not isinstance(transformation, VECTORS):
-            continue
+    wanted = [t for t in variant.transformations if isinstance(t, VECTORS)]
+    for transformation in sorted(wanted, key=lambda t: VECTORS.index(type(t))):
 
         def change(
-            sweep: loop_tree.Sweep, by: Align | Vectorize | Prefetch = transformation
+            sweep: loop_tree.Sweep, by: VectorTransformation = transformation
         ) -> loop_tree.Sweep:
             if (id(sweep), by) not in changed:
                 changed[id(sweep), by] = sweep, vectors(sweep, by, windows)
@@ -211,21 +214,27 @@ def with_vectors(
             )
         if isinstance(transformation, Prefetch) and body == before:
             raise IllegalTransformation("no loop goes along rows in memory: none is fetched ahead")
+        if isinstance(transformation, WholeLines) and body == before:
+            raise IllegalTransformation(
+                "no loop runs over components that could be taken a cache line at a time"
+            )
     return program if body is program.body else replace(program, body=body, plain=program)
 
 
 def vectors(
     sweep: loop_tree.Sweep,
-    transformation: Align | Vectorize | Prefetch,
+    transformation: VectorTransformation,
     windows: Collection[str] = (),
 ) -> loop_tree.Sweep:
     """The sweep with its vectors transformed.
 
     Blocks of threads and tiles begin at aligned places. So only a sweep over a part of the
     components or of the columns begins elsewhere; others are not changed by ``Align``. Rows of
-    fixed length are written out and stay so. Sums over an index are vectorised along their index.
+    fixed length that are written out stay so. Sums over an index are vectorised along their index.
     Loops that store past the caches begin at lines anyway.
     """
+    if isinstance(transformation, WholeLines):
+        return whole_lines.in_lines(sweep, transformation.lines)
     if isinstance(transformation, Prefetch):
         return prefetching.prefetched(sweep, transformation.lines, windows)
     if isinstance(transformation, Vectorize):
@@ -233,8 +242,8 @@ def vectors(
         return replace(sweep, name=f"{sweep.name}_simd{lanes}", lanes=lanes)
     first = sweep.stretches[0]
     whole = first.columns is None and first.lower == Num(0)
-    written_out = first.columns is not None and isinstance(first.row, Num)
-    if whole or written_out or loop_tree.sums(sweep) or sweep.streamed:
+    unlined = whole_lines.written_out(sweep) and not sweep.lines
+    if whole or unlined or loop_tree.sums(sweep) or sweep.streamed:
         return sweep
     doubles = transformation.doubles
     return replace(sweep, name=f"{sweep.name}_align{doubles}", align=doubles)
@@ -315,7 +324,9 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
             return transform.in_place(tree, array)
         case Hoist(kernel=kernel, loop=loop):
             return hoist.hoist(tree, kernel, loop)
-        case Jam() | StreamStores() | NeighbourSync() | Align() | Vectorize() | Prefetch() | Pad():
+        case Align() | Vectorize() | WholeLines() | Prefetch():
+            return tree  # of vectors
+        case Jam() | StreamStores() | NeighbourSync() | Pad():
             return tree  # of sweeps, of barriers, of storage
         case Block(kernel=kernel) | Unroll(kernel=kernel) | SeveralSweeps(kernel=kernel):
             what = type(transformation).__name__

@@ -192,7 +192,7 @@ class _Maker:
     def _key(self, program: loop_tree.StepProgram, limits: "_Limits") -> str:
         """A key that is equal for programs that do the same on blocks of this size."""
         if program.plain is not None:
-            kinds = {(s.align, s.lanes, s.ahead) for s in _component_sweeps(program.body)}
+            kinds = {(s.align, s.lanes, s.lines, s.ahead) for s in _component_sweeps(program.body)}
             return f"{self._key(program.plain, limits)}-{sorted(kinds, key=str)}"
         tiles = list(_tiles(program.body))
         effective = tuple(

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal, Protocol, Self
@@ -56,6 +56,8 @@ ROW_SUM_TOLERANCE = 1e-14
 _ORDER_TOLERANCE = 1e-13
 _LARGEST_CHECK = 1_000_000
 """Components at most at the small sizes where regions are checked."""
+_LOOKED = 1000
+"""Elements of an index array that are looked at near each end, and in between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -500,7 +502,7 @@ class Ivp:
                         f"the range {lower} .. {upper - 1} of {total.index} is empty: at least one"
                         " index is needed"
                     )
-            yield from self._wrong_indices(values)
+            yield from self._wrong_indices(values, range(n))
             keys = ("stability",)
             if not number(self.stability, values) > 0:
                 raise ValueError(f"{show(self.stability)} is not positive")
@@ -515,11 +517,13 @@ class Ivp:
         except ValueError as error:
             yield Misfit(keys, f"at N = {size}: {error}")
 
-    def _wrong_indices(self, values: Mapping[str, float | int]) -> Iterator[Misfit]:
+    def _wrong_indices(
+        self, values: Mapping[str, float | int], components: Iterable[int]
+    ) -> Iterator[Misfit]:
         """The first element of each index array that is outside y at a size, or far away."""
         n, limit = int(values["n"]), _whole(self.access_distance, values)
         for name, expression in self.indices.items():
-            for j in range(n):
+            for j in components:
                 at = number(expression, {**values, "j": j})
                 place = f"{name}[{j}] = {at} at N = {values['N']}"
                 if at != int(at) or not 0 <= at < n:
@@ -565,6 +569,25 @@ class Ivp:
                         found = f"{show(ref)} {fault} at N = {size}"
                         yield Misfit(("sums", name, "body"), found)
                         break
+
+    def misread_at(self, size: int) -> Iterator[str]:
+        """What bodies and index arrays read beyond the access distance, or outside y, at a size.
+
+        Small sizes are checked when an IVP is made. Of an index array the first, the last and some
+        other elements are looked at.
+        """
+        values, limit = self.values(size), self.distance(size)
+        n = int(values["n"])
+        for region in self.regions:
+            for ref in dict.fromkeys(self.reads(region.body)):
+                fault = self._misread(_reach(ref, values), n, limit, ())
+                if fault:
+                    yield f"region {region}: {show(ref)} {fault} at N = {size}"
+        if self.indices:
+            looked = {*range(0, n, max(1, n // _LOOKED)), *range(max(0, n - _LOOKED), n)}
+            for wrong in self._wrong_indices(values, sorted({*range(min(n, _LOOKED)), *looked})):
+                allowed = f"; expected {wrong.expected}" if wrong.expected else ""
+                yield f"index array {wrong.found}{allowed}"
 
     def _misread_sum(
         self, total: IndexSum, ref: Ref, size: int, values: Mapping[str, float | int]
@@ -852,6 +875,8 @@ class Problem:
         if self.size < self.ivp.minimum:
             found = f"size: {self.size} is below the smallest size of {self.ivp.name}"
             raise MisfitError(Misfit(("size",), found, f"at least {self.ivp.minimum}"))
+        for fault in self.ivp.misread_at(self.size):
+            raise MisfitError(Misfit(("size",), f"size: {self.ivp.name}: {fault}"))
         if not 0 < self.step_fraction <= 1:
             raise ValueError(f"step_fraction must be in (0, 1], not {self.step_fraction}")
 

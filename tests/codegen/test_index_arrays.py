@@ -112,18 +112,27 @@ def test_initial_values_read_nothing_through_an_array() -> None:
 
 
 def test_an_array_that_leaves_y_at_the_size_of_a_run_ends_the_program(workshop: Workshop) -> None:
-    """The sizes that are checked when a problem is read are small: this array is wrong at 100."""
-    at = network("j if n < 50 else j + 1", size=100)
+    """Of large arrays not all elements are looked at when a problem is read."""
+    at = network("n if (j - 2501)**2 < 1 else j", size=5001)
     with pytest.raises(
         InputError,
-        match=r"network: index array partner: partner\[99\] = 100 is not one of y\[0\] .. y\[99\]",
+        match=r"network: index array partner: partner\[2501\] = 5001 is not one of y\[0\] .. y",
     ):
-        ivp_reference.rhs(at.ivp, 100)
+        ivp_reference.rhs(at.ivp, at.size)
     program = workshop.build(sources(variant(Interchange("lc", ("j", "i", "l"))), at))
     with pytest.raises((AssertionError, subprocess.CalledProcessError)) as caught:
         state(program, at, 1, 1)
     text = f"{caught.value} {getattr(caught.value, 'stderr', '')}"
-    assert "partner[99] = 100 is not one of y[0] .. y[99]" in text
+    assert "partner[2501] = 5001 is not one of y[0] .. y[5000]" in text
+
+
+def test_an_array_that_leaves_y_at_its_size_is_refused() -> None:
+    with pytest.raises(
+        ValueError,
+        match=r"size: network: index array partner\[99\] = 100 at N = 100;"
+        " expected whole numbers from 0 to 99",
+    ):
+        network("j if n < 50 else j + 1", size=100)
 
 
 def test_ranks_gather_all_of_y() -> None:

@@ -138,6 +138,17 @@ def test_size_below_the_minimum_is_refused():
         problem("wave1d", 8)
 
 
+def test_a_distance_that_holds_at_small_sizes_only_is_refused_at_a_larger_one():
+    small_ones = replace(config.ivp("heat2d"), access_distance=parse("min(N, 60)"))
+    at = replace(problem("heat2d", 60), ivp=small_ones)
+    with pytest.raises(
+        ValueError,
+        match=r"size: heat2d: region .*: y\[j - N\] reaches 61, farther"
+        " than the access distance 60, at N = 61",
+    ):
+        replace(at, size=61)
+
+
 def test_step_size_is_the_stated_fraction_of_the_stability_bound():
     trial = problem("heat2d", 11)
     assert trial.h == pytest.approx(0.1 / 800)

@@ -182,6 +182,13 @@ def test_a_loop_around_a_sweep_is_more_of_the_same() -> None:
     assert far[0] == pytest.approx(2 * far[1])
 
 
+def test_threads_without_planes_share_no_cache() -> None:
+    """Two planes keep two of four threads busy: both have half of L3, not a quarter."""
+    sizes = [dict(analyse(program(sweep()), problem(2, 126), n).levels) for n in (2, 4)]
+    assert sizes[0] == sizes[1]
+    assert sizes[0]["L3"] == (1 << 22) / 2
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 

@@ -183,7 +183,7 @@ class AnalysedCandidates:
         """Flatten the traffic of these requests that has not been flattened yet."""
         new: dict[ThreadPlacement, dict[int, StepTraffic]] = {}
         for item in requests:
-            spread = _spread(item.candidate)
+            spread = _spread(item)
             if id(item.traffic) not in self.teams.setdefault(spread, CaseTeam()).flows:
                 new.setdefault(spread, {})[id(item.traffic)] = item.traffic
         for spread, traffics in new.items():
@@ -273,7 +273,7 @@ class AnalysedCandidates:
         if isinstance(core, str):
             return core
         first, results = core
-        spread = _spread(candidate)
+        spread = _spread(request)
         team = self.teams[spread]
         flow = team.flows[id(traffic)]
         crowd = self._crowd(team, flow, pad_lines, results)
@@ -332,8 +332,13 @@ class AnalysedCandidates:
         return team.crowds[flow, crowded], crowded
 
 
-def _spread(candidate: Candidate) -> ThreadPlacement:
-    return ThreadPlacement(candidate.threads_per_node, candidate.placement)
+def _spread(request: _AnalysisRequest) -> ThreadPlacement:
+    """The threads of a node that have a part of the work."""
+    candidate = request.candidate
+    working = sum(thread.alike for thread in request.traffic.threads)
+    return ThreadPlacement(
+        min(candidate.threads_per_node, -(-working // candidate.nodes)), candidate.placement
+    )
 
 
 def _reloaded_lines(

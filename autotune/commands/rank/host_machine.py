@@ -73,8 +73,7 @@ def host(progress: Progress) -> Machine:
     calibration = stored_calibrations.stored(machine)
     if calibration is None:
         progress(
-            f"this host is not calibrated yet: that takes about {DEFAULT_BUDGET:g} s, once, and"
-            " nothing of --budget-seconds",
+            f"calibrate this host (about {DEFAULT_BUDGET:g} s, once, not taken out of any budget)",
             0,
             1,
         )

@@ -1,5 +1,6 @@
 """What ``variants``, ``predict`` and ``rank`` print."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from autotune.commands.rank.candidate_formula import CandidateFormula
@@ -13,12 +14,18 @@ from autotune.workloads.base import EnumeratedSpace
 
 
 def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
-    """The candidates as text, then the illegal combinations if requested."""
+    """The candidates as text, then the illegal combinations, and how many there are for each
+    reason, if requested.
+    """
     lines = [candidate.id for candidate in enumerated.legal]
     candidates = counted(len(enumerated.legal), "candidate")
     lines.append(f"{candidates}, {len(enumerated.illegal)} illegal")
     if illegal and enumerated.illegal:
-        lines.append(columns([(label, why) for label, _, why in enumerated.illegal]))
+        combinations = [(label, why) for label, _, why in enumerated.illegal]
+        lines.append(columns(combinations))
+        reasons = Counter(why for _, why in combinations).most_common()
+        table = [("illegal", "reason"), *((str(count), why) for why, count in reasons)]
+        lines.append(f"\n{columns(table, right=(0,))}")
     return "\n".join(lines)
 
 

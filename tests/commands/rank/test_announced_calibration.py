@@ -22,5 +22,5 @@ def test_a_calibration_is_announced_with_its_time_before_it_begins(
     monkeypatch.setattr(host_machine, "calibrate_host", calibrated)
     assert host_machine.host(lambda stage, *_: happened.append(stage)) is machine
     announced, done = happened
-    assert announced.endswith("about 45 s, once, and nothing of --budget-seconds")
+    assert announced.endswith("(about 45 s, once, not taken out of any budget)")
     assert done == "calibrated in 45 s"

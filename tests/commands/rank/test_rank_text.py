@@ -69,6 +69,10 @@ def test_what_is_illegal_is_listed_with_its_reason_where_it_is_asked_for() -> No
         "1 candidate, 2 illegal",
         "ijl-au  au needs order j",
         "l       no",
+        "",
+        "illegal  reason",
+        "      1  au needs order j",
+        "      1  no",
     ]
     assert variants(space, illegal=False).splitlines()[1:] == ["1 candidate, 2 illegal"]
 

@@ -76,7 +76,12 @@ class ComparableRun:
         return contest(rounds[first], rounds[second], level.noise, level.pollution, share)
 
     def ratio(self, first: str, second: str) -> Interval | None:
-        """90 % interval of the time of ``first`` over that of ``second``; both may be chosen."""
+        """90 % interval of the time of ``first`` over that of ``second``, which may be chosen; that
+        of the intervals of both where ``first`` may not, for it has few rounds.
+        """
+        if first not in self.rounds:
+            (low, high), (least, most) = self.intervals[first], self.intervals[second]
+            return low / most, high / least
         comparison = self._contest(first, second, _SHOWN)
         if comparison is None or comparison.rounds < _LEAST_ROUNDS:
             return None

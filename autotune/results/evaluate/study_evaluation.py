@@ -452,19 +452,22 @@ def _speedup(
     *,
     decided: bool,
 ) -> Speedup | None:
-    """The speed-up from the last run that compared winner and baseline; None without one."""
+    """The speed-up from the last run that compared winner and baseline; None without one.
+
+    A baseline that was dropped early, as clearly slower, compares by the rounds that it has.
+    """
     if best is None or baseline is None:
         return None
     winner, reference = best.candidate.identity, baseline.candidate.identity
     comparable = next(
-        (h for h in reversed(comparable_runs) if {winner, reference} <= h.rounds.keys()), None
+        (h for h in reversed(comparable_runs) if winner in h.rounds and reference in h.times), None
     )
     if comparable is None:
         return None
     if winner == reference:
         note = "the baseline is the fastest" if decided else "the baseline is chosen"
         return Speedup(value=1.0, interval=None, run=comparable.run, note=note)
-    ratios = crossed_ratios(comparable, reference)
+    ratios = crossed_ratios(comparable, reference) if reference in comparable.rounds else ()
     return Speedup(
         value=comparable.times[reference] / comparable.times[winner],
         interval=comparable.ratio(reference, winner),

@@ -36,13 +36,14 @@ def begin(store, **predicted: float | None) -> None:
     store.add_predictions("study", pairs)
 
 
-def run(store, **times: list[float]) -> str:
+def run(store, stage: str | None = None, **times: list[float]) -> str:
     """A run: each candidate's time in each round, three equal samples; 0 is no launch."""
     number = store.begin_run("study", fake.facts())
+    staged = {"conditions": {"threads": 2, "stage": stage}} if stage else {}
     for name, rounds in times.items():
         for launch, seconds in enumerate(rounds):
             for place in range(3 if seconds else 0):
-                sample = fake.sample(seconds, launch=launch, round=launch)
+                sample = fake.sample(seconds, launch=launch, round=launch, **staged)
                 store.add_sample(number, one(name).identity, place, sample)
         store.add_outcome(number, one(name).identity, "ok")
     return number
@@ -86,6 +87,18 @@ def test_of_two_that_are_not_told_apart_the_baseline_is_chosen(store):
     assert found.best is found.baseline
     assert found.speedup.value == 1.0
     assert "it is the baseline" in words.undecided(found)
+
+
+def test_a_baseline_that_was_dropped_early_still_gives_a_speedup(store):
+    """With one round of four it cannot win; the winner is compared with the round that it has."""
+    begin(store, a=6.0, b=1.0, c=1.1)
+    run(store, "first", a=[6.0], b=[1.0, 1.01, 0.99, 1.0], c=[1.1] * 4)
+    found = result(store)
+    assert found.baseline.candidate.identity == one("a").identity
+    assert found.speedup.value == pytest.approx(6.0, rel=0.02)
+    low, high = found.speedup.interval
+    assert low < 6.0 < high
+    assert found.speedup.crossed is None
 
 
 def test_the_speedup_is_the_ratio_of_the_two_shown_times(store):

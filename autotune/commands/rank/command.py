@@ -67,8 +67,8 @@ def variants(options: VariantsOptions) -> None:
     machine = host_machine.uncalibrated_machine(workload.setup)
     enumerated = workload.candidates(machine.cores)
     if options.emit is not None:
-        for path in emit_source.emit_sources(workload, enumerated, options.emit, options.output):
-            note(f"wrote {path}")
+        for line in emit_source.emit_sources(workload, enumerated, options.emit, options.output):
+            note(line)
     if options.json:
         document(rank_document.variants(workload, enumerated, illegal=options.illegal))
     elif options.emit is None:

@@ -6,14 +6,19 @@ from autotune import paths
 from autotune.commands.rank.ranked_space import nearest_candidate
 from autotune.domain.variant import Candidate, matching
 from autotune.errors import Fault, InputError
+from autotune.measuring.candidates.protocol import time_arguments
+from autotune.results.report import usage
 from autotune.workloads.base import EnumeratedSpace, Workload
 
 
 def emit_sources(
     workload: Workload, enumerated: EnumeratedSpace, name: str, folder: Path
-) -> list[Path]:
-    """Write the source of a candidate into a folder; returns the paths written."""
-    texts = workload.sources(_find(enumerated, name), folder)
+) -> list[str]:
+    """Write the source of a candidate into a folder; returns what was written, and how C is built
+    and started.
+    """
+    candidate = _find(enumerated, name)
+    texts = workload.sources(candidate, folder)
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -25,7 +30,13 @@ def emit_sources(
     except OSError as error:
         found = f"cannot be written: {error.strerror or error}"
         raise InputError(Fault(where=str(folder), found=found)) from error
-    return written
+    notes = [f"wrote {path}" for path in written]
+    if "main.c" in texts:
+        build, layout = candidate.build, candidate.layout
+        arguments = " ".join(time_arguments(candidate, workload.setup.measuring))
+        notes.append(f"build: {usage.build_line(build, layout, str(folder))}")
+        notes.append(f"start as tune does: {usage.environment(layout)} ./a.out {arguments}")
+    return notes
 
 
 def _find(enumerated: EnumeratedSpace, name: str) -> Candidate:

@@ -28,6 +28,7 @@ from autotune.results.report import (
     page_file,
     search_records,
     terms_text,
+    usage,
     words,
 )
 from autotune.results.report.figure_records import Fact
@@ -329,16 +330,10 @@ def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
         threads = f"OMP_NUM_THREADS={layout.threads}" if layout.threads > 1 else ""
         return WinnerUsage(command="", build=build.words, environment=threads, layout=parameters)
     alone = layout.ranks == 1
-    compiler = (
-        build.compiler if alone else f"OMPI_CC={build.compiler} MPICH_CC={build.compiler} mpicc"
-    )
-    bind = "spread" if layout.placement == "scatter" else "close"
-    places = f" OMP_PLACES=cores OMP_PROC_BIND={bind}" if alone else ""
-    start = f" mpiexec -n {layout.ranks}" if not alone else ""
     return WinnerUsage(
         command=f"autotune variants {config}.yaml --emit {candidate.id} -o {candidate.variant}",
-        build=" ".join([compiler, *build.flags, "-fopenmp", f"{candidate.variant}/*.c", "-lm"]),
-        environment=f"OMP_NUM_THREADS={layout.threads}{places}{start}",
+        build=usage.build_line(build, layout, candidate.variant),
+        environment=usage.environment(layout),
         layout=parameters if alone else parameters | {"layout": layout.words},
     )
 

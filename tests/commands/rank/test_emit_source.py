@@ -1,5 +1,7 @@
 """What a candidate is made of, written into a folder."""
 
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,8 +38,19 @@ def test_every_file_of_a_candidate_is_written(
 ) -> None:
     workload, space = heat
     folder = tmp_path / "a" / "b"
-    written = emit_sources(workload, space, space.legal[0].id, folder)
+    *lines, build, start = emit_sources(workload, space, space.legal[0].id, folder)
+    written = [Path(line.removeprefix("wrote ")) for line in lines]
     assert set(written) == set(folder.iterdir())
+    subprocess.run(
+        [*shlex.split(build.removeprefix("build: "))[:-2], *map(str, folder.glob("*.c")), "-lm"],
+        cwd=tmp_path, check=True,
+    )  # fmt: skip
+    environment, _, arguments = start.removeprefix("start as tune does: ").partition(" ./a.out ")
+    assert "OMP_PROC_BIND=close" in environment
+    done = subprocess.run(
+        [tmp_path / "a.out", *shlex.split(arguments)], capture_output=True, text=True, check=True
+    )
+    assert '"seconds":' in done.stdout
     assert {path.suffix for path in written} >= {".c"}
     texts = workload.sources(space.legal[0], folder)
     assert {path.name: path.read_text(encoding="utf-8") for path in written} == dict(texts)

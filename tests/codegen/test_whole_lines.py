@@ -162,6 +162,14 @@ def test_fields_with_locals_of_their_own_stay_written_out(workshop: Workshop) ->
     agrees(workshop, unlike, *FUSED, WholeLines(1))
 
 
+def test_fields_with_equal_formulas_need_no_choice(workshop: Workshop) -> None:
+    at = systems(2)
+    regions = tuple(replace(region, body=parse("-0.5*y[j]")) for region in at.ivp.regions)
+    alike = replace(at, ivp=replace(at.ivp, regions=regions))
+    assert COLUMN not in texts(alike, WholeLines(1))
+    agrees(workshop, alike, WholeLines(1))
+
+
 def test_a_constant_with_the_name_of_a_place_is_renamed(workshop: Workshop) -> None:
     constants = {name: parse("1.0") for name in ("of_line", "strip", "rest", "F_field0")}
     at = systems(2)

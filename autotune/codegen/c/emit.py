@@ -256,7 +256,8 @@ def _strips(
     if fields:
         yield f"    for (long of_line = 0; of_line < {count}; of_line++) {{"
         yield "        const long j = strip + of_line;"
-        yield f"        const long {name(COLUMN)} = of_line % {row};"
+        if any(name(COLUMN) in line for line in statements):
+            yield f"        const long {name(COLUMN)} = of_line % {row};"
     else:
         yield f"    for (long j = strip; j < strip + {count}; j++) {{"
     yield from (f"        {line}" for line in statements)

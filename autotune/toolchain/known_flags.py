@@ -94,7 +94,7 @@ def command_faults(program: str, flags: Sequence[str], where: str) -> Iterator[F
             hint=TRUST,
         )
     for flag in unknown_flags(flags):
-        found = f"the flag {flag!r} is not one that is known to run no program and use no file"
+        found = f"the flag {flag!r} is not known to be safe: it may run a program or use a file"
         yield Fault(where=where, found=found, expected=KINDS, hint=TRUST)
 
 

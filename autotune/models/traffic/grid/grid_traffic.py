@@ -147,7 +147,7 @@ class GridAnalyser:
             threads=tuple(tile_streams(shape, plan, alike, self._reuses) for shape, alike in parts),
             components=problem.n,
             line=line,
-            levels=self._levels(min(threads, problem.extents[0]), nodes),
+            levels=self._levels(problem, threads, nodes),
             grids=(middle,),
             extents=problem.extents,
         )
@@ -176,14 +176,16 @@ class GridAnalyser:
             ),
             components=problem.n,
             line=line,
-            levels=self._levels(min(threads, problem.extents[0]), nodes),
+            levels=self._levels(problem, threads, nodes),
             front=widest,
             extents=problem.extents,
         )
 
-    def _levels(self, threads: int, nodes: int) -> tuple[tuple[str, float], ...]:
-        """The caches with the bytes that a thread has of each, where ``threads`` have planes."""
-        sharing = -(-threads // nodes)
+    def _levels(
+        self, problem: StencilProblem, threads: int, nodes: int
+    ) -> tuple[tuple[str, float], ...]:
+        """The caches with the bytes that a thread has of each; threads without planes have none."""
+        sharing = -(-min(threads, problem.extents[0]) // nodes)
         caches = self.machine.caches
         sizes = [(cache.name, cache.size / min(sharing, cache.cores)) for cache in caches]
         return (*sizes, ("MEM", float("inf")))
@@ -208,7 +210,7 @@ class GridAnalyser:
             threads=tuple(threads_streams),
             components=problem.n,
             line=int(self.machine.line),
-            levels=self._levels(min(threads, problem.extents[0]), nodes),
+            levels=self._levels(problem, threads, nodes),
             grids=grids,
             extents=problem.extents,
         )

@@ -25,13 +25,19 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     "vector_load": (
         "cy",
         "per independent vector load from L1, at the width in bytes after the dot; takes the place"
-        " of an instruction table's figure outside its interval, as do the next five",
+        " of an instruction table's figure outside its interval, as do the next six",
     ),
     "vector_store": ("cy", "per independent vector store to L1"),
     "vector_add": ("cy", "per independent vector addition of doubles"),
     "vector_multiply": ("cy", "per independent vector multiplication of doubles"),
     "vector_fused": ("cy", "per independent fused multiply-add of vectors of doubles"),
     "vector_divide": ("cy", "per independent vector division of doubles"),
+    "vector_shuffle": ("cy", "per independent shuffle of doubles across a whole vector"),
+    "vector_window": (
+        "operations",
+        "vector operations that can wait for their operands at a time; younger ones start only when"
+        " fewer do",
+    ),
     "vector_narrow": (
         "cy",
         "per load of eight bytes between as many vector loads from L1, beyond these; a loop with"

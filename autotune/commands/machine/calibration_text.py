@@ -13,6 +13,8 @@ _WORDS = {
     "vector_multiply": "vector multiplication",
     "vector_fused": "vector multiply-add",
     "vector_divide": "vector division",
+    "vector_shuffle": "vector shuffle",
+    "vector_window": "vector operations that can wait",
     "vector_narrow": "load of 8 B beside vector loads",
     "store_forward": "store forwarding",
     "blocked_forward": "store forwarding, blocked",

@@ -23,11 +23,13 @@ RUNS = (16, 64)
 """Lengths of short pieces of a stream, in groups."""
 WHOLE = 1024
 """Groups of a piece so long that its start does not matter."""
+CHAIN = 96
+"""Dependent operations of a chain, more than can wait at a time where ports are not the limit."""
 LARGEST_L1 = Bytes(2 * PAGE)
 """The largest working set that fits into every L1 together with the probe's other data."""
 
-ARITHMETIC: tuple[Kind, ...] = ("adds", "multiplies", "fused", "divides")
-"""Kinds of independent vector arithmetic."""
+ARITHMETIC: tuple[Kind, ...] = ("adds", "multiplies", "fused", "divides", "shuffles")
+"""Kinds of independent vector operations."""
 
 Block = tuple[ProbeItem, ...]
 """Items that are compared with each other and therefore measured in direct succession."""
@@ -82,6 +84,7 @@ class CalibrationPlan:
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
             vector_operations(),
+            (ProbeItem(kind="add"), ProbeItem(kind="window", run=CHAIN)),
             tuple(loop_calls(n) for n in TRIPS) + tuple(loop_calls(n, varied=True) for n in TRIPS),
             tuple(stretches(LARGEST_L1)),
             *([self.clash()] if self.clash() else []),

@@ -7,13 +7,20 @@ constant means.
 """
 
 import functools
+import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.domain.calibration import Constant
 from autotune.measuring.host import calibration_plan
-from autotune.measuring.host.calibration_plan import LARGEST_L1, RUNS, TRIPS, CalibrationPlan
+from autotune.measuring.host.calibration_plan import (
+    CHAIN,
+    LARGEST_L1,
+    RUNS,
+    TRIPS,
+    CalibrationPlan,
+)
 from autotune.measuring.host.estimates import BUSY
 from autotune.measuring.host.host_probe import GROUP, Kind, ProbeItem, ProbeSample, load
 from autotune.statistics.quantiles import cuts, quartile
@@ -175,8 +182,8 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
         ("load", load, vectors + load.extra, "loads from L1"),
         ("store", store, vectors, "stores to L1"),
         *zip(
-            ("add", "multiply", "fused", "divide"), arithmetic, [1.0] * 4,
-            ("additions", "multiplications", "multiply-adds", "divisions"), strict=True,
+            ("add", "multiply", "fused", "divide", "shuffle"), arithmetic, [1.0] * 5,
+            ("additions", "multiplications", "multiply-adds", "divisions", "shuffles"), strict=True,
         ),
     )  # fmt: skip
     for name, item, count, what in timed:
@@ -195,6 +202,21 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
         source="vector loads from L1 with loads of eight bytes less such loads alone",
         fast=True,
     )
+    yield HostConstant(
+        name=f"vector_window.{of.width}",
+        items=((1, ProbeItem(kind="add")), (1, ProbeItem(kind="window", run=CHAIN))),
+        value=_window,
+        source=f"chains of {CHAIN} additions, one after the other, beside the time of one addition",
+        unit="operations",
+    )
+
+
+def _window(times: Sequence[float]) -> float:
+    """The operations that wait when a further chain begins: of each chain before it, those that
+    have not started yet.
+    """
+    apart = max(times[1] / times[0], 1.0)
+    return sum(CHAIN - k * apart for k in range(1, math.ceil(CHAIN / apart)))
 
 
 def _per_vector(times: Sequence[float], *, count: float) -> float:

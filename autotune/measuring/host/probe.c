@@ -28,7 +28,9 @@
    blocked   the same, one number stored and the vector around it loaded               additions
    adds, multiplies, fused, divides
              independent vector operations                                             vectors
+   shuffles  independent vector shuffles across the whole vector                       vectors
    narrow    vector loads from L1, each with a load of eight bytes beside it           vectors
+   window    chains of RUN dependent vector additions, one after the other             chains
    entry     calls a vectorised loop over RUN doubles in L1, and at random up to
              seven times EXTRA more                                                    calls
    runs      reads stretches of RUN groups in an order without pattern                 stretches
@@ -68,6 +70,7 @@ enum {
 
 typedef uint64_t vec __attribute__((vector_size(WIDTH), may_alias));
 typedef double dvec __attribute__((vector_size(WIDTH), may_alias));
+typedef int64_t ivec __attribute__((vector_size(WIDTH)));
 typedef uint64_t loose __attribute__((vector_size(WIDTH), may_alias, aligned(8)));
 
 static double at(clockid_t clock)
@@ -83,7 +86,8 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 
 #define KINDS(X)                                                                                   \
     X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(add) X(forward)  \
-    X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(narrow) X(entry) X(runs) X(handed) X(kept) X(lent) X(owned)
+    X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles)     \
+    X(narrow) X(window) X(entry) X(runs) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
 #define TEXT(k) #k,
 typedef enum { KINDS(NAME) NO_KIND } kind;
@@ -154,6 +158,19 @@ static __attribute__((noinline)) double sums(uint64_t rounds, dvec *p, kind kind
     return x[0];
 }
 
+/* chains that start anew: how many run at once shows how many operations can wait */
+static __attribute__((noinline)) void chains(uint64_t rounds, int length, const dvec *p)
+{
+    dvec c = *p;
+    for (uint64_t i = 0; i < rounds; ++i) {
+        dvec x = c;
+        for (int k = 0; k < length / 8; ++k) {
+            TIMES8(asm volatile("" : "+x"(x)); x += c;)
+        }
+        asm volatile("" : : "x"(x));
+    }
+}
+
 /* independent vector operations: more of them than one's latency times the units that do it */
 #define INDEPENDENT(E)                                                                             \
     for (uint64_t i = 0; i < rounds; ++i) {                                                        \
@@ -165,6 +182,9 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
     dvec x[CHAINS], one = *p + 1.0, nothing = *p;
     for (int k = 0; k < CHAINS; ++k)
         x[k] = one;
+    ivec backwards;
+    for (int k = 0; k < WIDTH / 8; ++k)
+        backwards[k] = WIDTH / 8 - 1 - k;
     asm volatile("" : "+m"(one), "+m"(nothing)); /* unknown */
     dvec c = one, d = nothing;
     if (kind == KIND_adds)
@@ -173,8 +193,10 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
         INDEPENDENT(x[k] * c)
     else if (kind == KIND_fused)
         INDEPENDENT(x[k] * c + d)
-    else
+    else if (kind == KIND_divides)
         INDEPENDENT(c / x[k])
+    else
+        INDEPENDENT(__builtin_shuffle(x[k], backwards))
     for (int k = 1; k < CHAINS; ++k)
         x[0] += x[k];
     return x[0][0];
@@ -309,7 +331,7 @@ static int in_turns(kind k)
 static int chained(kind k)
 {
     return k == KIND_adds || k == KIND_multiplies || k == KIND_fused || k == KIND_divides
-           || k == KIND_narrow;
+           || k == KIND_shuffles || k == KIND_narrow;
 }
 
 static kernel choose(const item *item)
@@ -391,9 +413,13 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     case KIND_multiplies:
     case KIND_fused:
     case KIND_divides:
+    case KIND_shuffles:
         return (uint64_t)independent(count, (const dvec *)job->hot[me], item->kind);
     case KIND_narrow:
         beside(count, job->hot[me]);
+        return 0;
+    case KIND_window:
+        chains(count, item->run, (const dvec *)job->hot[me]);
         return 0;
     case KIND_offset:
         for (uint64_t i = 0; i < count; ++i) {
@@ -564,6 +590,7 @@ static item parse(const char *text)
     size_t groups = found.run ? found.bytes / GROUP / (size_t)found.run : 0;
     int wrong = (reads && !choose(&found)) || (runs && (!groups || (groups & (groups - 1)))) ||
                 (entry && (!found.run || found.bytes / 32 < (size_t)found.run + 7 * (size_t)found.extra)) ||
+                (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));
     if (wrong)
         found.kind = NO_KIND;

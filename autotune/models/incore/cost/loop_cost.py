@@ -12,7 +12,13 @@ from autotune.domain.machine import PortTable
 from autotune.models.incore.assembly.hot_loops import HotLoops
 from autotune.models.incore.assembly.instructions import Instruction
 from autotune.models.incore.assembly.loop_passes import HotLoop
-from autotune.models.incore.cost import library_calls, memory_corrections, port_pressure, port_table
+from autotune.models.incore.cost import (
+    library_calls,
+    memory_corrections,
+    port_pressure,
+    port_table,
+    window,
+)
 from autotune.models.incore.cost.dependency_chain import ChainInstruction, DependencyChain, chain
 from autotune.models.incore.cost.library_calls import LibraryCalls
 from autotune.models.incore.cost.measured_rates import VectorRates
@@ -114,12 +120,14 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     bound = _bound(loop, unknown, tables.ports)
     computed = computing.cycles + bound[0]
     front = loop.slots / tables.architecture.issue
-    overlapping = max(computed, front, carried.cycles) + calls.cycles
+    ahead = _window(loop, steps, work, tables)
+    overlapping = max(computed, front, carried.cycles, ahead) + calls.cycles
     limits = {
         f"port {' '.join(computing.ports)}": computed,
         f"data port {' '.join(moving.ports)}": moving.cycles + bound[1],
         "front end": front,
         "chain": carried.cycles,
+        "window": ahead,
         **({"calls": overlapping} if calls.cycles else {}),
     }
     return LoopCost(
@@ -134,6 +142,27 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         replaced=replaced,
         unknown=tuple(sorted({i.mnemonic for i in unknown})),
     )
+
+
+def _window(
+    loop: HotLoop,
+    steps: Sequence[ChainInstruction],
+    work: Sequence[tuple[Uop, ...]],
+    tables: InstructionTables,
+) -> float:
+    """The cycles of a pass within the measured window, loads that cross cache lines included; 0
+    where the window was not measured, and for code that is no loop or calls functions.
+    """
+    size = tables.rates.window if tables.rates else None
+    if tables.rates is None or size is None or not loop.depth or loop.calls:
+        return 0.0
+    longer: list[tuple[Uop, ...]] = []
+    for uops, share in zip(work, memory_corrections.crossing_shares(loop), strict=True):
+        moving, computing = port_pressure.split(uops, tables.architecture.data)
+        once = port_pressure.least(moving).cycles
+        factor = 1.0 + share * tables.rates.crossing / once if share and once else 1.0
+        longer.append((*computing, *((cycles * factor, ports) for cycles, ports in moving)))
+    return window.cycles(steps, longer, size)
 
 
 def _works(instruction: Instruction) -> bool:

@@ -21,6 +21,10 @@ _ARITHMETIC: Mapping[Work, str] = {
     "add": "vector_add", "multiply": "vector_multiply", "fused": "vector_fused",
     "divide": "vector_divide",
 }  # fmt: skip
+_SHUFFLES = (
+    "vperm", "vshuf", "vunpck", "valign", "vmovddup", "permpd", "shufpd", "unpck", "zip", "uzp", "trn",
+)  # fmt: skip
+"""How the names of instructions begin that move doubles within vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,8 @@ class VectorRates:
     """Bytes."""
     rates: Mapping[str, VectorRate]
     """By the name of the calibrated constant, without the width."""
+    crossing: float = 0.0
+    """Cycles of the load ports per vector load that crosses a cache line."""
 
     def scaled(
         self, instruction: Instruction, uops: tuple[Uop, ...], architecture: OsacaArchitecture
@@ -59,11 +65,17 @@ class VectorRates:
         addressing, computing = port_pressure.split(computing, architecture.address)
         move = "vector_load" if instruction.loads else "vector_store"
         data = self._factor(move, moving)
-        work = self._factor(_ARITHMETIC.get(instruction.work, ""), computing)
+        work = self._factor(_computing(instruction), computing)
         return (
             *((cycles * work, ports) for cycles, ports in computing),
             *((cycles * data, ports) for cycles, ports in (*addressing, *moving)),
         )
+
+    @property
+    def window(self) -> int | None:
+        """The vector operations that can wait at a time; None: not measured."""
+        waiting = self.rates.get("vector_window")
+        return None if waiting is None or waiting.cycles < 1 else round(waiting.cycles)
 
     def moving(
         self, instructions: Sequence[Instruction], work: Sequence[tuple[Uop, ...]], data: Ports
@@ -87,6 +99,13 @@ class VectorRates:
         return rate.over(port_pressure.least(uops).cycles) if rate and uops else 1.0
 
 
+def _computing(instruction: Instruction) -> str:
+    """The constant that says how long the work of an instruction besides data transfer takes."""
+    if instruction.work == "other" and instruction.mnemonic.startswith(_SHUFFLES):
+        return "vector_shuffle"
+    return _ARITHMETIC.get(instruction.work, "")
+
+
 def measured_rates(machine: Machine) -> VectorRates | None:
     """The rates in the calibration of a machine; None where there are none."""
     constants = machine.calibration.constants if machine.calibration else {}
@@ -97,4 +116,5 @@ def measured_rates(machine: Machine) -> VectorRates | None:
     return VectorRates(
         width=int(vector[0][1]),
         rates={base: VectorRate(cycles=c.value, low=c.low, high=c.high) for base, _, c in vector},
+        crossing=constants["line_crossing"].value if "line_crossing" in constants else 0.0,
     )

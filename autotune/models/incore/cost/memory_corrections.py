@@ -38,15 +38,25 @@ def crossing(loop: HotLoop, stored: bool = False, shift: int = 0, line: int = 64
     ``shift``: bytes by which all rows lie behind the places that the code shows. An access at an
     unknown place is assumed at every multiple of a double with equal probability.
     """
-    total = 0.0
+    return sum(crossing_shares(loop, stored, shift, line))
+
+
+def crossing_shares(
+    loop: HotLoop, stored: bool = False, shift: int = 0, line: int = 64
+) -> list[float]:
+    """For each instruction, the expected share of the passes in which its load (or store) crosses
+    a cache line; as ``crossing``.
+    """
+    shares = []
     every = zip(loop.instructions, loop.strides, loop.places, strict=True)
     for instruction, stride, place in every:
         width = instruction.stores if stored else instruction.loads
         if width < 2 * DOUBLE or not stride or _GATHER.fullmatch(instruction.mnemonic):
+            shares.append(0.0)
             continue
         starts = range(0, line, DOUBLE) if place is None else (place + shift,)
-        total += sum(_share(start, stride, width, line) for start in starts) / len(starts)
-    return total
+        shares.append(sum(_share(start, stride, width, line) for start in starts) / len(starts))
+    return shares
 
 
 def crosses(instruction: Instruction, stride: int, place: int, line: int) -> bool:

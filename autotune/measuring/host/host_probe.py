@@ -17,8 +17,8 @@ from autotune.units import Bytes, Seconds
 
 Kind = Literal[
     "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "add", "forward",
-    "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "narrow", "window", "entry", "runs", "handed",
-    "kept", "lent", "owned",
+    "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "narrow", "window",
+    "entry", "runs", "handed", "kept", "lent", "owned",
 ]  # fmt: skip
 
 GROUP = 64

@@ -52,6 +52,9 @@ class InCoreResult:
     """Load instructions of rows per component (constants and spills left out); 0 if not known."""
     stores: float = 0.0
     """Store instructions of rows per component; 0 if not known."""
+    window: tuple[float, float] = (0.0, 0.0)
+    """Cycles per source iteration of the hot loops in which their operations wait for one another:
+    the least T_OL with no access across lines, and more per access that crosses one."""
     crossing: float = 0.0
     """Expected number of vector loads that cross a line, if all rows begin where the code says."""
     crossings: tuple[float, ...] = ()
@@ -81,6 +84,8 @@ class InCoreResult:
     """Cycles per source iteration in the last loop, which takes the components that are left."""
     ladder: tuple[RemainderLoop, ...] = ()
     """The hot loop and the loops for its remainder; empty where they are not known."""
+    leaves: bool = False
+    """Whether the hot loop always leaves some components to the loops after it."""
     head: RemainderLoop | None = None
     """The loop over single components before the hot loop; None where there is none."""
     entry: Cycles = Cycles(0.0)

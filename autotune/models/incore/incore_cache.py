@@ -24,7 +24,7 @@ from autotune.units import Cycles
 
 FORMS = 2
 """Version of the answers: raised whenever equal forms may get different ones."""
-RESULTS = 7
+RESULTS = 11
 """Version of the results: raised whenever equal assembly may give different ones."""
 _KIND, _RESULT = "incore", "incore-result"
 
@@ -122,6 +122,7 @@ def _decoded(answer: Answer) -> InCoreResult:
         vector=int(real("vector")),
         loads=real("loads"),
         stores=real("stores"),
+        window=(reals("window")[0], reals("window")[1]),
         crossing=real("crossing"),
         crossings=reals("crossings"),
         crossing_stores=real("crossing_stores"),
@@ -136,6 +137,7 @@ def _decoded(answer: Answer) -> InCoreResult:
         width=real("width"),
         remainder=Cycles(real("remainder")),
         ladder=tuple(_rung(rung) for rung in _list(answer["ladder"])),
+        leaves=answer["leaves"] is True,
         head=None if answer["head"] is None else _rung(answer["head"]),
         entry=Cycles(real("entry")),
         hot_loops=int(real("hot_loops")),

@@ -50,6 +50,10 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
         T_OL=Cycles(sum(c.overlapping / c.loop.iterations for c in main)),
         T_nOL=Cycles(sum(c.moving / c.loop.iterations for c in main)),
         chain=Cycles(sum(c.chain.cycles / c.loop.iterations for c in main)),
+        window=(
+            _per(main, lambda c: c.window.cycles),
+            max(c.window.across for c in main),
+        ),
         bottleneck=max(hottest.limits, key=lambda name: hottest.limits[name]),
         iterations=first.loop.iterations,
         route=f"osaca:{tables.architecture.name}{tables.suffix}",
@@ -66,6 +70,7 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
         calls=_per(main, lambda c: c.calls.count),
         unknown=unknown,
         ladder=_ladder(main, rest, loops, tables),
+        leaves=loops.leaves,
         head=None if loops.head is None else _rung(cost_of_loop(loops.head, tables), main),
         entry=Cycles(loops.entry / tables.architecture.issue),
         hot_loops=len(main),

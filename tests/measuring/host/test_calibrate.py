@@ -66,7 +66,7 @@ def test_constants_are_physical_whatever_else_ran(quick):
     assert {name.partition("@")[0].partition(".")[0] for name in done.constants} <= set(CONSTANTS)
     for constant in done.constants.values():
         assert 0 <= constant.low <= constant.value <= constant.high < 1e9
-        assert constant.unit in ("cy", "s", "1")
+        assert constant.unit in ("cy", "s", "1", "operations")
     assert done.barriers == {
         int(name.removeprefix("barrier@")): constant.value
         for name, constant in done.constants.items()

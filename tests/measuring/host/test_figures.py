@@ -16,6 +16,7 @@ CLOCK = 2.0e9
 COSTS = {
     "vector_load.32": 0.5, "vector_store.32": 1.0, "vector_add.32": 0.5, "vector_multiply.32": 0.75,
     "vector_fused.32": 0.625, "vector_divide.32": 5.0, "vector_narrow.32": 0.375,
+    "vector_shuffle.32": 1.25, "vector_window.32": 60.0,
     "line_crossing": 0.75, "store_forward": 7.0, "blocked_forward": 21.0, "loop_entry": 27.0,
     "predicted_exit": 20.0, "set_conflict": 2.5, "stream_start.L2": 1.0, "stream_start.L3": 15.0,
     "stream_start.MEM": 250.0, "core_to_core": 14.0, "barrier@2": 3e-7, "outbound.L2": 0.5,
@@ -37,6 +38,16 @@ def measured(host):
     )
 
 
+def apart_of(length, window):
+    """The additions between the starts of two chains, by bisection: fewer where more can wait."""
+    low, high = 1.0, float(length)
+    for _ in range(200):
+        middle = (low + high) / 2
+        waiting = sum(max(0.0, length - k * middle) for k in range(1, length))
+        low, high = (middle, high) if waiting > window else (low, middle)
+    return low
+
+
 def cycles(of, threads, item):
     """What an item takes on a machine with exactly these costs."""
     levels = of.plan.levels[threads]
@@ -46,9 +57,13 @@ def cycles(of, threads, item):
         place = "L1"
     transfer = line.get(place, 1.0)
     match item.kind:
-        case "adds" | "multiplies" | "fused" | "divides":
-            names = {"adds": "add", "multiplies": "multiply", "divides": "divide"}
+        case "adds" | "multiplies" | "fused" | "divides" | "shuffles":
+            names = {
+                "adds": "add", "multiplies": "multiply", "divides": "divide", "shuffles": "shuffle"
+            }  # fmt: skip
             return COSTS[f"vector_{names.get(item.kind, item.kind)}.32"]
+        case "window":
+            return 3.0 * apart_of(item.run, COSTS["vector_window.32"])
         case "narrow":
             return COSTS["vector_load.32"] + COSTS["vector_narrow.32"]
         case "load" if item == calibration_plan.vector_operations()[0]:

@@ -171,8 +171,8 @@ def test_components_before_an_aligned_loop_go_one_by_one(
     ("run", "expected"),
     [
         (16, 30 - 12),  # one pass: the exit is foreseen
-        (16 * 24, 30 - 12),
-        (16 * 25, 30),  # from 25 passes on it is not
+        (16 * 64, 30 - 12),
+        (16 * 65, 30),  # from 65 passes on it is not
         (np.inf, 0),
     ],
 )
@@ -180,6 +180,22 @@ def test_entries_cost_the_mispredicted_exit_of_long_loops(run: float, expected: 
     costs = replace(PLAIN, loop_entry=30.0, exit=12.0)
     cycles = run_times(loops([result()]), runs(run), costs, 1)
     assert cycles.entry[0] == pytest.approx(expected / run)
+
+
+def test_a_loop_that_always_leaves_components_leaves_a_whole_pass_of_them() -> None:
+    plain, leaving = times(result(), 32.0), times(result(leaves=True), 32.0)
+    assert plain.T_OL[0] == pytest.approx(0.25)
+    assert leaving.T_OL[0] * 32 == pytest.approx(16 * 0.25 + 16 * 0.5)
+    beyond = times(result(leaves=True), 36.0)
+    assert beyond.T_OL[0] * 36 == pytest.approx(32 * 0.25 + 4 * 0.5)
+
+
+def test_operations_wait_longer_where_accesses_cross_lines() -> None:
+    made = result(crossings=(0.0, 0.5) * 4, window=(0.25, 0.5))
+    assert times(made, 32.0, place=0).T_OL[0] == pytest.approx(0.25)
+    assert times(made, 32.0, place=1).T_OL[0] == pytest.approx(0.25 + 0.5 * 0.5)
+    hidden = replace(made, window=(0.125, 0.125))
+    assert times(hidden, 32.0, place=1).T_OL[0] == pytest.approx(0.25), "the ports need longer"
 
 
 def test_instructions_around_the_loop_are_the_least_of_an_entry() -> None:

@@ -131,6 +131,16 @@ def test_a_grid_sweep_counts_points_and_has_a_remainder(compiler):
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_vector_loop_that_would_read_beyond_its_rows_leaves_components(compiler):
+    gaps = "for (long j = first; j < last; j += 2) { F[j] = y[j - 2] + y[j]; F[j + 1] = y[j + 1]; }"
+    plain = "for (long j = first; j < last; j++) F[j] = y[j - 1] + y[j];"
+    assert not hot_loops.hot_loops(made(plain, compiler, "-O3"), "f").leaves
+    found = hot_loops.hot_loops(made(gaps, compiler, "-O3"), "f")
+    if "gcc" in compiler and found.main[0].lanes > 1:
+        assert found.leaves
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_single_components_are_those_of_the_row_whatever_other_rows_do(compiler):
     """A loop of its own before the aligned loop; loops of other rows do not make it cheaper."""
     body = """

@@ -1,6 +1,7 @@
 """Cycles of loops from the ports of their instructions, and the result of a sweep, by hand."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from incore_samples import POWER4
@@ -341,6 +342,58 @@ def test_rates_of_another_width_leave_a_loop_as_it_is() -> None:
     assert cost(AXPY, VECTOR, rates=measured).limits == cost(AXPY, VECTOR).limits
     measured = rates(32, load=9.0, store=9.0, add=9.0)
     assert cost(SUM, SCALAR, rates=measured).limits == cost(SUM, SCALAR).limits
+
+
+def test_narrower_vectors_take_no_longer_than_whole_ones() -> None:
+    slow = VECTOR | {
+        "vaddpd (%r8,%r9,8), %ymm0, %ymm1": ports((8.0, ADDERS), reads=("v0",), writes=("v1",))
+    }
+    made = cost(AXPY, slow, rates=rates(64, add=2.0))
+    assert cost(AXPY, slow).limits["port 2 3"] == pytest.approx(4.0)
+    assert made.limits["port 2 3"] == pytest.approx(2.0)
+
+
+FIRST, REST = AXPY.split("\n", 1)
+CHAIN = f"{FIRST}\n" + 40 * "\tvmulpd %ymm0, %ymm2, %ymm0\n" + REST
+MULTIPLY = VECTOR | {
+    "vmulpd %ymm0, %ymm1, %ymm0": ports(ADD, latency=4.0, reads=("v0", "v1"), writes=("v0",))
+}
+
+
+def test_a_long_chain_in_a_small_window_takes_longer_than_its_ports() -> None:
+    plain = cost(CHAIN, MULTIPLY)
+    wide = cost(CHAIN, MULTIPLY, rates=rates(window=10000.0))
+    small = cost(CHAIN, MULTIPLY, rates=rates(window=40.0))
+    smallest = cost(CHAIN, MULTIPLY, rates=rates(window=1.0))
+    assert wide.overlapping == pytest.approx(plain.overlapping, rel=0.1)
+    assert small.overlapping > 2 * plain.overlapping
+    assert small.limits["window"] == small.overlapping
+    assert smallest.window.cycles == pytest.approx(40 * 4 + 3 + 5, rel=0.1), "one after the other"
+
+
+def test_loads_across_lines_make_the_wait_longer() -> None:
+    crossing = replace(rates(window=16.0), crossing=2.0)
+    made = cost(AXPY, VECTOR, rates=crossing)
+    assert made.window.across > 0
+    assert cost(AXPY, VECTOR, rates=rates(window=16.0)).window.across == 0
+
+
+def test_what_is_stored_and_loaded_again_in_a_pass_waits_for_the_store() -> None:
+    spilled = """\
+\tvmovupd %ymm1, 32(%rsp)
+\tvmovupd 32(%rsp), %ymm0
+\tvaddpd %ymm0, %ymm0, %ymm0
+\tvmovupd %ymm0, (%rdx,%rax,8)
+\taddq $4, %rax
+"""
+    facts = VECTOR | {
+        "vmovupd %ymm0, 8(%rsp)": ports((1.0, STORER), reads=("v0",)),
+        "vmovupd 8(%rsp), %ymm0": ports((1.0, LOADERS), load=5.0, writes=("v0",)),
+        "vaddpd %ymm0, %ymm0, %ymm0": ports(ADD, latency=3.0, reads=("v0",), writes=("v0",)),
+    }
+    soon = cost(spilled, facts, rates=rates(window=2.0))
+    late = cost(spilled, facts, rates=replace(rates(window=2.0), forward=20.0))
+    assert late.window.cycles > soon.window.cycles + 5
 
 
 def test_address_generation_goes_with_the_data() -> None:

@@ -13,7 +13,7 @@ from autotune.models.traffic import Floats, Whole
 
 _RUNGS = 4
 """Number of loops of a sweep that are distinguished."""
-_FORESEEN = 24
+_FORESEEN = 64
 """Largest number of passes of a loop whose end branch predictors foresee."""
 
 
@@ -35,9 +35,14 @@ class LoopArrays:
     """Cycles to issue the instructions around the hot loop."""
     crossing: Floats
     """(sweeps, PLACES): accesses that cross a line, by the place where the loop begins."""
+    window: Floats
+    """(sweeps, 2): least T_OL of operations that wait for one another, and more of it per access
+    that crosses a line."""
     rungs: Floats
     """(sweeps, loops, 3): iterations of a pass, T_OL and T_nOL of the hot loop and of the loops
     that take its remainder; 0 iterations: no further loop."""
+    leaves: Floats
+    """1 where the hot loop always leaves some components to the next loop, else 0."""
     head: Floats
     """(sweeps, 3): as ``rungs``, of the loop over single components before the hot loop, else the
     last of ``rungs``."""
@@ -63,7 +68,9 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
         calls=column(float(r.calls > 0) for r in results),
         entry=column(float(r.entry) for r in results),
         crossing=np.array([_crossing(r) for r in results]).reshape(-1, PLACES),
+        window=np.array([r.window for r in results], dtype=np.float64).reshape(-1, 2),
         rungs=np.array([_rungs(r) for r in results]).reshape(-1, _RUNGS, 3),
+        leaves=column(float(r.leaves and len(r.ladder) > 1) for r in results),
         head=np.array([_head(r) for r in results]).reshape(-1, 3),
     )
 
@@ -116,8 +123,12 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
     if threads > 1:
         with np.errstate(divide="ignore", invalid="ignore"):
             T_OL = T_OL * np.where(loop.T_OL > 0, loop.crowded / loop.T_OL, 1.0)
-    across = (run.align * loop.crossing).sum(axis=1) * costs.crossing
-    return InCoreTimes(T_OL=T_OL, T_nOL=T_nOL + across, entry=_entry(loop, run.length, costs))
+    crossing = (run.align * loop.crossing).sum(axis=1)
+    waiting = loop.window[:, 0] + crossing * loop.window[:, 1]
+    T_OL = T_OL + np.where(crossing > 0, np.maximum(0.0, waiting - loop.T_OL), 0.0)
+    return InCoreTimes(
+        T_OL=T_OL, T_nOL=T_nOL + crossing * costs.crossing, entry=_entry(loop, run.length, costs)
+    )
 
 
 def _over_runs(loop: LoopArrays, run: Floats, head: Floats) -> tuple[Floats, Floats]:
@@ -131,7 +142,8 @@ def _over_runs(loop: LoopArrays, run: Floats, head: Floats) -> tuple[Floats, Flo
     sums = before * loop.head[:, 1:].T
     for k in range(_RUNGS):
         size = loop.rungs[:, k, 0]
-        covered = np.floor(left / np.where(size > 0, size, np.inf)) * size
+        open_to = np.maximum(left - loop.leaves, 0.0) if k == 0 else left
+        covered = np.floor(open_to / np.where(size > 0, size, np.inf)) * size
         sums += covered * loop.rungs[:, k, 1:].T
         left = left - covered
     divisible = (length > 0) & (left == 0)

@@ -45,6 +45,7 @@ def per_component(result: InCoreResult, shape: SweepShape, private: float) -> In
         crowded=None if result.crowded is None else Cycles(shape.terms * result.crowded),
         iterations=1.0,
         loads=shape.terms * result.loads,
+        window=(shape.terms * result.window[0], result.window[1]),
         crossing=shape.terms * result.crossing,
         crossings=tuple(shape.terms * crossing for crossing in result.crossings),
         gathers=shape.terms * result.gathers,

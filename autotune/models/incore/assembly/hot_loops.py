@@ -46,6 +46,9 @@ class HotLoops:
     """The remainder without a loop, as one pass over its components; None where there is none."""
     head: HotLoop | None = None
     """The loop over single components before the hot loop, of the same rows."""
+    leaves: bool = False
+    """Whether the hot loop never takes the last components, as where its vectors would read beyond
+    the end of a row: its remainder loop runs after it in any case."""
     entry: int = 0
     """Instructions per entry into the hot loop: those around it, within the next outer loop."""
 
@@ -160,8 +163,28 @@ def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
         rest=_remainder_loops(best.loop, [c.loop for c in rest]),
         straight=_straight_remainder(best) if best.loop.iterations > 1 else None,
         head=next((c.loop for c in level if _heads(c, best)), None),
+        leaves=_leaves(best, rest),
         entry=_entry(best),
     )
+
+
+def _leaves(best: _Candidate, rest: Sequence[_Candidate]) -> bool:
+    """Whether every way out of the hot loop leads through its remainder, a loop or not."""
+    function, around = best.function, _level(best)
+    body, rows = function.loops[best.head], best.loop.rows
+    remainder = {c.head for c in rest}
+    waiting = [after for b in body for after in function.successors[b] if after not in body]
+    seen = set(waiting)
+    while waiting:
+        block = waiting.pop()
+        if block in remainder or loop_passes.stores_to(function, block) & rows:
+            continue
+        if block == around or not function.successors[block]:
+            return False
+        fresh = function.successors[block] - seen
+        seen |= fresh
+        waiting += fresh
+    return best.loop.iterations > 1
 
 
 def _heads(other: _Candidate, best: _Candidate) -> bool:

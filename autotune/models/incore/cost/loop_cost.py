@@ -51,6 +51,16 @@ class InstructionTables:
     """Measured rates, which take the place of the tables' where they disagree."""
 
 
+@dataclass(frozen=True, slots=True)
+class WindowLimit:
+    """The least cycles of a pass of a loop whose instructions wait within a window."""
+
+    cycles: float
+    """With no access across cache lines."""
+    across: float
+    """More of them for each vector load or store that crosses a line."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopCost:
     """The port use and the limits of one loop, in cycles per pass."""
@@ -61,6 +71,7 @@ class LoopCost:
     overlapping: float
     moving: float
     chain: DependencyChain
+    window: WindowLimit
     forwards: tuple[ForwardedLoad, ...]
     calls: LibraryCalls
     replaced: Mapping[str, str]
@@ -120,14 +131,14 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     bound = _bound(loop, unknown, tables.ports)
     computed = computing.cycles + bound[0]
     front = loop.slots / tables.architecture.issue
-    ahead = _window(loop, steps, work, tables)
-    overlapping = max(computed, front, carried.cycles, ahead) + calls.cycles
+    ahead = _window(loop, steps, work, forwards, tables)
+    overlapping = max(computed, front, carried.cycles, ahead.cycles) + calls.cycles
     limits = {
         f"port {' '.join(computing.ports)}": computed,
         f"data port {' '.join(moving.ports)}": moving.cycles + bound[1],
         "front end": front,
         "chain": carried.cycles,
-        "window": ahead,
+        "window": ahead.cycles,
         **({"calls": overlapping} if calls.cycles else {}),
     }
     return LoopCost(
@@ -137,6 +148,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         overlapping=overlapping,
         moving=moving.cycles + bound[1],
         chain=carried,
+        window=ahead,
         forwards=tuple(forwards),
         calls=calls,
         replaced=replaced,
@@ -148,21 +160,29 @@ def _window(
     loop: HotLoop,
     steps: Sequence[ChainInstruction],
     work: Sequence[tuple[Uop, ...]],
+    forwards: Sequence[ForwardedLoad],
     tables: InstructionTables,
-) -> float:
-    """The cycles of a pass within the measured window, loads that cross cache lines included; 0
-    where the window was not measured, and for code that is no loop or calls functions.
+) -> WindowLimit:
+    """The cycles of a pass within the measured window; 0 where the window was not measured, and
+    for code that is no loop or calls functions.
     """
-    size = tables.rates.window if tables.rates else None
-    if tables.rates is None or size is None or not loop.depth or loop.calls:
-        return 0.0
+    rates = tables.rates
+    if rates is None or rates.window is None or not loop.depth or loop.calls:
+        return WindowLimit(0.0, 0.0)
+    size, data = rates.window, tables.architecture.data
+    through = [f for f in forwards if not f.passes]
+    aligned = window.cycles(steps, work, size, through, rates.forward)
+    rows = memory_corrections.row_vectors(loop)
+    if not any(rows) or not rates.crossing:
+        return WindowLimit(aligned, 0.0)
     longer: list[tuple[Uop, ...]] = []
-    for uops, share in zip(work, memory_corrections.crossing_shares(loop), strict=True):
-        moving, computing = port_pressure.split(uops, tables.architecture.data)
+    for uops, row in zip(work, rows, strict=True):
+        moving, computing = port_pressure.split(uops, data)
         once = port_pressure.least(moving).cycles
-        factor = 1.0 + share * tables.rates.crossing / once if share and once else 1.0
+        factor = 1.0 + rates.crossing / once if row and once else 1.0
         longer.append((*computing, *((cycles * factor, ports) for cycles, ports in moving)))
-    return window.cycles(steps, longer, size)
+    across = window.cycles(steps, longer, size, through, rates.forward)
+    return WindowLimit(aligned, max(0.0, across - aligned) / sum(rows))
 
 
 def _works(instruction: Instruction) -> bool:

@@ -22,7 +22,7 @@ _ARITHMETIC: Mapping[Work, str] = {
     "divide": "vector_divide",
 }  # fmt: skip
 _SHUFFLES = (
-    "vperm", "vshuf", "vunpck", "valign", "vmovddup", "permpd", "shufpd", "unpck", "zip", "uzp", "trn",
+    "vperm", "vshuf", "vunpck", "valign", "vmovddup", "shufpd", "unpck", "zip", "uzp", "trn",
 )  # fmt: skip
 """How the names of instructions begin that move doubles within vectors."""
 
@@ -35,9 +35,13 @@ class VectorRate:
     low: float
     high: float
 
-    def over(self, table: float) -> float:
-        """The measured cycles over those of a table; 1 where the table's lie in the interval."""
-        agrees = table <= 0 or self.low <= table <= self.high
+    def over(self, table: float, narrower: bool = False) -> float:
+        """The measured cycles over those of a table; 1 where the table's lie in the interval.
+
+        ``narrower``: for an instruction on narrower vectors, which takes no longer than one on
+        whole vectors, and may take less.
+        """
+        agrees = table <= 0 or ((narrower or self.low <= table) and table <= self.high)
         return 1.0 if agrees else self.cycles / table
 
 
@@ -51,21 +55,22 @@ class VectorRates:
     """By the name of the calibrated constant, without the width."""
     crossing: float = 0.0
     """Cycles of the load ports per vector load that crosses a cache line."""
+    forward: float = 0.0
+    """Cycles from a store to a load that reads it."""
 
     def scaled(
         self, instruction: Instruction, uops: tuple[Uop, ...], architecture: OsacaArchitecture
     ) -> tuple[Uop, ...]:
         """The work of an instruction as measured: arithmetic and data transfer each by their own
-        rate; unchanged for other widths and for what was not measured.
+        rate; unchanged where it was not measured.
         """
         wide = max(instruction.loads, instruction.stores, instruction.lanes * DOUBLE)
-        if wide != self.width:
-            return uops
+        narrower = wide < self.width
         moving, computing = port_pressure.split(uops, architecture.data)
         addressing, computing = port_pressure.split(computing, architecture.address)
         move = "vector_load" if instruction.loads else "vector_store"
-        data = self._factor(move, moving)
-        work = self._factor(_computing(instruction), computing)
+        data = self._factor(move, moving, narrower)
+        work = self._factor(_computing(instruction), computing, narrower)
         return (
             *((cycles * work, ports) for cycles, ports in computing),
             *((cycles * data, ports) for cycles, ports in (*addressing, *moving)),
@@ -94,9 +99,9 @@ class VectorRates:
         moved, _ = port_pressure.split(others, data)
         return port_pressure.least(moved).cycles + sum(narrow) * beside.cycles
 
-    def _factor(self, name: str, uops: list[Uop]) -> float:
+    def _factor(self, name: str, uops: list[Uop], narrower: bool) -> float:
         rate = self.rates.get(name)
-        return rate.over(port_pressure.least(uops).cycles) if rate and uops else 1.0
+        return rate.over(port_pressure.least(uops).cycles, narrower) if rate and uops else 1.0
 
 
 def _computing(instruction: Instruction) -> str:
@@ -117,4 +122,5 @@ def measured_rates(machine: Machine) -> VectorRates | None:
         width=int(vector[0][1]),
         rates={base: VectorRate(cycles=c.value, low=c.low, high=c.high) for base, _, c in vector},
         crossing=constants["line_crossing"].value if "line_crossing" in constants else 0.0,
+        forward=constants["store_forward"].value if "store_forward" in constants else 0.0,
     )

@@ -38,25 +38,28 @@ def crossing(loop: HotLoop, stored: bool = False, shift: int = 0, line: int = 64
     ``shift``: bytes by which all rows lie behind the places that the code shows. An access at an
     unknown place is assumed at every multiple of a double with equal probability.
     """
-    return sum(crossing_shares(loop, stored, shift, line))
+    total = 0.0
+    every = zip(loop.strides, loop.places, _widths(loop, stored), strict=True)
+    for stride, place, width in every:
+        if width and stride:
+            starts = range(0, line, DOUBLE) if place is None else (place + shift,)
+            total += sum(_share(start, stride, width, line) for start in starts) / len(starts)
+    return total
 
 
-def crossing_shares(
-    loop: HotLoop, stored: bool = False, shift: int = 0, line: int = 64
-) -> list[float]:
-    """For each instruction, the expected share of the passes in which its load (or store) crosses
-    a cache line; as ``crossing``.
-    """
-    shares = []
-    every = zip(loop.instructions, loop.strides, loop.places, strict=True)
-    for instruction, stride, place in every:
-        width = instruction.stores if stored else instruction.loads
-        if width < 2 * DOUBLE or not stride or _GATHER.fullmatch(instruction.mnemonic):
-            shares.append(0.0)
-            continue
-        starts = range(0, line, DOUBLE) if place is None else (place + shift,)
-        shares.append(sum(_share(start, stride, width, line) for start in starts) / len(starts))
-    return shares
+def row_vectors(loop: HotLoop) -> list[bool]:
+    """For each instruction, whether it loads or stores a vector of a row."""
+    widths = zip(_widths(loop, False), _widths(loop, True), loop.strides, strict=True)
+    return [bool(stride and (loads or stores)) for loads, stores, stride in widths]
+
+
+def _widths(loop: HotLoop, stored: bool) -> list[int]:
+    """The bytes of a vector that each instruction loads (or stores); 0 for others and gathers."""
+    widths = [i.stores if stored else i.loads for i in loop.instructions]
+    return [
+        width if width >= 2 * DOUBLE and not _GATHER.fullmatch(i.mnemonic) else 0
+        for i, width in zip(loop.instructions, widths, strict=True)
+    ]
 
 
 def crosses(instruction: Instruction, stride: int, place: int, line: int) -> bool:

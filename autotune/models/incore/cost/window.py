@@ -2,10 +2,11 @@
 
 A processor looks ahead over a limited number of instructions. Where a pass has a long chain of
 dependent operations, and so many operations that few passes fit into the window, the ports idle
-however little work they have. The instructions are followed in program order. A vector operation
-or the store of a vector enters the window when fewer than ``window`` older ones still wait there; it is then bound to that
-of its ports with the least waiting work (as Abel and Reineke 2022 found for Intel's cores), and
-starts when its operands are ready and the port is free, before older ones that still wait.
+however little work they have. The instructions are followed in program order. An operation on
+vectors, or the store of one, enters the window when fewer than ``window`` older ones still wait
+there. It is then bound to that of its ports with the least waiting work, and starts when its
+operands are ready and the port is free, before older ones that still wait. Processors of Intel
+choose ports in this way (Abel and Reineke, uiCA, 2022); of others it is an assumption.
 """
 
 import heapq
@@ -13,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from autotune.models.incore.cost.dependency_chain import ChainInstruction
+from autotune.models.incore.cost.memory_corrections import ForwardedLoad
 from autotune.models.incore.cost.port_pressure import Uop
 
 _WINDOWS = 5
@@ -26,12 +28,21 @@ Slots = dict[str, dict[int, int]]
 """By port and cycle: the parts of the cycle that are taken."""
 
 
-def cycles(steps: Sequence[ChainInstruction], work: Sequence[Sequence[Uop]], window: int) -> float:
+def cycles(
+    steps: Sequence[ChainInstruction],
+    work: Sequence[Sequence[Uop]],
+    window: int,
+    forwards: Sequence[ForwardedLoad] = (),
+    forward: float = 0.0,
+) -> float:
     """Cycles per pass of a loop in the long run, with all its data in the innermost cache.
 
     ``work``: the micro-operations of each instruction. ``window``: the number of vector operations
-    that can wait.
+    that can wait. ``forwards``: loads of what the same pass has stored, ``forward`` cycles after
+    the store.
     """
+    stored = {f.load: f.store for f in forwards}
+    starts = [0.0] * len(steps)
     waits = [_vector(step) and bool(uops) for step, uops in zip(steps, work, strict=True)]
     passes = max(_FEWEST, min(_MOST, -(-_WINDOWS * window // max(1, sum(waits)))))
     parts = [[(max(1, round(_PARTS * c)), sorted(p)) for c, p in uops if p] for uops in work]
@@ -42,18 +53,21 @@ def cycles(steps: Sequence[ChainInstruction], work: Sequence[Sequence[Uop]], win
     ends: list[float] = []
     entered = last = 0.0
     for _ in range(2 * passes):
-        for step, uops, waits_here in zip(steps, parts, waits, strict=True):
+        for number, (step, uops, waits_here) in enumerate(zip(steps, parts, waits, strict=True)):
             if waits_here and len(waiting) == window:
                 entered = max(entered, waiting[0])
             begin = max([entered, *(ready[r] for r in step.addressing)])
             if step.loads:
                 begin += step.load
+            if number in stored:
+                begin = max(begin, starts[stored[number]] + forward)
             begin = start = max([begin, *(ready[r] for r in step.reads)])
             for size, ports in uops:
                 port = min(ports, key=lambda p: _pending(bound[p], entered))
                 at = _take(slots[port], begin, size)
                 heapq.heappush(bound[port], (at, size))
                 start = max(start, at)
+            starts[number] = start
             if waits_here:
                 put = heapq.heappush if len(waiting) < window else heapq.heappushpop
                 put(waiting, start)

@@ -5,8 +5,8 @@
 Of every IVP a part of the space ``pirk-time`` is measured, interleaved in one run, with one thread.
 A family is: blocked in time or not, F in registers or not, aligned loops or not, vectors of four
 doubles or as the compiler chooses. Printed are the median of predicted / measured - 1 and its
-extremes, without the constants whose names begin with ``--without`` and with them; the median
-half-width of the 90 % intervals of the measured times; and by IVP the losses of the first choice
+extremes, without the constants whose names begin with ``--without`` and with them; their medians
+over all programs; the median half-width of the 90 % intervals of the measured times; and by IVP the losses of the first choice
 and of the best three by prediction. An IVP takes two minutes. Develop on some, judge on others.
 """
 
@@ -142,6 +142,10 @@ def report(ivp: str, variants: Sequence[MeasuredVariant]) -> None:
         after = errors([v.after / v.measured for v in members])
         noise = statistics.median(v.width for v in members)
         print(f"  {name:26} {len(members):8}  {before:26}{after:26}{noise:5.1%}")
+    for words, term in (("without", "before"), ("with", "after")):
+        ratios = [getattr(v, term) / v.measured - 1 for v in variants]
+        deviation = statistics.median(abs(ratio) for ratio in ratios)
+        print(f"  {words}: median deviation {deviation:.1%}, bias {statistics.median(ratios):+.1%}")
     best = min(v.measured for v in variants)
     for words, term in (("without", "before"), ("with", "after")):
         ranked = [v.measured for v in sorted(variants, key=lambda v: getattr(v, term))]

@@ -47,9 +47,12 @@ def at_start(count: int = 1, place: int = 0) -> np.ndarray:
     return np.eye(PLACES)[[place] * count]
 
 
-def runs(*lengths: float, align: np.ndarray | None = None, head: float = 0.0) -> VectorRuns:
+def runs(
+    *lengths: float, align: np.ndarray | None = None, head: float = 0.0, cut: float = 0.0
+) -> VectorRuns:
     places = at_start(len(lengths)) if align is None else align
-    return VectorRuns(length=np.array(lengths), head=np.full(len(lengths), head), align=places)
+    heads, cuts = np.full(len(lengths), head), np.full(len(lengths), cut)
+    return VectorRuns(length=np.array(lengths), head=heads, cut=cuts, align=places)
 
 
 def times(made: InCoreResult, run: float, threads: int = 1, place: int = 0) -> InCoreTimes:
@@ -188,6 +191,20 @@ def test_a_loop_that_always_leaves_components_leaves_a_whole_pass_of_them() -> N
     assert leaving.T_OL[0] * 32 == pytest.approx(16 * 0.25 + 16 * 0.5)
     beyond = times(result(leaves=True), 36.0)
     assert beyond.T_OL[0] * 36 == pytest.approx(32 * 0.25 + 4 * 0.5)
+
+
+def test_runs_that_are_cut_have_two_remainders_and_two_entries() -> None:
+    costs = replace(PLAIN, loop_entry=30.0, exit=12.0)
+    whole = run_times(loops([result()]), runs(64.0), costs, 1)
+    cut = run_times(loops([result()]), runs(64.0, cut=1.0), costs, 1)
+    half = run_times(loops([result()]), runs(64.0, cut=0.5), costs, 1)
+    assert whole.T_OL[0] == pytest.approx(0.25)
+    assert cut.T_OL[0] > whole.T_OL[0]
+    assert half.T_OL[0] == pytest.approx((whole.T_OL[0] + cut.T_OL[0]) / 2)
+    assert half.entry[0] == pytest.approx(1.5 * whole.entry[0])
+    parts = [8, 56, 24, 40, 39, 25, 55, 9]
+    taken = [times(result(), float(part)).T_OL[0] * part for part in parts]
+    assert cut.T_OL[0] * 64 == pytest.approx(sum(taken) / 4)
 
 
 def test_operations_wait_longer_where_accesses_cross_lines() -> None:

@@ -95,6 +95,8 @@ class FlowArrays:
     """(slots,): iterations from one entry into the loop to the next."""
     head: Floats
     """(slots,): components of a run that go one by one before its vector loop."""
+    cut: Floats
+    """(slots,): share of the runs that are cut in two, anywhere."""
     align: Floats
     """(slots, PLACES): shares of the entries that begin so many doubles behind a line's start."""
     executions: FlowExecutions

@@ -137,7 +137,12 @@ class Evaluator:
         owner = np.repeat(np.arange(len(count)), count)
         used, slots, slot_begin = _pieced(flows.slots, cases.flow)
         loop = core.at(np.repeat(cases.core, slots) + flows.slot_sweep[used])
-        runs = VectorRuns(length=flows.run[used], head=flows.head[used], align=flows.align[used])
+        runs = VectorRuns(
+            length=flows.run[used],
+            head=flows.head[used],
+            cut=flows.cut[used],
+            align=flows.align[used],
+        )
         times = run_times(loop, runs, node.costs, node.bare.threads)
         slot = flows.slot[at] + np.repeat(slot_begin - flows.slots[cases.flow], count)
         core_times = CorePassTimes(

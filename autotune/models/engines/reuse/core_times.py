@@ -13,6 +13,8 @@ from autotune.models.traffic import Floats, Whole
 
 _RUNGS = 4
 """Number of loops of a sweep that are distinguished."""
+_CUTS = (0.14, 0.38, 0.62, 0.86)
+"""Places at which runs that are cut in two are cut, for the mean over all places."""
 _FORESEEN = 64
 """Largest number of passes of a loop whose end branch predictors foresee."""
 
@@ -112,6 +114,8 @@ class VectorRuns:
     """(runs,)"""
     head: Floats
     """(runs,): components that go one by one before the vector loop."""
+    cut: Floats
+    """(runs,): share of the runs that are cut in two, anywhere."""
     align: Floats
     """(runs, PLACES): share of the vector loops that begin at each place, counted in doubles behind
     the start of a cache line."""
@@ -119,16 +123,32 @@ class VectorRuns:
 
 def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int) -> InCoreTimes:
     """The in-core times of runs of a number of iterations."""
-    T_OL, T_nOL = _over_runs(loop, run.length, run.head)
+    T_OL, T_nOL = _over_cut_runs(loop, run)
     if threads > 1:
         with np.errstate(divide="ignore", invalid="ignore"):
             T_OL = T_OL * np.where(loop.T_OL > 0, loop.crowded / loop.T_OL, 1.0)
     crossing = (run.align * loop.crossing).sum(axis=1)
     waiting = loop.window[:, 0] + crossing * loop.window[:, 1]
     T_OL = T_OL + np.where(crossing > 0, np.maximum(0.0, waiting - loop.T_OL), 0.0)
-    return InCoreTimes(
-        T_OL=T_OL, T_nOL=T_nOL + crossing * costs.crossing, entry=_entry(loop, run.length, costs)
-    )
+    entry = _entry(loop, run.length, costs) * (1 + run.cut)
+    return InCoreTimes(T_OL=T_OL, T_nOL=T_nOL + crossing * costs.crossing, entry=entry)
+
+
+def _over_cut_runs(loop: LoopArrays, run: VectorRuns) -> tuple[Floats, Floats]:
+    """T_OL and T_nOL per iteration of runs of which a share is cut in two, anywhere."""
+    T_OL, T_nOL = _over_runs(loop, run.length, run.head)
+    rows = np.flatnonzero((run.cut > 0) & np.isfinite(run.length))
+    if len(rows):
+        loops, length, head = loop.at(rows), run.length[rows], run.head[rows]
+        sums = np.zeros((2, len(rows)))
+        for place in _CUTS:
+            first = np.floor(length * place)
+            for part in (first, length - first):
+                sums += part * np.stack(_over_runs(loops, part, head))
+        cut, (apart_OL, apart_nOL) = run.cut[rows], sums / (len(_CUTS) * length)
+        T_OL[rows] += cut * (apart_OL - T_OL[rows])
+        T_nOL[rows] += cut * (apart_nOL - T_nOL[rows])
+    return T_OL, T_nOL
 
 
 def _over_runs(loop: LoopArrays, run: Floats, head: Floats) -> tuple[Floats, Floats]:

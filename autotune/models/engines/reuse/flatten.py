@@ -39,6 +39,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         raw.sweep[first_passes],
         raw.run[first_passes],
         raw.head[first_passes],
+        raw.cut[first_passes],
         *raw.align[first_passes].T,
     ]
     slots, slot = _distinct(np.stack(figures, axis=1))
@@ -59,6 +60,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         slot_sweep=raw.sweep[first_passes[slots]],
         run=raw.run[first_passes[slots]],
         head=raw.head[first_passes[slots]],
+        cut=raw.cut[first_passes[slots]],
         align=raw.align[first_passes[slots]],
         executions=executions,
         passes=_bounds(flow_of_pass, flow_count),
@@ -99,6 +101,7 @@ class _Raw:
     shared: Flags
     jump: Floats
     head: Floats
+    cut: Floats
     align: Floats
     lane: Whole
     flow: Whole
@@ -156,7 +159,8 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
         shared=figures[:, 2] > 0,
         jump=np.minimum(figures[:, 4], [item.run for lane in lanes for item in lane.passes]),
         head=figures[:, 5],
-        align=figures[:, 6:],
+        cut=figures[:, 6],
+        align=figures[:, 7:],
         lane=number,
         flow=np.array(of_lane)[number],
         alike=np.array([lane.alike for lane in lanes], dtype=float),
@@ -212,15 +216,15 @@ def _lane_executions(
 
 
 def _call_properties(traffic: StepTraffic, ways: int) -> Floats:
-    """(calls, 6 + PLACES): numbers that describe each call.
+    """(calls, 7 + PLACES): numbers that describe each call.
 
     They are: the sweep; the iterations of a run; whether it runs tile by tile; a hash of the
     distances of its rows (0 for sweeps that cannot crowd a set); the iterations to a jump in
-    memory; the components of a run before its vector loop; and the share of its vector loops that
-    begin at each place in a cache line.
+    memory; the components of a run before its vector loop; the share of its runs that are cut; and
+    the share of its vector loops that begin at each place in a cache line.
     """
     step = traffic.schedule.steps[-1]
-    columns = np.zeros((len(step.calls), 6 + PLACES))
+    columns = np.zeros((len(step.calls), 7 + PLACES))
     columns[:, 4] = np.inf
     for number, call in enumerate(step.calls):
         shape = traffic.shapes[call.sweep]
@@ -234,13 +238,16 @@ def _call_properties(traffic: StepTraffic, ways: int) -> Floats:
         if isinstance(shape, SweepShape) and np.isfinite(shape.run):
             columns[number, 5] = shape.head
         for start in shape.starts:
-            columns[number, 6 + start % PLACES] += 1 / len(shape.starts)
+            columns[number, 7 + start % PLACES] += 1 / len(shape.starts)
     for phase in step.phases:
         if phase.tile is not None:
             for number in phase.calls:
                 if np.isinf(columns[number, 1]):  # tiles begin at lines
-                    columns[number, 6:] = np.arange(PLACES) == 0
-                columns[number, 1] = min(columns[number, 1], float(phase.tile))
+                    columns[number, 7:] = np.arange(PLACES) == 0
+                run, tile = columns[number, 1], float(phase.tile)
+                if phase.stages:  # blocks lag behind one another: they end anywhere in a run
+                    columns[number, 6] = min(run, tile) / max(run, tile)
+                columns[number, 1] = min(run, tile)
                 columns[number, 2] = 1.0
                 columns[number, 4] = float(phase.tile)
     return columns

@@ -83,6 +83,7 @@ def flows(
         slot_sweep=place,
         run=run,
         head=np.zeros(count),
+        cut=np.zeros(count),
         align=np.full((count, PLACES), 1.0 / PLACES),  # where arrays begin is not known
         executions=FlowExecutions(
             entry=number,

@@ -6,8 +6,9 @@ Of every IVP a part of the space ``pirk-time`` is measured, interleaved in one r
 A family is: blocked in time or not, F in registers or not, aligned loops or not, vectors of four
 doubles or as the compiler chooses. Printed are the median of predicted / measured - 1 and its
 extremes, without the constants whose names begin with ``--without`` and with them; their medians
-over all programs; the median half-width of the 90 % intervals of the measured times; and by IVP the losses of the first choice
-and of the best three by prediction. An IVP takes two minutes. Develop on some, judge on others.
+over all programs; the median half-width of the 90 % intervals of the measured times; and by IVP the
+losses of the first choice and of the best three by prediction. An IVP takes half a minute to two
+minutes. Develop on some, judge on others.
 """
 
 import argparse

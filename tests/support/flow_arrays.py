@@ -66,6 +66,7 @@ def flow_of(
         slot_sweep=numbers,
         run=np.full(passes, iterations),
         head=np.zeros(passes),
+        cut=np.zeros(passes),
         align=np.eye(PLACES)[np.zeros(passes, dtype=np.int64)],
         executions=FlowExecutions(
             entry=numbers,

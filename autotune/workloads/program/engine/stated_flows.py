@@ -52,15 +52,14 @@ def flows(
     passes = [work for entries in works for work in entries]
     streams = [(owner, stream) for owner, work in enumerate(passes) for stream in work.streams]
     count, number = len(passes), np.arange(len(passes))
-    run = np.array([work.run for work in passes])
-    iterations = np.array([work.iterations for work in passes])
+    run, iterations = np.array([(work.run, work.iterations) for work in passes]).T
     sizes = np.array([len(entries) for entries in works])
-    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    bounds = np.append(0, np.cumsum(sizes))
     place = number - np.repeat(bounds[:-1], sizes)
     again = run < iterations
     distance = np.array([stream.distance for _, stream in streams], dtype=np.float64)
     written = np.array([stream.access != "read" for _, stream in streams], dtype=np.bool_)
-    none = np.zeros(len(streams), dtype=np.bool_)
+    none, nothing = np.zeros(len(streams), dtype=np.bool_), np.zeros(count)
     return FlowArrays(
         history=LineHistory(
             distance=_everywhere(distance),
@@ -82,8 +81,8 @@ def flows(
         jump=np.where(again, run, np.inf),
         slot_sweep=place,
         run=run,
-        head=np.zeros(count),
-        cut=np.zeros(count),
+        head=nothing,
+        cut=nothing,
         align=np.full((count, PLACES), 1.0 / PLACES),  # where arrays begin is not known
         executions=FlowExecutions(
             entry=number,

@@ -1,30 +1,39 @@
 """How well does engine reuse predict and rank the variants of this host, against measuring all?
 
-    python benchmarks/accuracy.py measure [--sets base,builds,unpadded,stages,stencils]
+    python benchmarks/accuracy.py measure [--sets base,unseen,unseen_stencils,...]
                                           [--store FILE] [--only TEXT] [--rounds 5]
     python benchmarks/accuracy.py score   [--store FILE] [--only TEXT] [--verbose]
 
 `measure` runs an exhaustive study per cell (problem x size x threads x build) in interleaved
-rounds; a cell that the store already holds is left out, so that it can be interrupted and resumed.
-`score` predicts every cell with the engine and the calibration of today and prints, for the six
-loop orders alone, the whole pool of PIRK variants and the stencils, by regime:
+rounds, at least four; a cell that the store already holds is left out, so that it can be
+interrupted and resumed. The sets `unseen` and `unseen_stencils` are of problems on which nothing
+was developed (benchmarks/unseen). `score` predicts every cell with the engine and the calibration
+of today and prints, for the six loop orders alone, the whole pool of PIRK variants and the
+stencils, by regime:
 
-    mdev     median of abs((predicted - measured) / measured)
+    mdev     median of abs((predicted - measured) / measured); p90 its 90th percentile; bias the
+             mean without abs
     tau-b    rank correlation of predicted and measured times, mean over the cells
     pairs    share of the pairs measured more than 5 % apart that are predicted in that order
-    top-k    loss of the best of the predicted k best, mean and maximum
-    excess   mean over the cells of max(0, top-k loss - noise floor), with its 95 % bound (bootstrap
-             over problems and their cells)
-    rule-k   loss of the best constant rule: the fixed list of k variants that does best on the
-             cells of the *other* problems; skill-k is 1 - mean top-k loss / mean rule-k loss
-    floor    noise floor: loss of choosing in one half of the rounds, scoring in the other
+    top-k    loss of the best of the predicted k best, mean and maximum, by all rounds
+    excess   the same, cross-fitted: over all ways to draw rounds that choose and as many others
+             that score, against choosing among all by measurement; so the noise floor is
+             subtracted. With its 95 % bound (bootstrap over problems and their cells)
+    rule-k   cross-fitted loss of the best constant rule: the fixed list of k variants that does
+             best on the cells of the *other* problems of the same class (regime and threads)
+    skill    1 - mean excess-1 / mean rule-1, with its 90 % interval (bootstrap over problems)
+    floor    noise floor: loss of choosing by some rounds, scored in others
     cover    share of the measured times inside the 80 % intervals; width is the median of
-             (high - low) / predicted
+             (high - low) / predicted; score is the interval score of the logarithms: the width,
+             and ten times what is missed (Gneiting, Raftery 2007), less is better
 
-Leave-one-problem-out: the constants of the calibration are refined (as by `autotune machine
-refine`, the model linearised once) on the cells of all other problems, and so is one factor of the
-width of all intervals; `as calibrated` has the engine as it ships. Regimes: *cache* 0.3 to 10 MB
-per thread and steps above 100 us; *memory* a working set of more than twice the last cache; *other*
+A second table has the mean signed errors by kind of transformation, a third the goals and what was
+reached. Candidates that failed, lack rounds or have no prediction are named.
+
+`as calibrated` has the engine as it ships; leave-one-problem-out: the constants of the calibration
+are refined (as by `autotune machine refine`, the model linearised once) on the cells of all other
+problems, and so is one factor of the width of all intervals. Regimes: *cache* 0.3 to 10 MB per
+thread and steps above 100 us; *memory* a working set of more than twice the last cache; *other*
 the rest.
 """
 
@@ -35,6 +44,7 @@ from pathlib import Path
 import accuracy_cells as cells
 import accuracy_score as score
 import accuracy_tables as tables
+from accuracy_folds import LEAST_ROUNDS
 
 from autotune.commands.rank import host_machine, ranked_space
 from autotune.commands.tune import flow as tune_flow
@@ -58,9 +68,15 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--store", default="accuracy.sqlite", help="where the samples are kept")
     parser.add_argument("--sets", default=",".join(cells.SETS), help="which cells to measure")
     parser.add_argument("--only", default="", help="cells whose name contains this text")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="at least 4")
     parser.add_argument("--verbose", action="store_true", help="a line for every cell")
-    return parser.parse_args()
+    given = parser.parse_args()
+    for name in given.sets.split(","):
+        if name not in cells.SETS:
+            parser.error(f"--sets: no set {name!r}; there are {', '.join(cells.SETS)}")
+    if given.rounds < LEAST_ROUNDS:
+        parser.error(f"--rounds: at least {LEAST_ROUNDS}, two that choose and two that score")
+    return given
 
 
 def _measure(arguments: argparse.Namespace, store: str) -> None:

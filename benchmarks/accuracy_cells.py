@@ -1,7 +1,9 @@
 """The cells of benchmarks/accuracy.py: problem x size x threads x build x space."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from autotune.files import config
 
@@ -9,8 +11,12 @@ IVPS = ("heat2d", "inverterchain", "wave1d", "medakzo", "string-mix", "string-ro
 STENCILS = ("star3d-7pt", "box3d-27pt", "star2d-5pt")
 SIZES = (4096, 8192, 16384, 32768, 65536, 131072, 1048576)
 """Components of an IVP: in L2, in L3 and in memory of today's processors."""
+UNSEEN = Path(__file__).parent / "unseen"
+"""Right-hand sides and stencils on which no term of the model was developed."""
+THREADS = (1, len(os.sched_getaffinity(0)))
+"""One, and all."""
 _GCC, _CLANG = "gcc", "clang"
-_ROUNDS_IN_MEMORY = 3
+_ROUNDS_IN_MEMORY = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +51,9 @@ class Cell:
 
 
 def base() -> Iterator[Cell]:
-    """Six IVPs, seven sizes, one and two threads; four stages, rows padded, gcc -O3."""
+    """Six IVPs, seven sizes, one thread and all; four stages, rows padded, gcc -O3."""
     for components in SIZES:
-        for threads in (1, 2):
+        for threads in THREADS:
             for ivp in IVPS:
                 yield _ivp(ivp, components, threads=threads)
 
@@ -76,8 +82,8 @@ def stages() -> Iterator[Cell]:
 
 
 def stencils() -> Iterator[Cell]:
-    """Three stencils, six cubes or squares and a flat domain, one and two threads, four builds."""
-    for threads in (1, 2):
+    """Three stencils, six cubes or squares and a flat domain, one thread and all, four builds."""
+    for threads in THREADS:
         for name in STENCILS:
             for label, grid in _grids(name):
                 yield _stencil(name, label, grid, threads, _GCC, "-O3")
@@ -87,12 +93,30 @@ def stencils() -> Iterator[Cell]:
                 yield _stencil(name, label, grid, 1, compiler, level)
 
 
+def unseen() -> Iterator[Cell]:
+    """The IVPs of ``unseen``, blocked in time too, in L2, L3 and memory; one thread and all."""
+    for components in (16384, 131072, 1048576):
+        for threads in THREADS:
+            for path in sorted((UNSEEN / "ivp").glob("*.yaml")):
+                yield _ivp(str(path), components, threads=threads, space="pirk-time-small")
+
+
+def unseen_stencils() -> Iterator[Cell]:
+    """The stencils of ``unseen``, three sizes and a flat domain, one thread and all."""
+    for threads in THREADS:
+        for path in sorted((UNSEEN / "stencil").glob("*.yaml")):
+            for label, grid in _grids(path.stem)[::2]:
+                yield _stencil(str(path), label, grid, threads, _GCC, "-O3")
+
+
 SETS: dict[str, Callable[[], Iterator[Cell]]] = {
     "base": base,
     "stencils": stencils,
     "unpadded": unpadded,
     "builds": builds,
     "stages": stages,
+    "unseen": unseen,
+    "unseen_stencils": unseen_stencils,
 }
 
 
@@ -107,11 +131,11 @@ def _ivp(
     space: str = "pirk-small",
 ) -> Cell:
     method, correctors = f"radau-iia-{2 * count - 1}", 6 if count == 4 else 2 * count - 2
-    size = size_of(ivp, components)
+    size, name = size_of(ivp, components), Path(ivp).stem
     return Cell(
-        name=f"{ivp}-n{components}-T{threads}-s{count}-{compiler}{level}-{space}",
+        name=f"{name}-n{components}-T{threads}-s{count}-{compiler}{level}-{space}",
         problem=f"{{ivp: {ivp}, method: {method}, correctors: {correctors}, size: {size}}}",
-        subject=ivp,
+        subject=name,
         space=space,
         threads=threads,
         compiler=compiler,
@@ -121,7 +145,7 @@ def _ivp(
 
 
 def _grids(name: str) -> list[tuple[str, str]]:
-    if name.startswith("star2d"):
+    if "2d" in name:
         found = [(str(n), f"size: {n}") for n in (150, 300, 450, 700, 1000, 3000)]
         return [*found, ("flat", "grid: {i: 40000, j: 200}")]
     found = [(str(n), f"size: {n}") for n in (32, 48, 64, 80, 100, 200)]
@@ -129,10 +153,11 @@ def _grids(name: str) -> list[tuple[str, str]]:
 
 
 def _stencil(name: str, label: str, grid: str, threads: int, compiler: str, level: str) -> Cell:
+    subject = Path(name).stem
     return Cell(
-        name=f"{name}-{label}-T{threads}-{compiler}{level}-stencil-small",
+        name=f"{subject}-{label}-T{threads}-{compiler}{level}-stencil-small",
         problem=f"{{stencil: {name}, {grid}}}",
-        subject=name,
+        subject=subject,
         space="stencil-small",
         threads=threads,
         compiler=compiler,

@@ -3,7 +3,8 @@
 import math
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import accuracy_cells as cells
 import numpy as np
 import numpy.typing as npt
+from accuracy_folds import LEAST_ROUNDS
 
 from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.tree.loop_tree import StepProgram
@@ -22,16 +24,14 @@ from autotune.files import config
 from autotune.files.store import RunRecord, Store
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore.osaca_analyser import OsacaAnalyser, assemble
-from autotune.models.refinement import (
-    MeasuredCandidate,
-    ShiftingConstant,
-    shifted,
-    shifting_constants,
-)
+from autotune.models.refinement import MeasuredCandidate, ShiftingConstant, shifted
 from autotune.models.refinement.measured_rows import data
 from autotune.models.refinement.posterior_fit import fit
-from autotune.models.refinement.shifting_constants import limited_shifts, prior
-from autotune.statistics import estimators
+from autotune.models.refinement.shifting_constants import (
+    limited_shifts,
+    prior,
+    shifting_constants,
+)
 from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
 from autotune.workloads.base import Workload
 
@@ -47,8 +47,8 @@ class Times:
     candidates: tuple[Candidate, ...]
     seconds: Floats
     noise: Floats
-    floor: float
-    """Mean noise floor."""
+    rounds: tuple[Mapping[int, LaunchTime], ...]
+    """Of every candidate, its time in each round; all have the same number."""
     bytes: float
     """Working set of one thread."""
 
@@ -75,7 +75,11 @@ def times_of(store: str, only: str, machine: Machine) -> Iterator[Times]:
             path = Path(folder) / f"{cell.name}.yaml"
             path.write_text(cell.config(5), encoding="utf-8")
             workload = ranked_space.load(path)
-            made = _joined(cell, workload, machine, results.load_study(cell.name).runs[-1])
+            run = results.load_study(cell.name).runs[-1]
+            if run.state != "done":
+                print(f"{cell.name}: left out: the study is {run.state}")
+                continue
+            made = _joined(cell, workload, machine, run)
             if made is not None:
                 yield made
 
@@ -83,32 +87,47 @@ def times_of(store: str, only: str, machine: Machine) -> Iterator[Times]:
 def _joined(cell: cells.Cell, workload: Workload, machine: Machine, run: RunRecord) -> Times | None:
     rounds: dict[str, dict[int, LaunchTime]] = {}
     chosen: dict[str, Candidate] = {}
+    dropped: list[str] = []
     for candidate in workload.candidates(machine.cores).legal:
         measured = run.measurement(candidate.identity)
         if measured is not None and measured.status == "ok":
             rounds[candidate.identity] = by_round(measured.samples)
             chosen[candidate.identity] = candidate
-    whole = max((len(each) for each in rounds.values()), default=0)
-    kept = [identity for identity, each in rounds.items() if len(each) == whole]
-    if len(kept) < 2:
+        else:
+            status = measured.status if measured else "not measured"
+            dropped.append(f"{candidate.variant.label} ({status})")
+    whole = _common(rounds.values())
+    kept = [identity for identity, each in rounds.items() if whole <= each.keys()]
+    for identity in rounds.keys() - set(kept):
+        missing = len(whole - rounds[identity].keys())
+        dropped.append(f"{chosen[identity].variant.label} (lacks {missing} rounds)")
+    rounds = {name: {k: rounds[name][k] for k in whole} for name in kept}
+    if dropped:
+        print(f"{cell.name}: left out {len(dropped)} of {len(dropped) + len(kept)} candidates:")
+        print(f"  {', '.join(sorted(dropped))}")
+    if len(kept) < 2 or len(whole) < LEAST_ROUNDS:
+        print(f"{cell.name}: left out: {len(kept)} candidates, {len(whole)} rounds")
         return None
-    floor = estimators.noise_floor({name: rounds[name] for name in kept})
     candidates = tuple(chosen[name] for name in kept)
     return Times(
         cell=cell,
         candidates=candidates,
         seconds=np.array([candidate_time(list(rounds[name].values())) for name in kept]),
         noise=np.array([_noise(rounds[name]) for name in kept]),
-        floor=floor.mean if floor else 0.0,
+        rounds=tuple(rounds[name] for name in kept),
         bytes=_working_set(candidates[0]),
     )
+
+
+def _common(rounds: Iterable[Mapping[int, LaunchTime]]) -> frozenset[int]:
+    """The rounds that most candidates have; a few may have more, as the baseline has."""
+    counts = Counter(frozenset(each) for each in rounds)
+    return max(counts, key=lambda numbers: (counts[numbers], len(numbers)), default=frozenset())
 
 
 def _noise(rounds: Mapping[int, LaunchTime]) -> float:
     """Relative standard deviation of the mean time, from round to round."""
     places = [launch.seconds for launch in rounds.values()]
-    if len(places) < 2:
-        return 0.02
     return max(0.005, statistics.stdev(places) / statistics.fmean(places) / math.sqrt(len(places)))
 
 

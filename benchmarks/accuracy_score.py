@@ -30,7 +30,7 @@ from autotune.models.refinement.posterior_fit import fit
 from autotune.models.refinement.shifting_constants import (
     limited_shifts,
     prior,
-    shifting_constants,
+    shiftable_constants,
 )
 from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
 from autotune.workloads.base import Workload
@@ -180,7 +180,7 @@ def left_out(machine: Machine, found: Sequence[Times], predict: Predict) -> list
     calibration; the predictions are those of the full model with the refined constants.
     """
     assert machine.calibration is not None
-    known, rows = shifting_constants(machine), _rows(found)
+    known, rows = shiftable_constants(machine), _rows(found)
     start = _seconds(predict(machine, found))
 
     def logs(shift: Floats) -> Floats:

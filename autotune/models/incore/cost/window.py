@@ -21,7 +21,7 @@ _WINDOWS = 5
 """Windows of operations that pass before the passes are timed, and while they are."""
 _FEWEST, _MOST = 4, 48
 """Passes that are timed."""
-_PARTS = 4
+_PARTS = 16
 """Work is counted in such parts of a cycle."""
 
 Slots = dict[str, dict[int, int]]
@@ -92,10 +92,11 @@ def _pending(bound: list[tuple[float, int]], now: float) -> int:
 
 
 def _take(used: dict[int, int], ready: float, size: int) -> float:
-    """The first cycle from ``ready`` on in which a port is free for so many parts of a cycle."""
+    """The first cycle from ``ready`` on in which a port is free; takes so many parts of cycles from
+    it on.
+    """
     cycle = -int(-ready // 1)
-    need = min(size, _PARTS)
-    while used.get(cycle, 0) + need > _PARTS:
+    while used.get(cycle, 0) >= _PARTS:
         cycle += 1
     first = cycle
     while size > 0:

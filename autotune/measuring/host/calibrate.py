@@ -36,8 +36,8 @@ DEFAULT_BUDGET = 45.0
 _MOST_ROUNDS = 15
 _CHAINS = 12
 """Number of chains of additions in a round."""
-_BESIDE: tuple[Kind, ...] = ("load", "divide")
-"""Kinds of work that run beside a stream."""
+_BESIDE: tuple[Kind, ...] = ("update", "divide")
+"""Kinds of streams that other work runs beside."""
 _LEAST_SLOT = 0.05
 _LAUNCHES = 3
 _RECHECK = 1.5

@@ -266,7 +266,8 @@ def overlap_items(kind: Kind, size: Bytes, extra: int) -> Block:
     """Items whose times show how far a stream overlaps with ``extra`` loads or divides per group of
     lines.
     """
-    return (single_stream(kind, RESIDENT, extra), load(size), single_stream(kind, size, extra))
+    alone = single_stream("load" if kind == "divide" else kind, size)
+    return (single_stream(kind, RESIDENT, extra), alone, single_stream(kind, size, extra))
 
 
 def overlap_candidates(kind: Kind) -> Block:

@@ -306,8 +306,8 @@ def _between(of: ProbeConditions) -> Iterator[HostConstant]:
 
 def _overlap(of: ProbeConditions) -> Iterator[HostConstant]:
     kinds: tuple[tuple[Kind, str, str], ...] = (
-        ("load", "exposed", "beside loads from L1 that take as long"),
-        ("divide", "overlap_ol", "beside divides that take as long"),
+        ("update", "exposed", "an updated stream beside loads from L1 that take as long"),
+        ("divide", "overlap_ol", "a stream beside divides that take as long"),
     )
     for kind, name, source in kinds:
         for level, extra in of.beside.get(kind, {}).items():
@@ -316,7 +316,7 @@ def _overlap(of: ProbeConditions) -> Iterator[HostConstant]:
                 name=f"{name}.{level}",
                 items=tuple((1, item) for item in items),
                 value=lambda t: (t[2] - max(t[0], t[1])) / min(t[0], t[1]),
-                source=f"a stream {source}",
+                source=source,
                 unit="1",
             )
 

@@ -19,7 +19,7 @@
    load      reads STREAMS arrays, one vector of each in turn; with one stream,
              EXTRA more vector loads per group from a buffer that stays in L1          groups
    divide    reads one array, with EXTRA independent vector divides per group          groups
-   update    reads and writes one array                                                groups
+   update    reads and writes one array, with EXTRA vector loads per group as above       groups
    store     writes one array                                                          groups
    clash     as load, with all arrays in the same sets of L1; EXTRA: bytes between     groups
    offset    reads a small array by vectors that begin EXTRA bytes behind a border     vectors
@@ -284,6 +284,26 @@ static inline __attribute__((always_inline)) vec several(const arrays *a, const 
     return sum[0];
 }
 
+static inline __attribute__((always_inline)) vec update(const arrays *a, const int extra)
+{
+    vec sum[ACCUMULATORS] = {{0}};
+    dvec *p = (dvec *)a->base, c = (dvec){0} + 1e-9;
+    const vec *hot = (const vec *)a->hot;
+    for (size_t b = 0; b < a->groups / GROUPS; ++b, p += GROUPS * VECTORS) {
+        asm volatile("" : "+r"(hot));
+#pragma GCC unroll 16
+        for (int i = 0; i < GROUPS * VECTORS; ++i)
+            p[i] += c;
+#pragma GCC unroll 128
+        for (int i = 0; i < GROUPS * extra; ++i)
+            sum[i % ACCUMULATORS] ^= hot[i];
+    }
+#pragma GCC unroll 8
+    for (int i = 1; i < ACCUMULATORS; ++i)
+        sum[0] ^= sum[i];
+    return sum[0];
+}
+
 #define FOR_EACH_EXTRA(X) X(0) X(1) X(2) X(3) X(4) X(6) X(8) X(12) X(16) X(24) X(32)
 #define FOR_EACH_COUNT(X) X(2) X(3) X(4) X(6) X(8) X(12) X(16)
 
@@ -291,23 +311,13 @@ typedef vec (*kernel)(const arrays *);
 
 #define DEFINE(E)                                                                                  \
     static __attribute__((noinline)) vec sweep_##E(const arrays *a) { return sweep(a, E, 0); }     \
-    static __attribute__((noinline)) vec divide_##E(const arrays *a) { return sweep(a, 0, E); }
+    static __attribute__((noinline)) vec divide_##E(const arrays *a) { return sweep(a, 0, E); }    \
+    static __attribute__((noinline)) vec update_##E(const arrays *a) { return update(a, E); }
 FOR_EACH_EXTRA(DEFINE)
 
 #define DEFINE_SEVERAL(S)                                                                          \
     static __attribute__((noinline)) vec several_##S(const arrays *a) { return several(a, S); }
 FOR_EACH_COUNT(DEFINE_SEVERAL)
-
-static __attribute__((noinline)) vec update(const arrays *a)
-{
-    dvec *p = (dvec *)a->base, c = (dvec){0} + 1e-9;
-    for (size_t b = 0; b < a->groups / GROUPS; ++b, p += GROUPS * VECTORS) {
-#pragma GCC unroll 16
-        for (int i = 0; i < GROUPS * VECTORS; ++i)
-            p[i] += c;
-    }
-    return (vec){0};
-}
 
 static __attribute__((noinline)) vec store(const arrays *a)
 {
@@ -338,9 +348,14 @@ static kernel choose(const item *item)
 {
 #define CASE_SWEEP(E) case E: return sweep_##E;
 #define CASE_DIVIDE(E) case E: return divide_##E;
+#define CASE_UPDATE(E) case E: return update_##E;
 #define CASE_SEVERAL(S) case S: return several_##S;
-    if (item->kind == KIND_update || item->kind == KIND_store)
-        return item->streams == 1 ? (item->kind == KIND_update ? update : store) : NULL;
+    if ((item->kind == KIND_update || item->kind == KIND_store) && item->streams != 1)
+        return NULL;
+    if (item->kind == KIND_store)
+        return store;
+    if (item->kind == KIND_update)
+        switch (item->extra) { FOR_EACH_EXTRA(CASE_UPDATE) default: return NULL; }
     if (in_turns(item->kind))
         return sweep_0;
     if (item->kind == KIND_divide)

@@ -32,7 +32,7 @@ def measured(host):
         width=32,
         line=64,
         beside={
-            "load": {"L2": 3, "L3": 6, "MEM": 32},
+            "update": {"L2": 3, "L3": 6, "MEM": 32},
             "divide": {"L2": 1, "L3": 2, "MEM": 4},
         },
     )
@@ -89,7 +89,7 @@ def cycles(of, threads, item):
             return 6.0 * (not whole) + start * (not whole) + item.run * transfer
         case "clash":
             return 1.0 + COSTS["set_conflict"]
-        case "update":
+        case "update" if not item.extra:
             name = f"outbound.{place}" + (f"@{threads}" if threads > 1 else "")
             return transfer + COSTS.get(name, 0.0)
         case "store":
@@ -102,7 +102,7 @@ def cycles(of, threads, item):
         alone = float(item.extra)
         if place == "L1":
             return alone
-        name = "exposed" if item.kind == "load" else "overlap_ol"
+        name = "exposed" if item.kind == "update" else "overlap_ol"
         share = COSTS.get(f"{name}.{place}", 0.0)
         return max(alone, transfer) + share * min(alone, transfer)
     return 1.0 if item.streams > 1 else transfer

@@ -28,6 +28,8 @@ CHAIN = 96
 LARGEST_L1 = Bytes(2 * PAGE)
 """The largest working set that fits into every L1 together with the probe's other data."""
 
+RELOADED = 8
+"""Pointers that an item of kind ``narrow`` loads in each pass."""
 ARITHMETIC: tuple[Kind, ...] = ("adds", "multiplies", "fused", "divides", "shuffles")
 """Kinds of independent vector operations."""
 
@@ -127,11 +129,12 @@ def offset(distance: int) -> ProbeItem:
 
 
 def vector_operations() -> Block:
-    """Items of independent vector loads from L1, stores to it, arithmetic of each kind, and vector
-    loads with narrow ones beside them.
+    """Items of independent vector loads from L1, stores to it, arithmetic of each kind, and a loop
+    over many rows whose pointers fit in registers and do not.
     """
     moves = (single_stream("load", RESIDENT, EXTRAS[-1]), single_stream("store", RESIDENT))
-    return (*moves, *(ProbeItem(kind=kind) for kind in ARITHMETIC), ProbeItem(kind="narrow"))
+    rows = tuple(ProbeItem(kind="narrow", extra=extra) for extra in (0, 1))
+    return (*moves, *(ProbeItem(kind=kind) for kind in ARITHMETIC), *rows)
 
 
 def loop_calls(length: int, *, varied: bool = False) -> ProbeItem:

@@ -177,7 +177,7 @@ def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
 def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
     """Definitions of the constants of independent vector instructions of full width."""
     vectors = GROUP / of.width
-    load, store, *arithmetic, narrow = calibration_plan.vector_operations()
+    load, store, *arithmetic, rows, reloaded = calibration_plan.vector_operations()
     timed: tuple[tuple[str, ProbeItem, float, str], ...] = (
         ("load", load, vectors + load.extra, "loads from L1"),
         ("store", store, vectors, "stores to L1"),
@@ -194,12 +194,11 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
             source=f"independent {what}",
             fast=True,
         )
-    loads = vectors + load.extra
     yield HostConstant(
         name=f"vector_narrow.{of.width}",
-        items=((1, narrow), (1, load)),
-        value=lambda t: t[0] - t[1] / loads,
-        source="vector loads from L1 with loads of eight bytes less such loads alone",
+        items=((1, reloaded), (1, rows)),
+        value=lambda t: (t[0] - t[1]) / calibration_plan.RELOADED,
+        source="loads and stores of 28 rows, 8 of them through loaded pointers, less without these",
         fast=True,
     )
     yield HostConstant(

@@ -29,7 +29,8 @@
    adds, multiplies, fused, divides
              independent vector operations                                             vectors
    shuffles  independent vector shuffles across the whole vector                       vectors
-   narrow    vector loads from L1, each with a load of eight bytes beside it           vectors
+   narrow    unaligned vector loads and stores of 28 rows in L1; EXTRA 1: the pointers
+             to eight of them are loaded in each pass                                  passes
    window    chains of RUN dependent vector additions, one after the other             chains
    entry     calls a vectorised loop over RUN doubles in L1, and at random up to
              seven times EXTRA more                                                    calls
@@ -203,16 +204,35 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
 }
 
 /* what may not be left out is loaded, whether it is used or not */
-static __attribute__((noinline)) void beside(uint64_t rounds, const char *p)
+/* a pass of a loop over many rows: ROWS loads and a store after every sixth of them, all 8 bytes
+   behind a multiple of the width; RELOADED of the pointers to the rows do not fit in registers */
+enum { ROWS = 24, RELOADED = 8, FIRST_STORED = 64 };
+
+static inline __attribute__((always_inline)) void pass(
+    uint64_t rounds, char *p, const int reloaded)
 {
-    const volatile dvec *wide = (const volatile dvec *)p;
-    const volatile uint64_t *narrow = (const volatile uint64_t *)p;
+    char *first = p + sizeof(double), *volatile row[ROWS / 4], *volatile stored[ROWS / 12];
+    for (int k = 0; k < ROWS / 4; ++k)
+        row[k] = first + (4 * k + 1) * WIDTH;
+    for (int k = 0; k < ROWS / 12; ++k)
+        stored[k] = first + (FIRST_STORED + 4 * k + 2) * WIDTH;
     for (uint64_t i = 0; i < rounds; ++i) {
-        _Pragma("GCC unroll 16") for (int k = 0; k < CHAINS; ++k) {
-            (void)wide[k % VECTORS];
-            (void)narrow[k % VECTORS];
+        _Pragma("GCC unroll 24") for (int k = 0; k < ROWS; ++k) {
+            loose value = *(const volatile loose *)(
+                reloaded && k % 4 == 1 ? row[k / 4] : first + k * WIDTH);
+            if (k % 6 == 5)
+                *(volatile loose *)(reloaded && k % 12 == 11 ? stored[k / 12]
+                                                             : first + (FIRST_STORED + k / 3) * WIDTH)
+                    = value;
         }
     }
+}
+
+static __attribute__((noinline)) void rows(uint64_t rounds, char *p) { pass(rounds, p, 0); }
+
+static __attribute__((noinline)) void reloaded_rows(uint64_t rounds, char *p)
+{
+    pass(rounds, p, 1);
 }
 
 /* --- streams ------------------------------------------------------------------------------------ */
@@ -341,7 +361,7 @@ static int in_turns(kind k)
 static int chained(kind k)
 {
     return k == KIND_adds || k == KIND_multiplies || k == KIND_fused || k == KIND_divides
-           || k == KIND_shuffles || k == KIND_narrow;
+           || k == KIND_shuffles;
 }
 
 static kernel choose(const item *item)
@@ -431,7 +451,7 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     case KIND_shuffles:
         return (uint64_t)independent(count, (const dvec *)job->hot[me], item->kind);
     case KIND_narrow:
-        beside(count, job->hot[me]);
+        (item->extra ? reloaded_rows : rows)(count, job->hot[me]);
         return 0;
     case KIND_window:
         chains(count, item->run, (const dvec *)job->hot[me]);
@@ -605,7 +625,7 @@ static item parse(const char *text)
     size_t groups = found.run ? found.bytes / GROUP / (size_t)found.run : 0;
     int wrong = (reads && !choose(&found)) || (runs && (!groups || (groups & (groups - 1)))) ||
                 (entry && (!found.run || found.bytes / 32 < (size_t)found.run + 7 * (size_t)found.extra)) ||
-                (k == KIND_window && (!found.run || found.run % 8)) ||
+                (k == KIND_narrow && found.extra > 1) || (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));
     if (wrong)
         found.kind = NO_KIND;

@@ -65,7 +65,7 @@ def cycles(of, threads, item):
         case "window":
             return 3.0 * apart_of(item.run, COSTS["vector_window.32"])
         case "narrow":
-            return COSTS["vector_load.32"] + COSTS["vector_narrow.32"]
+            return 30.0 + item.extra * calibration_plan.RELOADED * COSTS["vector_narrow.32"]
         case "load" if item == calibration_plan.vector_operations()[0]:
             return (2 + item.extra) * COSTS["vector_load.32"]
         case "store" if item == calibration_plan.vector_operations()[1]:

@@ -3,7 +3,8 @@
 Generations of one family differ in how many cycles a unit needs for a vector of full width: Zen 4
 passes 64 bytes through units of 32 twice, Zen 5 at once. Where the measured cycles of an
 instruction disagree with a table, its work is scaled on all its ports. Loads of pointers and
-scalars go through the same units: Zen 4 has one that vectors leave free, Zen 5 has none.
+scalars go through the same units: Zen 4 has one that vectors leave free, Zen 5 has none. There they
+cost more than their share, as the vector loads and stores through such a pointer wait for it.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -30,6 +30,7 @@ LARGEST_L1 = Bytes(2 * PAGE)
 
 RELOADED = 8
 """Pointers that an item of kind ``narrow`` loads in each pass."""
+
 ARITHMETIC: tuple[Kind, ...] = ("adds", "multiplies", "fused", "divides", "shuffles")
 """Kinds of independent vector operations."""
 

@@ -203,7 +203,6 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
     return x[0][0];
 }
 
-/* what may not be left out is loaded, whether it is used or not */
 /* a pass of a loop over many rows: ROWS loads and a store after every sixth of them, all 8 bytes
    behind a multiple of the width; RELOADED of the pointers to the rows do not fit in registers */
 enum { ROWS = 24, RELOADED = 8, FIRST_STORED = 64 };

@@ -40,8 +40,8 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "vector_narrow": (
         "cy",
-        "per load of eight bytes between as many vector loads from L1, beyond these; a loop with"
-        " both takes at least as long",
+        "per pointer to a row that each pass of a loop of unaligned vector loads and stores loads"
+        " again, beyond the passes without; a loop with such loads takes at least as long",
     ),
     "store_forward": (
         "cy",

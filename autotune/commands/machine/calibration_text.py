@@ -15,7 +15,7 @@ _WORDS = {
     "vector_divide": "vector division",
     "vector_shuffle": "vector shuffle",
     "vector_window": "vector operations that can wait",
-    "vector_narrow": "load of 8 B beside vector loads",
+    "vector_narrow": "reload of a pointer to a row",
     "store_forward": "store forwarding",
     "blocked_forward": "store forwarding, blocked",
     "loop_entry": "loop entry",

@@ -69,7 +69,7 @@ def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve
 
 
 def balanced_work(samples: Sequence[ProbeSample], kind: Kind, size: Bytes) -> int:
-    """The number of loads or divides that take about as long as streaming a group of lines.
+    """The number of loads or divides that take about as long as reading a group of lines.
 
     The overlap of the two shows most clearly where their times are equal.
     """

@@ -19,7 +19,7 @@
    load      reads STREAMS arrays, one vector of each in turn; with one stream,
              EXTRA more vector loads per group from a buffer that stays in L1          groups
    divide    reads one array, with EXTRA independent vector divides per group          groups
-   update    reads and writes one array, with EXTRA vector loads per group as above       groups
+   update    reads and writes one array; EXTRA as for load                             groups
    store     writes one array                                                          groups
    clash     as load, with all arrays in the same sets of L1; EXTRA: bytes between     groups
    offset    reads a small array by vectors that begin EXTRA bytes behind a border     vectors
@@ -206,6 +206,7 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
 /* a pass of a loop over many rows: ROWS loads and a store after every sixth of them, all 8 bytes
    behind a multiple of the width; RELOADED of the pointers to the rows do not fit in registers */
 enum { ROWS = 24, RELOADED = 8, FIRST_STORED = 64 };
+_Static_assert(ROWS / 4 + ROWS / 12 == RELOADED, "loads, and stores, through a pointer");
 
 static inline __attribute__((always_inline)) void pass(
     uint64_t rounds, char *p, const int reloaded)
@@ -624,7 +625,8 @@ static item parse(const char *text)
     size_t groups = found.run ? found.bytes / GROUP / (size_t)found.run : 0;
     int wrong = (reads && !choose(&found)) || (runs && (!groups || (groups & (groups - 1)))) ||
                 (entry && (!found.run || found.bytes / 32 < (size_t)found.run + 7 * (size_t)found.extra)) ||
-                (k == KIND_narrow && found.extra > 1) || (k == KIND_window && (!found.run || found.run % 8)) ||
+                (k == KIND_narrow && found.extra > 1) ||
+                (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));
     if (wrong)
         found.kind = NO_KIND;

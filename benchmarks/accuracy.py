@@ -8,9 +8,9 @@
 rounds, at least four; a cell that the store already holds is left out, so that it can be
 interrupted and resumed. The sets `unseen` and `unseen_stencils` (benchmarks/unseen) are of
 problems on which no constant was set; prices in core were mended after looking at nine-taps and
-burgers, so that these two are no longer unseen. `score` predicts every cell with the engine and the calibration
-of today and prints, for the six loop orders alone, the whole pool of PIRK variants and the
-stencils, by regime:
+burgers, so that these two are no longer unseen. `score` predicts every cell with the engine and the
+calibration of today and prints, for the six loop orders alone, the whole pool of PIRK variants and
+the stencils, by regime:
 
     mdev     median of abs((predicted - measured) / measured); p90 its 90th percentile; bias the
              mean without abs

@@ -17,7 +17,7 @@ from autotune.statistics.launch_times import LaunchTime, candidate_time
 Floats = npt.NDArray[np.float64]
 LEAST_ROUNDS = 4
 """Two choose, two score."""
-TOLD = 0.2
+ALPHA = 0.2
 """The part of the measured times that an 80 % interval misses."""
 
 
@@ -103,7 +103,7 @@ def interval_score(low: Floats, high: Floats, measured: Floats) -> Floats:
     """
     under = np.maximum(np.log(low / measured), 0.0)
     over = np.maximum(np.log(measured / high), 0.0)
-    return np.log(high / low) + 2 / TOLD * (under + over)
+    return np.log(high / low) + 2 / ALPHA * (under + over)
 
 
 def skill(

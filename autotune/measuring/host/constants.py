@@ -305,7 +305,7 @@ def _between(of: ProbeConditions) -> Iterator[HostConstant]:
 
 def _overlap(of: ProbeConditions) -> Iterator[HostConstant]:
     kinds: tuple[tuple[Kind, str, str], ...] = (
-        ("update", "exposed", "an updated stream beside loads from L1 that take as long as reading it"),
+        ("update", "exposed", "an updated stream beside loads that take as long as reading it"),
         ("divide", "overlap_ol", "a stream beside divides that take as long"),
     )
     for kind, name, source in kinds:

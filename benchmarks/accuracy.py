@@ -1,16 +1,19 @@
 """How well does engine reuse predict and rank the variants of this host, against measuring all?
 
-    python benchmarks/accuracy.py measure [--sets base,unseen,unseen_stencils,...]
+    python benchmarks/accuracy.py measure [--sets base,unseen,fresh,...]
                                           [--store FILE] [--only TEXT] [--rounds 5]
-    python benchmarks/accuracy.py score   [--store FILE] [--only TEXT] [--verbose]
+    python benchmarks/accuracy.py score   [--sets ...] [--store FILE] [--only TEXT] [--verbose]
 
 `measure` runs an exhaustive study per cell (problem x size x threads x build) in interleaved
 rounds, at least four; a cell that the store already holds is left out, so that it can be
-interrupted and resumed. The sets `unseen` and `unseen_stencils` (benchmarks/unseen) are of
-problems on which no constant was set; prices in core were mended after looking at nine-taps and
-burgers, so that these two are no longer unseen. `score` predicts every cell with the engine and the
-calibration of today and prints, for the six loop orders alone, the whole pool of PIRK variants and
-the stencils, by regime:
+interrupted and resumed, and so is one whose compiler is
+not installed, or builds no OpenMP programs. The sets `unseen` and
+`unseen_stencils` (benchmarks/unseen) are of problems on which no constant was set; prices in core
+were mended after looking at nine-taps and burgers, so that these two are no longer unseen. On the
+problems of `fresh`, `fresh_stencils`, `fresh_builds` (gcc -O2, clang -O3) and `fresh_unpadded`
+(sizes that are powers of two) nothing was set, and nothing was looked at. `score` predicts every
+cell with the engine and the calibration of today and prints, for the six loop orders alone, the
+whole pool of PIRK variants and the stencils, by regime:
 
     mdev     median of abs((predicted - measured) / measured); p90 its 90th percentile; bias the
              mean without abs
@@ -40,25 +43,34 @@ the rest.
 
 import argparse
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import accuracy_cells as cells
 import accuracy_score as score
 import accuracy_tables as tables
+from accuracy_cells import Cell
 from accuracy_folds import LEAST_ROUNDS
+from accuracy_sets import SETS
 
 from autotune.commands.rank import host_machine, ranked_space
 from autotune.commands.tune import flow as tune_flow
+from autotune.errors import MissingTool
 from autotune.files.store import Store, StudyRecord
+from autotune.toolchain import compiler as compilers
 
 
 def main() -> None:
     arguments = _arguments()
-    store = arguments.store
+    wanted = [
+        cell
+        for name in arguments.sets.split(",")
+        for cell in SETS[name]()
+        if arguments.only in cell.name
+    ]
     if arguments.task == "measure":
-        _measure(arguments, store)
+        _measure(list(_buildable(wanted)), arguments.store, arguments.rounds)
     else:
-        _score(store, arguments.only, verbose=arguments.verbose)
+        _score(wanted, arguments.store, verbose=arguments.verbose)
 
 
 def _arguments() -> argparse.Namespace:
@@ -67,33 +79,38 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("task", choices=("measure", "score"))
     parser.add_argument("--store", default="accuracy.sqlite", help="where the samples are kept")
-    parser.add_argument("--sets", default=",".join(cells.SETS), help="which cells to measure")
+    parser.add_argument("--sets", default=",".join(SETS), help="which cells")
     parser.add_argument("--only", default="", help="cells whose name contains this text")
     parser.add_argument("--rounds", type=int, default=5, help="at least 4")
     parser.add_argument("--verbose", action="store_true", help="a line for every cell")
     given = parser.parse_args()
     for name in given.sets.split(","):
-        if name not in cells.SETS:
-            parser.error(f"--sets: no set {name!r}; there are {', '.join(cells.SETS)}")
+        if name not in SETS:
+            parser.error(f"--sets: no set {name!r}; there are {', '.join(SETS)}")
     if given.rounds < LEAST_ROUNDS:
         parser.error(f"--rounds: at least {LEAST_ROUNDS}, two that choose and two that score")
     return given
 
 
-def _measure(arguments: argparse.Namespace, store: str) -> None:
-    wanted = [
-        cell
-        for name in arguments.sets.split(",")
-        for cell in cells.SETS[name]()
-        if arguments.only in cell.name
-    ]
+def _buildable(wanted: Sequence[Cell]) -> Iterator[Cell]:
+    """The cells whose compiler builds OpenMP programs on this host."""
+    for cell in wanted:
+        try:
+            compilers.require_openmp(compilers.find(cell.build))
+        except MissingTool as error:
+            print(f"{cell.name}: left out: {error}")
+        else:
+            yield cell
+
+
+def _measure(wanted: Sequence[Cell], store: str, rounds: int) -> None:
     begun, ended = _known(store)
     folder = Path(tempfile.mkdtemp())
     for number, cell in enumerate(wanted, start=1):
         if cell.name in ended:
             continue
         path = folder / f"{cell.name}.yaml"
-        path.write_text(cell.config(arguments.rounds), encoding="utf-8")
+        path.write_text(cell.config(rounds), encoding="utf-8")
         options = tune_flow.StudyOptions(exhaustive=True, resume=cell.name in begun)
         result = tune_flow.tune(ranked_space.load(path), options, store, _silent)
         compared = sum(problem.compared for problem in result.evaluation.problems)
@@ -101,11 +118,11 @@ def _measure(arguments: argparse.Namespace, store: str) -> None:
     print(f"every sample is in {store}")
 
 
-def _score(store: str, only: str, *, verbose: bool) -> None:
+def _score(wanted: Sequence[Cell], store: str, *, verbose: bool) -> None:
     machine = host_machine.host(_silent)
-    found = list(score.times_of(store, only, machine))
+    found = list(score.times_of(store, wanted, machine))
     if not found:
-        raise SystemExit(f"no cell of {store} matches {only!r}")
+        raise SystemExit(f"{store} has no such cell")
     with score.engines(machine) as predict:
         print("\nas calibrated")
         tables.show(found, predict(machine, found), machine, verbose=verbose)

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import accuracy_cells as cells
 import numpy as np
 import numpy.typing as npt
+from accuracy_cells import Cell
 from accuracy_folds import LEAST_ROUNDS
 
 from autotune.codegen.c.emit import sweep_code
@@ -43,7 +43,7 @@ KS = (1, 3, 5)
 class Times:
     """The measured candidates of one cell."""
 
-    cell: cells.Cell
+    cell: Cell
     candidates: tuple[Candidate, ...]
     seconds: Floats
     noise: Floats
@@ -65,12 +65,13 @@ class Predicted:
 # --- measured ---------------------------------------------------------------------------------
 
 
-def times_of(store: str, only: str, machine: Machine) -> Iterator[Times]:
-    known = {cell.name: cell for make in cells.SETS.values() for cell in make()}
+def times_of(store: str, wanted: Sequence[Cell], machine: Machine) -> Iterator[Times]:
+    """Of the wanted cells those that a store holds, in the order in which they were measured."""
+    known = {cell.name: cell for cell in wanted}
     with Store.open(store) as results, tempfile.TemporaryDirectory() as folder:
         for summary in results.studies():
             cell = known.get(summary.name)
-            if cell is None or only not in cell.name:
+            if cell is None:
                 continue
             path = Path(folder) / f"{cell.name}.yaml"
             path.write_text(cell.config(5), encoding="utf-8")
@@ -84,7 +85,7 @@ def times_of(store: str, only: str, machine: Machine) -> Iterator[Times]:
                 yield made
 
 
-def _joined(cell: cells.Cell, workload: Workload, machine: Machine, run: RunRecord) -> Times | None:
+def _joined(cell: Cell, workload: Workload, machine: Machine, run: RunRecord) -> Times | None:
     rounds: dict[str, dict[int, LaunchTime]] = {}
     chosen: dict[str, Candidate] = {}
     dropped: list[str] = []

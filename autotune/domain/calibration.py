@@ -99,6 +99,16 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         " that hit L1; takes the place of what the curve says of the line",
     ),
     "barrier": ("s", "one OpenMP barrier"),
+    "waiting": (
+        "1",
+        "per time between two barriers: what the last thread there is late, on the average, beyond"
+        " the thread that takes longest on the whole; for work on lines from the level",
+    ),
+    "core_cycle": (
+        "cy",
+        "of the calibrated clock, which is that of all cores, per cycle of a core that works on"
+        " vectors of full width; in-core times are in cycles of the core",
+    ),
 }
 """Constant to its unit and meaning. A level follows after a dot, ``outbound.L3``, or the bytes
 of a vector, ``vector_add.64``; the number of threads, where more than one runs, after an at sign,
@@ -198,6 +208,7 @@ class Calibration:
     seconds: Seconds
     """How long it took."""
     clock: Hertz
+    """With all cores busy; cycles of all figures but those in the core are of this clock."""
     clock_spread: Annotated[float, Bounds(least=0)]
     """Relative interquartile range of the chains."""
     curves: tuple[BandwidthCurve, ...]

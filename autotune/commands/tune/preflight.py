@@ -63,6 +63,7 @@ def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | 
     conditions: dict[str, float | int | str] = {
         "priority": quiet.attainable_priority(),
         "others": quiet.other_processes().note or "idle",
+        "large_pages": host_load.large_pages(),
     }
     if ranked.setup.search.objectives != ("time",):
         conditions[SEARCHED] = ", ".join(ranked.setup.search.objectives)

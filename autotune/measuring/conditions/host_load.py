@@ -1,7 +1,9 @@
 """How busy this host is with the work of others, and what that means for measuring."""
 
 import os
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from autotune.measuring.conditions import quiet
 from autotune.measuring.conditions.cpu_contention import cpu_pressure
@@ -12,6 +14,7 @@ _WINDOW = 0.5
 """Seconds for which other processes are observed."""
 _QUIET = 0.05
 """CPUs: with less work of others the host counts as quiet."""
+_LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _WAITED = 0.2
 """Share of the last 10 s: with less waiting the host counts as quiet."""
 
@@ -72,3 +75,15 @@ def observe(window: float = _WINDOW) -> HostLoad:
         load=os.getloadavg()[0],
         pressure=None if pressure is None else pressure.recent,
     )
+
+
+def large_pages() -> str:
+    """Who gets large pages of memory here: ``always`` and ``madvise`` large arrays of programs,
+    ``never`` nobody; ``unknown`` where the system does not say.
+    """
+    try:
+        text = _LARGE_PAGES.read_text(encoding="ascii")
+    except OSError:
+        return "unknown"
+    chosen = re.search(r"\[(\w+)\]", text)
+    return chosen[1] if chosen else "unknown"

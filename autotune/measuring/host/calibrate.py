@@ -34,8 +34,10 @@ Progress = Callable[[str, float], None]
 DEFAULT_BUDGET = 45.0
 """Seconds of wall time."""
 _MOST_ROUNDS = 15
-_CHAINS = 12
+_CHAINS = 6
 """Number of chains of additions in a round."""
+_WIDE = 4
+"""Number of such chains beside vector operations."""
 _BESIDE: tuple[Kind, ...] = ("update", "divide")
 """Kinds of streams that other work runs beside."""
 _LEAST_SLOT = 0.05
@@ -181,7 +183,9 @@ class _Session:
             share = 1 / (len(counts) - position) if number == 0 else 1.0
             short, long = self.plan.short(threads), self.plan.long(threads)
             if threads == self.plan.threads[-1]:  # the clock that a full processor keeps up
-                short += [(ProbeItem(kind="clock"),)] * _CHAINS
+                long += [(ProbeItem(kind="clock"),)] * _CHAINS
+            if threads in (1, self.plan.threads[-1]):
+                long += [(ProbeItem(kind="wide"),)] * _WIDE
             if threads == 1:
                 long += self._overlap()
             samples += self._run(threads, short, order, min(SHORT, self.plan.sample), share / 2)

@@ -31,6 +31,9 @@ LARGEST_L1 = Bytes(2 * PAGE)
 RELOADED = 8
 """Pointers that an item of kind ``narrow`` loads in each pass."""
 
+PIECES, PIECES_OF_MEMORY = (1 << 12, 1 << 14), (1 << 12, 1 << 16)
+"""Groups of the pieces of work between two barriers, on lines from a cache and from memory."""
+
 ARITHMETIC: tuple[Kind, ...] = ("adds", "multiplies", "fused", "divides", "shuffles")
 """Kinds of independent vector operations."""
 
@@ -74,6 +77,8 @@ class CalibrationPlan:
             blocks.append((load(size), single_stream("update", size), single_stream("store", size)))
         if threads == 1:
             blocks += [tuple(items) for items in map(stretches, levels.values())]
+        else:
+            blocks += [(load(size), *pieces(level, size)) for level, size in levels.items()]
         return blocks
 
     def short(self, threads: int) -> list[Block]:
@@ -83,7 +88,7 @@ class CalibrationPlan:
             if threads in (2, self.threads[-1]):
                 blocks.append(handed_lines(self.levels[threads]))
             return blocks
-        return [
+        blocks = [
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
             vector_operations(),
@@ -92,6 +97,7 @@ class CalibrationPlan:
             tuple(stretches(LARGEST_L1)),
             *([self.clash()] if self.clash() else []),
         ]
+        return [(ProbeItem(kind="clock"), *block) for block in blocks]
 
     def clash(self) -> Block:
         """Items with twice as many arrays as L1 has ways, in equal and in different sets.
@@ -158,6 +164,12 @@ def stretches(size: Bytes) -> Iterator[ProbeItem]:
         yield ProbeItem(kind="runs", bytes=near, run=groups)
     long = ProbeItem(kind="runs", bytes=near, run=WHOLE)
     yield long if near >= 2 * WHOLE * GROUP else load(near)
+
+
+def pieces(level: str, size: Bytes) -> Block:
+    """Items that read pieces of a working set in a level, with a barrier after each."""
+    groups = PIECES_OF_MEMORY if level == MEMORY else PIECES
+    return tuple(ProbeItem(kind="meet", bytes=size, streams=1, run=n) for n in groups)
 
 
 def handed_lines(levels: Mapping[str, Bytes]) -> Block:

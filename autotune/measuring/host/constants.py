@@ -61,6 +61,9 @@ class HostConstant:
     unit: str = "cy"
     fast: bool = False
     """True for a time, which disturbances only raise; False for a difference of times."""
+    paced: bool = False
+    """True: in cycles of the core, by the chain of additions timed last before each item; False: in
+    cycles of the calibrated clock."""
 
 
 def constants(
@@ -92,15 +95,31 @@ def _values(
     values = []
     for samples in rounds:
         times = []
+        timed = list(_cycles(samples, clock, paced=figure.paced))
         for threads, item in figure.items:
-            matching = [s for s in samples if s.threads == threads and s.item == item]
-            per_item = [s.per_operation for s in matching if s.busy >= busy]
+            matching = [(s, c) for s, c in timed if s.threads == threads and s.item == item]
+            per_item = [cycles for sample, cycles in matching if sample.busy >= busy]
             if not per_item:
                 break
-            times.append(quartile(per_item, 1) * clock)
+            times.append(quartile(per_item, 1))
         else:
             values.append(figure.value(times))
     return values
+
+
+def _cycles(
+    samples: Sequence[ProbeSample], clock: Hertz, *, paced: bool
+) -> Iterator[tuple[ProbeSample, float]]:
+    """Each sample with its cycles per operation.
+
+    ``paced``: of the clock that the last chain of additions before the sample had, since the clock
+    of a shared processor moves within a round.
+    """
+    pace = float(clock)
+    for sample in samples:
+        if paced and sample.item.kind == "clock":
+            pace = 1 / sample.per_operation
+        yield sample, sample.per_operation * pace
 
 
 def _constant(figure: HostConstant, values: Sequence[float], contended: bool) -> Constant:
@@ -138,6 +157,7 @@ def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
         name="line_crossing",
         items=((1, calibration_plan.offset(8)), (1, calibration_plan.offset(0))),
         value=lambda t: (t[0] - t[1]) / crossing,
+        paced=True,
         source=f"loads of {of.width} B at 8 B behind a line's border less those at the border",
     )
     chains: tuple[tuple[str, Kind], ...] = (
@@ -148,6 +168,7 @@ def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
             name=name,
             items=((1, ProbeItem(kind=kind)), (1, ProbeItem(kind="add"))),
             value=lambda t: t[0] - t[1],
+            paced=True,
             source="chain of additions through memory less the chain in registers",
         )
     always = tuple((1, calibration_plan.loop_calls(n)) for n in TRIPS)
@@ -156,12 +177,14 @@ def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
         name="loop_entry",
         items=always + varied,
         value=_entry,
+        paced=True,
         source="calls of varied length less their iterations, at the slope over length",
     )
     yield HostConstant(
         name="predicted_exit",
         items=always + varied,
         value=lambda t: statistics.mean(t[len(TRIPS) :]) - statistics.mean(t[: len(TRIPS)]),
+        paced=True,
         source="calls of varied length less those of one length",
     )
     clash = of.plan.clash()
@@ -169,6 +192,7 @@ def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
         yield HostConstant(
             name="set_conflict",
             items=tuple((1, item) for item in reversed(clash)),
+            paced=True,
             value=lambda t: (t[0] - t[1]) * of.line / GROUP,
             source=f"{clash[0].streams} arrays in the same sets less as many apart",
         )
@@ -192,14 +216,14 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
             items=((1, item),),
             value=functools.partial(_per_vector, count=count),
             source=f"independent {what}",
-            fast=True,
+            paced=True,
         )
     yield HostConstant(
         name=f"vector_narrow.{of.width}",
         items=((1, reloaded), (1, rows)),
         value=lambda t: (t[0] - t[1]) / calibration_plan.RELOADED,
         source="loads and stores of 28 rows, 8 of them through loaded pointers, less without these",
-        fast=True,
+        paced=True,
     )
     yield HostConstant(
         name=f"vector_window.{of.width}",
@@ -277,7 +301,19 @@ def _start(times: Sequence[float], groups: Sequence[int]) -> float:
 
 
 def _between(of: ProbeConditions) -> Iterator[HostConstant]:
-    """Definitions of the constants of several threads: barriers, and lines passed between cores."""
+    """Definitions of the constants of several threads: the clock, barriers and waiting there, and
+    lines passed between cores.
+    """
+    for threads in sorted({1, of.plan.threads[-1]}):
+        yield HostConstant(
+            name=_at("core_cycle", threads),
+            items=((threads, ProbeItem(kind="wide")),),
+            value=lambda t: t[0],
+            source="chain of additions beside vector multiply-adds",
+        )
+    for threads in sorted({2, of.plan.threads[-1]} & set(of.plan.threads[1:])):
+        for level, size in of.plan.levels[threads].items():
+            yield _waiting(level, size, threads)
     for threads in of.plan.threads[1:]:
         yield HostConstant(
             name=_at("barrier", threads),
@@ -301,6 +337,26 @@ def _between(of: ProbeConditions) -> Iterator[HostConstant]:
             value=lambda t: (t[0] - t[1]) * of.line / GROUP,
             source="writing what the next thread has just read, less what only the own one has",
         )
+
+
+def _waiting(level: str, size: Bytes, threads: int) -> HostConstant:
+    """The definition of what the last thread at a barrier is late, behind work on one level."""
+    behind = calibration_plan.pieces(level, size)
+    work = [item.run for item in behind]
+
+    def share(times: Sequence[float]) -> float:
+        return statistics.mean(
+            late / (groups * times[-1]) for late, groups in zip(times[:-1], work, strict=True)
+        )
+
+    return HostConstant(
+        name=_at(f"waiting.{level}", threads),
+        items=(*((threads, item) for item in behind), (threads, load(size))),
+        value=share,
+        source=f"pieces of {work[0]} and {work[-1]} groups, the slowest thread of each less the"
+        " slowest thread of all",
+        unit="1",
+    )
 
 
 def _overlap(of: ProbeConditions) -> Iterator[HostConstant]:

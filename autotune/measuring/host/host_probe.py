@@ -18,7 +18,7 @@ from autotune.units import Bytes, Seconds
 Kind = Literal[
     "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "add", "forward",
     "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "narrow", "window",
-    "entry", "runs", "handed", "kept", "lent", "owned",
+    "entry", "runs", "meet", "wide", "handed", "kept", "lent", "owned",
 ]  # fmt: skip
 
 GROUP = 64
@@ -30,7 +30,7 @@ STREAMS = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of arrays that the program can read at once; as in probe.c."""
 BUILD = Build(compiler="gcc", flags=("-O3", "-march=native"))
 
-_WAITING: tuple[Kind, ...] = ("barrier", "handed", "kept", "lent", "owned")
+_WAITING: tuple[Kind, ...] = ("barrier", "meet", "handed", "kept", "lent", "owned")
 _COMPILE_LIMIT = 20.0
 _GRACE = 3.0
 _WIDTHS = ((64, r"%zmm"), (32, r"%ymm"), (16, r""))

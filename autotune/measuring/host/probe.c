@@ -8,7 +8,8 @@
      item     the item
      seconds  wall time from the first thread's start to the last thread's end; of the kinds
               ``handed`` and ``kept`` only the time of reading, of ``lent`` and ``owned`` only that
-              of writing, of the slowest thread
+              of writing, of the slowest thread; of ``meet`` how much longer the slowest thread of
+              each piece took, all pieces together, than the thread that took longest for all
      count    per thread: how often what the kind counts was done
      busy     processor time of the threads / their wall time, from start to end; each thread reads
               its own clock, because that of the process lags by a tick for threads on other cores
@@ -35,6 +36,8 @@
    entry     calls a vectorised loop over RUN doubles in L1, and at random up to
              seven times EXTRA more                                                    calls
    runs      reads stretches of RUN groups in an order without pattern                 stretches
+   meet      reads one array, over and over, with a barrier after RUN groups           pieces
+   wide      the chain of clock, with a vector multiply-add beside every eight         additions
    handed    each thread writes its array, then reads that of another thread           groups
    kept      each thread writes its array, then reads it again                         groups
    lent      as handed: writing what another thread has read                           groups
@@ -53,6 +56,7 @@
 #include <string.h>
 #include <time.h>
 #ifdef __linux__
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #endif
 
@@ -65,6 +69,8 @@ enum {
     MOST_EXTRA = 32,
     MOST_STREAMS = 16,
     PAGE = 4096,
+    LARGE_PAGE = 2 << 20,
+    PIECES = 4096, /* between barriers, that are looked at */
     APART = 5 * GROUP, /* arrays begin in different sets of L1 */
     STRIDE = 64
 };
@@ -88,7 +94,7 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 #define KINDS(X)                                                                                   \
     X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(add) X(forward)  \
     X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles)     \
-    X(narrow) X(window) X(entry) X(runs) X(handed) X(kept) X(lent) X(owned)
+    X(narrow) X(window) X(entry) X(runs) X(meet) X(wide) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
 #define TEXT(k) #k,
 typedef enum { KINDS(NAME) NO_KIND } kind;
@@ -105,6 +111,7 @@ typedef struct {
     item item;
     int threads;
     char **buffer; /* per thread */
+    char **small; /* the same for working sets below a large page, in pages of the usual size */
     char **hot;
 } job;
 
@@ -112,7 +119,8 @@ typedef struct {
 typedef struct {
     double start, end, cpu, inside;
     uint64_t sink;
-    char unused[STRIDE - 40];
+    double *pieces; /* seconds of the last pieces of work between barriers */
+    char unused[STRIDE - 48];
 } slot;
 
 typedef struct {
@@ -134,6 +142,19 @@ static uint64_t chain(uint64_t rounds, uint64_t y)
     for (uint64_t i = 0; i < rounds; ++i) {
         TIMES64(ADD)
     }
+    return x;
+}
+
+/* the same while vectors of full width are multiplied: some processors lower their clock then */
+static uint64_t wide_chain(uint64_t rounds, uint64_t y, dvec v)
+{
+    uint64_t x = 1;
+    dvec c = v;
+    asm volatile("" : "+r"(y));
+    for (uint64_t i = 0; i < rounds; ++i) {
+        TIMES8(TIMES8(ADD) asm volatile("" : "+x"(v)); v = v * c + c;)
+    }
+    asm volatile("" : : "x"(v));
     return x;
 }
 
@@ -172,6 +193,15 @@ static __attribute__((noinline)) void chains(uint64_t rounds, int length, const 
     }
 }
 
+/* written out: of an order that it computes, the compiler makes a shuffle of bytes */
+#if WIDTH == 64
+#define BACKWARDS (ivec){7, 6, 5, 4, 3, 2, 1, 0}
+#elif WIDTH == 32
+#define BACKWARDS (ivec){3, 2, 1, 0}
+#else
+#define BACKWARDS (ivec){1, 0}
+#endif
+
 /* independent vector operations: more of them than one's latency times the units that do it */
 #define INDEPENDENT(E)                                                                             \
     for (uint64_t i = 0; i < rounds; ++i) {                                                        \
@@ -183,9 +213,6 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
     dvec x[CHAINS], one = *p + 1.0, nothing = *p;
     for (int k = 0; k < CHAINS; ++k)
         x[k] = one;
-    ivec backwards;
-    for (int k = 0; k < WIDTH / 8; ++k)
-        backwards[k] = WIDTH / 8 - 1 - k;
     asm volatile("" : "+m"(one), "+m"(nothing)); /* unknown */
     dvec c = one, d = nothing;
     if (kind == KIND_adds)
@@ -197,7 +224,7 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
     else if (kind == KIND_divides)
         INDEPENDENT(c / x[k])
     else
-        INDEPENDENT(__builtin_shuffle(x[k], backwards))
+        INDEPENDENT(__builtin_shuffle(x[k], BACKWARDS))
     for (int k = 1; k < CHAINS; ++k)
         x[0] += x[k];
     return x[0][0];
@@ -376,7 +403,7 @@ static kernel choose(const item *item)
         return store;
     if (item->kind == KIND_update)
         switch (item->extra) { FOR_EACH_EXTRA(CASE_UPDATE) default: return NULL; }
-    if (in_turns(item->kind))
+    if (in_turns(item->kind) || item->kind == KIND_meet)
         return sweep_0;
     if (item->kind == KIND_divide)
         switch (item->extra) { FOR_EACH_EXTRA(CASE_DIVIDE) default: return NULL; }
@@ -421,13 +448,21 @@ static __attribute__((noinline)) vec stretch(const vec *p, size_t groups)
     return sum[0] ^ sum[1];
 }
 
+/* Bytes that the arrays of an item take, with those that lie between them. */
+static size_t extent(const item *item)
+{
+    size_t between = item->kind == KIND_clash ? (size_t)item->extra : PAGE + APART;
+    return item->bytes + (size_t)item->streams * between + PAGE;
+}
+
 /* --- one sample --------------------------------------------------------------------------------- */
 
 static uint64_t work(const job *job, slot *slots, uint64_t count)
 {
     const item *item = &job->item;
     int me = omp_get_thread_num();
-    char *buffer = job->buffer[me];
+    char **buffers = extent(item) <= LARGE_PAGE ? job->small : job->buffer;
+    char *buffer = buffers[me];
     uint64_t sink = 0;
     arrays a = {.base = buffer, .groups = item->bytes / GROUP / (size_t)(item->streams + !item->streams),
                 .hot = job->hot[me]};
@@ -435,6 +470,8 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     switch (item->kind) {
     case KIND_clock:
         return chain(count / 64, slots[me].sink);
+    case KIND_wide:
+        return wide_chain(count / 64, slots[me].sink, *(const dvec *)job->hot[me]);
     case KIND_barrier:
         for (uint64_t i = 0; i < count; ++i) {
 #pragma omp barrier
@@ -483,6 +520,22 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         }
         return sink;
     }
+    case KIND_meet: {
+        arrays piece = a;
+        size_t at = 0;
+        for (uint64_t i = 0; i < count; ++i) {
+            double begun = now();
+            for (size_t left = (size_t)item->run; left; left -= piece.groups) {
+                piece.base = a.base + at * GROUP;
+                piece.groups = left < a.groups - at ? left : a.groups - at;
+                sink += sweep_0(&piece)[0];
+                at = (at + piece.groups) % a.groups;
+            }
+            slots[me].pieces[i % PIECES] = now() - begun;
+#pragma omp barrier
+        }
+        return sink;
+    }
     case KIND_handed:
     case KIND_kept:
     case KIND_lent:
@@ -490,7 +543,7 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         int reading = item->kind == KIND_handed || item->kind == KIND_kept;
         arrays theirs = a;
         if (item->kind == KIND_handed || item->kind == KIND_lent)
-            theirs.base = job->buffer[(me + 1) % job->threads];
+            theirs.base = buffers[(me + 1) % job->threads];
         slots[me].inside = 0;
         for (uint64_t i = 0; i < count; ++i) {
             double begun = now();
@@ -516,6 +569,30 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     }
 }
 
+#define LEAST 1e-12 /* seconds; a sample of none would count as none */
+
+/* Seconds by which the slowest thread of each piece is slower than the one that is slowest on the
+   whole, scaled from the pieces that were kept to all. */
+static double lateness(const job *job, const slot *slots, uint64_t count)
+{
+    uint64_t kept = count < PIECES ? count : PIECES;
+    double each = 0, whole = 0;
+    for (uint64_t i = 0; i < kept; ++i) {
+        double most = 0;
+        for (int t = 0; t < job->threads; ++t)
+            most = slots[t].pieces[i] > most ? slots[t].pieces[i] : most;
+        each += most;
+    }
+    for (int t = 0; t < job->threads; ++t) {
+        double sum = 0;
+        for (uint64_t i = 0; i < kept; ++i)
+            sum += slots[t].pieces[i];
+        whole = sum > whole ? sum : whole;
+    }
+    double late = (each - whole) * (double)count / (double)kept;
+    return late > LEAST ? late : LEAST;
+}
+
 static timing sample(const job *job, slot *slots, uint64_t count)
 {
 #pragma omp parallel num_threads(job->threads)
@@ -536,8 +613,9 @@ static timing sample(const job *job, slot *slots, uint64_t count)
         last = slots[t].end > last ? slots[t].end : last;
         inside = slots[t].inside > inside ? slots[t].inside : inside;
     }
-    int part = in_turns(job->item.kind);
-    return (timing){part ? inside : last - first, cpu / wall};
+    if (job->item.kind == KIND_meet)
+        return (timing){lateness(job, slots, count), cpu / wall};
+    return (timing){in_turns(job->item.kind) ? inside : last - first, cpu / wall};
 }
 
 /* Doubles the count until a sample lasts an eighth of what is wanted, then takes one of full
@@ -547,7 +625,7 @@ static timing sample(const job *job, slot *slots, uint64_t count)
 static uint64_t measure(const job *job, slot *slots, double least, double end, timing *result)
 {
     kind kind = job->item.kind;
-    int chained = kind == KIND_clock || kind == KIND_add || kind == KIND_forward || kind == KIND_blocked;
+    int chained = kind == KIND_clock || kind == KIND_wide || kind == KIND_add || kind == KIND_forward || kind == KIND_blocked;
     uint64_t count = chained ? 1 << 13 : 1;
     if (kind == KIND_runs) /* all stretches once, so that they are where they stay */
         count = job->item.bytes / GROUP / (size_t)job->item.run;
@@ -570,26 +648,33 @@ static uint64_t measure(const job *job, slot *slots, double least, double end, t
     return 0;
 }
 
-/* --- buffers: touched first by the thread that reads them --------------------------------------- */
+/* --- buffers: in large pages as those of programs, touched first by the thread that reads them --------------------------------------- */
 
 static int provide(job *job, size_t bytes)
 {
     int failed = 0;
     job->buffer = calloc((size_t)job->threads, sizeof *job->buffer);
+    job->small = calloc((size_t)job->threads, sizeof *job->small);
     job->hot = calloc((size_t)job->threads, sizeof *job->hot);
-    if (!job->buffer || !job->hot)
+    if (!job->buffer || !job->small || !job->hot)
         return 1;
 #pragma omp parallel num_threads(job->threads) reduction(+ : failed)
     {
         int t = omp_get_thread_num();
         size_t hot = GROUPS * MOST_EXTRA * WIDTH;
-        char *p = aligned_alloc(PAGE, bytes), *h = aligned_alloc(PAGE, (hot + PAGE - 1) / PAGE * PAGE);
-        failed = !p || !h;
+        char *p = aligned_alloc(PAGE, bytes), *q = aligned_alloc(PAGE, LARGE_PAGE),
+             *h = aligned_alloc(PAGE, (hot + PAGE - 1) / PAGE * PAGE);
+        failed = !p || !q || !h;
         if (!failed) {
+#ifdef MADV_HUGEPAGE
+            madvise(p, bytes, MADV_HUGEPAGE);
+#endif
             memset(p, 0, bytes);
+            memset(q, 0, LARGE_PAGE);
             memset(h, 0, hot);
         }
         job->buffer[t] = p;
+        job->small[t] = q;
         job->hot[t] = h;
     }
     return failed;
@@ -616,7 +701,7 @@ static item parse(const char *text)
         ++k;
     int runs = k == KIND_runs, entry = k == KIND_entry, small = k == KIND_offset || entry;
     int reads = k == KIND_load || k == KIND_divide || k == KIND_update || k == KIND_store ||
-                k == KIND_clash || in_turns(k);
+                k == KIND_clash || k == KIND_meet || in_turns(k);
     if ((reads || runs || small) && (!found.bytes || found.bytes % PAGE))
         return found;
     if (found.streams < 0 || found.streams > MOST_STREAMS || found.extra < 0 || found.run < 0)
@@ -625,19 +710,13 @@ static item parse(const char *text)
     size_t groups = found.run ? found.bytes / GROUP / (size_t)found.run : 0;
     int wrong = (reads && !choose(&found)) || (runs && (!groups || (groups & (groups - 1)))) ||
                 (entry && (!found.run || found.bytes / 32 < (size_t)found.run + 7 * (size_t)found.extra)) ||
+                (k == KIND_meet && (!found.run || found.run % GROUPS)) ||
                 (k == KIND_narrow && found.extra > 1) ||
                 (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));
     if (wrong)
         found.kind = NO_KIND;
     return found;
-}
-
-/* Bytes that the arrays of an item take, with those that lie between them. */
-static size_t extent(const item *item)
-{
-    size_t between = item->kind == KIND_clash ? (size_t)item->extra : PAGE + APART;
-    return item->bytes + (size_t)item->streams * between + PAGE;
 }
 
 int main(int argc, char **argv)
@@ -657,6 +736,9 @@ int main(int argc, char **argv)
     if (!slots)
         return usage("no memory");
     memset(slots, 0, (size_t)job.threads * sizeof *slots);
+    for (int t = 0; t < job.threads; ++t)
+        if (!(slots[t].pieces = calloc(PIECES, sizeof(double))))
+            return usage("no memory");
     size_t most = PAGE;
     for (int i = 4; i < argc; ++i) {
         item item = parse(argv[i]);
@@ -675,6 +757,8 @@ int main(int argc, char **argv)
         size_t per = 1;
         if (job.item.streams)
             per = job.item.bytes / GROUP / (size_t)job.item.streams * (size_t)job.item.streams;
+        if (job.item.kind == KIND_meet)
+            per = 1;
         if (job.item.kind == KIND_offset)
             per = job.item.bytes / WIDTH;
         if (chained(job.item.kind))

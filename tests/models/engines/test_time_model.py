@@ -348,6 +348,7 @@ def paths(
         floor=np.array(floor, dtype=float),
         steps=np.array(steps),
         barriers=np.array(barriers, dtype=float),
+        late=np.full(1 + max(number for number, _ in entries), late),
     )
 
 

@@ -155,14 +155,15 @@ class Evaluator:
         if (cases.crowd >= 0).any():
             conflicts = _conflicts(node.bare.price, cases, crowds, begin, owner)
             data = uncertainty.with_conflicts(data, conflicts[0], node.bare.rules, node.doubts)
+        rows = row_cycles(core_times, data)
         return CasePiece(
             core=core_times,
             data=data,
             conflicts=conflicts,
-            rows=row_cycles(core_times, data),
+            rows=rows,
             loops=loop,
             slot=slot,
-            paths=self._paths(node, cases, begin),
+            paths=self._paths(node, cases, begin, _late(node, cases, rows, at, owner)),
             begin=begin,
             owner=owner,
             at=at,
@@ -172,7 +173,9 @@ class Evaluator:
         """The times of the time steps of all cases in a piece."""
         return step_times(piece.cycles, piece.paths, float(self.machine.frequency))
 
-    def _paths(self, node: LoadedNode, cases: CaseArrays, begin: Whole) -> StepPaths:
+    def _paths(
+        self, node: LoadedNode, cases: CaseArrays, begin: Whole, late: Floats
+    ) -> StepPaths:
         """The cells and regions of some cases; their passes are numbered from ``begin``."""
         flows, flow = node.flows, cases.flow
         executions = flows.executions
@@ -192,6 +195,7 @@ class Evaluator:
             floor=node.floor[region],
             steps=region_first,
             barriers=flows.barriers[flow] * barrier,
+            late=late,
         )
 
     # --- what is unsure -------------------------------------------------------------------
@@ -228,7 +232,7 @@ class Evaluator:
             memory = bound if level == len(doubt.names) - 1 else zero
             growth[name] = shift.get(name, zero) / doubt.levels[level] + memory
             shift[name] = growth[name] * doubt.levels[level]
-        waiting = piece.paths.barriers / step.seconds
+        waiting = step.barriers / step.seconds
         growth["barrier"], shift["barrier"] = waiting, waiting * doubt.barrier
         growth["clock"] = 1.0 - waiting - bound
         shift["clock"] = growth["clock"] * doubt.clock
@@ -335,6 +339,24 @@ def _floor(flows: FlowArrays, lines: LineTimes, costs: LineCosts, clock: float) 
     bandwidth = max(costs.memory, costs.fastest) * clock * flows.team[done.region_flow]
     floor: Floats = np.nan_to_num(loaded / bandwidth, nan=0.0)
     return floor
+
+
+def _late(node: LoadedNode, cases: CaseArrays, rows: Floats, at: Whole, owner: Whole) -> Floats:
+    """(passes,): the share of each pass that the last thread at the barrier behind it is late.
+
+    Work on lines from a level has the share of that level, the rest that of the innermost one
+    measured; 0 where a team is one thread, or the step has no barriers.
+    """
+    if node.costs.waiting is None or node.bare.threads == 1:
+        return np.zeros(len(at))
+    inner, *levels = node.costs.waiting[1:].tolist()
+    cycles = np.maximum(rows[POSITIONS], _LEAST)
+    share = np.full(len(at), inner)
+    for level, late in enumerate(levels, start=1):
+        share += (late - inner) * np.minimum(1.0, node.mean[level, at] / cycles)
+    waits = (cases.team > 1) & (node.flows.barriers[cases.flow] > 0)
+    result: Floats = np.where(waits[owner], np.maximum(share, 0.0), 0.0)
+    return result
 
 
 def _conflicts(

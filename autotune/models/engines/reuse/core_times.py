@@ -122,7 +122,7 @@ class VectorRuns:
 
 
 def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int) -> InCoreTimes:
-    """The in-core times of runs of a number of iterations."""
+    """The in-core times of runs of a number of iterations, in cycles of the calibrated clock."""
     T_OL, T_nOL = _over_cut_runs(loop, run)
     if threads > 1:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -131,7 +131,9 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
     waiting = loop.window[:, 0] + crossing * loop.window[:, 1]
     T_OL = T_OL + np.where(crossing > 0, np.maximum(0.0, waiting - loop.T_OL), 0.0)
     entry = _entry(loop, run.length, costs) * (1 + run.cut)
-    return InCoreTimes(T_OL=T_OL, T_nOL=T_nOL + crossing * costs.crossing, entry=entry)
+    T_nOL = T_nOL + crossing * costs.crossing
+    cycle = costs.core_cycle
+    return InCoreTimes(T_OL=T_OL * cycle, T_nOL=T_nOL * cycle, entry=entry * cycle)
 
 
 def _over_cut_runs(loop: LoopArrays, run: VectorRuns) -> tuple[Floats, Floats]:

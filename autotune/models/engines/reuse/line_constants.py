@@ -49,6 +49,8 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         loop_entry=value("loop_entry"),
         exit=value("predicted_exit"),
         stream_start=by_level("stream_start"),
+        core_cycle=value("core_cycle", 1.0),
+        waiting=by_level("waiting"),
     )
 
 

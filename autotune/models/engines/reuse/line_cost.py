@@ -110,6 +110,11 @@ class LineCosts:
     """Cycles of the mispredicted exit."""
     stream_start: Floats | None = None
     """Cycles per start of a stream at each level; None: not measured."""
+    core_cycle: float = 1.0
+    """Cycles of the calibrated clock per cycle of the core."""
+    waiting: Floats | None = None
+    """Share of the time of work on lines from each level that the last thread at a barrier is late;
+    None: not measured."""
 
     @property
     def streamed(self) -> float:

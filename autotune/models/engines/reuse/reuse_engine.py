@@ -233,7 +233,7 @@ class ReuseEngine:
                     evaluated,
                     contributions.seconds[inside],
                     contributions.streams[inside],
-                    float(piece.paths.barriers[k]),
+                    float(step.barriers[k]),
                 )
 
     def _prediction(

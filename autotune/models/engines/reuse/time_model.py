@@ -327,7 +327,10 @@ class StepPaths:
     steps: Whole
     """(steps,): number of the first region."""
     barriers: Floats
-    """(steps,): seconds of all barriers."""
+    """(steps,): seconds of all barriers at which no thread is late."""
+    late: Floats
+    """(passes,): share of its time that the last of several threads is late behind a pass; 0 where
+    none waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,6 +339,8 @@ class StepTimes:
 
     seconds: Floats
     """(steps,)"""
+    barriers: Floats
+    """(steps,): seconds of all barriers, the waiting for late threads included."""
     floor: Floats
     """(steps,): least seconds in which memory alone could move the lines."""
     bound: Floats
@@ -353,8 +358,12 @@ def step_times(cycles: Floats, paths: StepPaths, clock: float) -> StepTimes:
 
     The result is never below bytes over bandwidth (Eq. 9, rule ``reuse``). nan where a figure is
     nan. Eq. 8 is used with delta = 1, as all cycles are per component.
+
+    Threads are the slowest in turn, so the slowest one of each region takes longer than the one
+    that is slowest on the whole: by the share ``late`` of the passes on the critical path.
     """
-    cells = np.add.reduceat(cycles[paths.entry] * paths.count, paths.cells)
+    spent = cycles[paths.entry] * paths.count
+    cells = np.add.reduceat(spent, paths.cells)
     slowest = np.maximum.reduceat(cells, paths.regions)
     step_seconds = np.maximum(slowest / clock, paths.floor)
     seconds = step_seconds * paths.times
@@ -371,11 +380,16 @@ def step_times(cycles: Floats, paths: StepPaths, clock: float) -> StepTimes:
     def per_step(values: Floats) -> Floats:
         return np.asarray(np.add.reduceat(values, paths.steps), dtype=np.float64)
 
+    waits = np.add.reduceat(spent * paths.late[paths.entry], paths.cells)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(slowest > 0, np.maximum.reduceat(waits, paths.regions) / slowest, 0.0)
+    barriers = paths.barriers + per_step(seconds * shares)
     whole = per_step(seconds)
     with np.errstate(divide="ignore", invalid="ignore"):
         stretch = whole * clock / per_step(slowest * paths.times)
     return StepTimes(
-        seconds=whole + paths.barriers,
+        seconds=whole + barriers,
+        barriers=barriers,
         floor=per_step(paths.floor * paths.times) + paths.barriers,
         bound=per_step(np.where(bound, seconds, 0.0)),
         stretch=stretch,

@@ -16,6 +16,8 @@ _RULES: dict[Isa, tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]] = {
         (re.compile(r"(v?)u?comisd"), (r"\1ucomisd", r"\1comisd", r"\1addsd")),
         (re.compile(r"(v?)unpck[lh]pd"), (r"\1unpcklpd", r"\1unpckhpd", r"\1shufpd")),
         (re.compile(r"(v?)shufpd"), (r"\1unpcklpd",)),
+        (re.compile(r"(v?)mov[lh]pd"), (r"\1movlpd", r"\1movhpd", r"\1unpcklpd")),
+        (re.compile(r"(v?)mov(?:lhps|hlps|ddup)"), (r"\1movlhps", r"\1unpcklpd")),
         (re.compile(r"(v?)punpck[lh]qdq"), (r"\1unpcklpd", r"\1shufpd")),
         (re.compile(r"(v?)p(?:shufd|ermil\w+)"), (r"\1permilpd", r"\1shufpd")),
         (re.compile(r"vperm(?:pd|2f128|[it]2pd)"), ("vpermpd", "vperm2f128", "vpermilpd")),

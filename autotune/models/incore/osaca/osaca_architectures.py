@@ -14,6 +14,18 @@ from autotune.models.incore.cost.port_pressure import Uop
 
 
 @dataclass(frozen=True, slots=True)
+class RelatedTable:
+    """The table of a later generation, for instructions that one's own table lacks.
+
+    Ports of equal names do the same work in both; those that only the later one has are left out.
+    """
+
+    name: str
+    width: int
+    """Bytes that a unit of one's own takes at once: wider vectors pass it in pieces."""
+
+
+@dataclass(frozen=True, slots=True)
 class OsacaArchitecture:
     """An architecture for which OSACA has tables."""
 
@@ -30,6 +42,8 @@ class OsacaArchitecture:
     and work on ports that are no data ports."""
     address: frozenset[str] = frozenset()
     """Ports that generate addresses, where the data of loads and stores have ports of their own."""
+    related: tuple[RelatedTable, ...] = ()
+    """Tables to look in for instructions that its own lacks, the nearest first."""
 
 
 _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
@@ -46,13 +60,24 @@ _ADDRESSES: Mapping[str, str] = {
 }  # fmt: skip
 
 
+_RELATED: Mapping[str, tuple[RelatedTable, ...]] = {
+    # OSACA 0.7.1 has no shuffle in its table of Zen 1; units of 16 bytes there, of 32 in Zen 2
+    # (AMD Software Optimization Guides for family 17h, models 00h and 30h)
+    "ZEN1": (RelatedTable("ZEN2", 16), RelatedTable("ZEN3", 16)),
+    "ZEN2": (RelatedTable("ZEN3", 32),),
+}
+"""The pipes 0 to 3 of Zen 1 to 3 do the same kinds of work."""
+
+
 def _architecture(
     name: str, isa: Isa, data: str, issue: float, vector: int = 16
 ) -> OsacaArchitecture:
     corrections = _CORRECTED.get(name, ())
     ports = frozenset(data.split())
     address = frozenset(_ADDRESSES.get(name, "").split()) - ports
-    return OsacaArchitecture(name, isa, ports, issue, vector, corrections, address)
+    return OsacaArchitecture(
+        name, isa, ports, issue, vector, corrections, address, _RELATED.get(name, ())
+    )
 
 
 _ALL = (

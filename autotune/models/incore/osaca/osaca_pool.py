@@ -4,7 +4,7 @@ Unknown forms are looked up in one batch. A worker needs half a second (with lar
 to start, so a second one starts only for batches that keep both busy for longer.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from autotune.models.answer_cache import Answer
@@ -13,11 +13,13 @@ from autotune.models.incore.assembly.instructions import Instruction
 from autotune.models.incore.osaca import instruction_forms
 from autotune.models.incore.osaca.equivalents import equivalents_of
 from autotune.models.incore.osaca.instruction_forms import FormProperties, InstructionForm
-from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture, RelatedTable
 from autotune.models.incore.osaca.osaca_client import OsacaWorker, OsacaWorkerFailed
 
 _WORTH = 400
 """Forms per worker above which a further worker pays."""
+_WIDTHS = {"xmm": 16, "ymm": 32, "zmm": 64}
+"""Bytes of registers by the beginning of their names."""
 _ATONCE = 200
 """Largest number of forms in one request, so that the time limit is meaningful."""
 
@@ -90,6 +92,26 @@ class OsacaPool:
     def _forms_from(
         self, worker: OsacaWorker, part: Sequence[tuple[str, Instruction]]
     ) -> list[tuple[str, Answer]]:
+        answered = self._answers(worker, self._architecture.name, part)
+        own = {port for _, answer in answered for port in _ports(answer)}
+        for table in self._architecture.related:
+            lacking = [
+                (text, instruction)
+                for (text, instruction), (_, answer) in zip(part, answered, strict=True)
+                if answer.get("known") is False and _works(instruction)
+            ]
+            if lacking:
+                theirs = dict(self._answers(worker, table.name, lacking))
+                answered = [
+                    (text, borrowed(answer, theirs[text], table, own) if text in theirs else answer)
+                    for text, answer in answered
+                ]
+        return answered
+
+    def _answers(
+        self, worker: OsacaWorker, architecture: str, part: Sequence[tuple[str, Instruction]]
+    ) -> list[tuple[str, Answer]]:
+        """The answers of the table of an architecture, in order."""
         answered: list[tuple[str, Answer]] = []
         for first in range(0, len(part), _ATONCE):
             batch = part[first : first + _ATONCE]
@@ -97,13 +119,49 @@ class OsacaPool:
                 [text, list(equivalents_of(i.mnemonic, self._architecture.isa))]
                 for text, i in batch
             ]
-            reply = worker.ask({"arch": self._architecture.name, "forms": forms})
+            reply = worker.ask({"arch": architecture, "forms": forms})
             answers = reply.get("forms")
             if not isinstance(answers, list) or len(answers) != len(batch):
                 raise OsacaWorkerFailed("not one answer per form")
-            forward = reply.get("forward")
+            general = {"forward": reply.get("forward"), "ports": reply.get("ports")}
             for (text, _), answer in zip(batch, answers, strict=True):
                 if not isinstance(answer, dict):
                     raise OsacaWorkerFailed("an answer without ports")
-                answered.append((text, {**answer, "forward": forward}))
+                answered.append((text, answer | general))
         return answered
+
+
+def borrowed(mine: Answer, theirs: Answer, table: RelatedTable, ports: Collection[str]) -> Answer:
+    """The answer of a related table in the terms of one's own ports; ``mine`` where it has none.
+
+    Vectors wider than a unit take as many times the cycles as they have pieces. Work on ports that
+    the architecture lacks is left out, as in every lower bound.
+    """
+    uops = theirs.get("uops")
+    if theirs.get("known") is not True or not isinstance(uops, list):
+        return mine
+    reads, writes = (theirs.get(key) for key in ("reads", "writes"))
+    registers = [*_words(reads), *_words(writes)]
+    bytes_ = max((_WIDTHS.get(name[:3], 0) for name in registers), default=0)
+    pieces = max(1.0, bytes_ / table.width)
+    kept = [
+        [cycles * pieces, own]
+        for cycles, names in uops
+        if (own := [name for name in names if name in ports])
+    ]
+    changed = {"uops": kept, "known": True, "taken_as": f"in {table.name}"}
+    return {**theirs, **changed, "forward": mine.get("forward"), "ports": mine.get("ports")}
+
+
+def _ports(answer: Answer) -> list[str]:
+    """The names of all ports of the architecture that gave an answer."""
+    return _words(answer.get("ports"))
+
+
+def _words(value: object) -> list[str]:
+    return [str(name) for name in value] if isinstance(value, list) else []
+
+
+def _works(instruction: Instruction) -> bool:
+    """Whether an instruction computes, loads or stores."""
+    return instruction.work != "none" or bool(instruction.loads or instruction.stores)

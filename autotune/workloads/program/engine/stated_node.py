@@ -107,7 +107,7 @@ def _parts(
             shares = explain.shares(node, piece, step, sweeps, clock)
         first = shares.first.tolist()
         seconds += [shares.seconds[a:b] for a, b in pairwise(first)]
-        barriers.append(piece.paths.barriers)
+        barriers.append(step.barriers)
     return seconds, np.concatenate(barriers)
 
 

@@ -5,7 +5,7 @@ import contextlib
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError, WorkFailed
-from autotune.measuring.conditions import energy, quiet
+from autotune.measuring.conditions import energy, host_load, quiet
 from autotune.measuring.host import calibrate, detect
 from autotune.progress import Progress
 from autotune.results.evaluate.common_winner import RULE, WEIGHTS

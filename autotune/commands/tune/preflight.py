@@ -12,9 +12,6 @@ from autotune.results.evaluate.common_winner import RULE, WEIGHTS
 from autotune.results.evaluate.study_evaluation import SEARCHED
 from autotune.toolchain import launcher, mpi
 
-_HOLDS = 0.2
-"""A calibration holds while clock and memory bandwidth are within this share of its figures."""
-
 
 def check_launchers(setup: Setup) -> None:
     """Raise InputError or MissingTool, with the place in the config, for an unusable launcher.
@@ -82,7 +79,9 @@ def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | 
         check = calibrate.recheck(ranked.machine)
         conditions["clock_ratio"] = round(check.clock_ratio, 3)
         conditions["bandwidth_ratio"] = round(check.bandwidth_ratio, 3)
-        if max(abs(check.clock_ratio - 1), abs(check.bandwidth_ratio - 1)) > _HOLDS:
+        if check.line_of_another_core is not None:
+            conditions["line_of_another_core_cycles"] = round(check.line_of_another_core, 1)
+        if not check.holds:
             advice = "" if check.contended else "; calibrate again: autotune machine calibrate"
             conditions["warning"] = f"{check}{advice}"
     progress("check the calibration", 1, 1)

@@ -36,12 +36,20 @@ DEFAULT_BUDGET = 45.0
 _MOST_ROUNDS = 15
 _CHAINS = 6
 """Number of chains of additions in a round."""
+_CHAIN = 0.01
+"""Seconds of one of them in a new check."""
 _WIDE = 4
 """Number of such chains beside vector operations."""
 _BESIDE: tuple[Kind, ...] = ("update", "divide")
 """Kinds of streams that other work runs beside."""
 _LEAST_SLOT = 0.05
 _LAUNCHES = 3
+_SLOT = 0.3
+"""Seconds in which lines of other cores are measured again."""
+_MODES = 2.0
+"""Factor by which the cost of a line of another core changes where cores share another cache."""
+_HOLDS = 0.2
+"""Relative change of clock or bandwidth up to which a calibration counts as valid."""
 _RECHECK = 1.5
 """Seconds of all launches of a new check together."""
 
@@ -99,12 +107,33 @@ class Recheck:
     """Memory bandwidth per thread while all threads run."""
     bandwidth_ratio: float
     contended: bool
+    line_of_another_core: float | None = None
+    """Cycles to read a line that the next core has just written; None: one thread."""
+    line_ratio: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the calibration still describes the host."""
+        return (
+            max(abs(self.clock_ratio - 1), abs(self.bandwidth_ratio - 1)) <= _HOLDS
+            and not self.moved
+        )
+
+    @property
+    def moved(self) -> bool:
+        """Whether the cores share other caches than when they were calibrated."""
+        return self.line_ratio is not None and not 1 / _MODES < self.line_ratio < _MODES
 
     def __str__(self) -> str:
         text = (
             f"clock {self.clock_ratio:.2f} and memory bandwidth {self.bandwidth_ratio:.2f}"
             f" of the calibrated figures"
         )
+        if self.moved:
+            text += (
+                f", a line of another core {self.line_ratio:.1f}: the cores share other caches than"
+                " then"
+            )
         return text + (" (contended: other processes were running)" if self.contended else "")
 
 
@@ -139,7 +168,7 @@ def recheck(machine: Machine) -> Recheck:
         if left < _LEAST_SLOT:
             break
         items = [ProbeItem(kind="clock")] * _CHAINS
-        ran = host_probe.run(program, curve.threads, items, sample=SHORT, until=left / 3)
+        ran = host_probe.run(program, curve.threads, items, sample=_CHAIN, until=left / 3)
         chains += ran.samples
         items = [host_probe.load(size)] * 9
         ran = host_probe.run(program, curve.threads, items, sample=0.02, until=2 * left / 3)
@@ -148,6 +177,8 @@ def recheck(machine: Machine) -> Recheck:
     if not chains or not streams:
         raise WorkFailed(f"the host could not be measured: {detail}")
     clock, _ = estimates.clock(chains)
+    line = _line_of_another_core(program, machine, curve.threads, clock)
+    known = calibration.constant("core_to_core", curve.threads)
     now = estimates.curves(streams, clock)[0].bandwidth[0] * clock
     return Recheck(
         clock=clock,
@@ -156,7 +187,28 @@ def recheck(machine: Machine) -> Recheck:
         bandwidth=BytesPerSecond(now),
         bandwidth_ratio=now / (curve.at(size) * calibration.clock),
         contended=load.contended([*chains, *streams]),
+        line_of_another_core=line,
+        line_ratio=line / known.value if line and known and known.value > 0 else None,
     )
+
+
+def _line_of_another_core(
+    program: HostProbe, machine: Machine, threads: int, clock: Hertz
+) -> float | None:
+    """Cycles per line that the next core has just written, in a tenth of a second; None where it
+    was not measured.
+
+    The cores of a guest move between those of its host, which share a cache or do not.
+    """
+    if threads == 1:
+        return None
+    largest = calibration_plan.largest_working_set(machine, threads, host_facts.available_memory())
+    levels = calibration_plan.representatives(machine, threads, largest)
+    definition = next(host_constants.lines_of_others(threads, levels, machine.line))
+    items = [item for _, item in definition.items] * _LAUNCHES
+    ran = host_probe.run(program, threads, items, sample=SHORT, until=_SLOT)
+    measured = host_constants.constants([ran.samples], clock, [definition], contended=False)
+    return next((constant.value for constant in measured.values()), None)
 
 
 class _Session:
@@ -165,8 +217,9 @@ class _Session:
     def __init__(self, program: HostProbe, plan: CalibrationPlan, deadline: float) -> None:
         self.program, self.plan, self.deadline = program, plan, deadline
         self.rounds: list[list[ProbeSample]] = []
-        self.beside: dict[Kind, dict[str, int]] = {}
-        """Kind of the work beside a stream to level to how much of it; after one round."""
+        self.beside: dict[int, dict[Kind, dict[str, int]]] = {}
+        """Threads to kind of the work beside a stream to level to how much of it; after one
+        round."""
         self.priority = "none"
         self.detail = ""
 
@@ -186,31 +239,33 @@ class _Session:
                 long += [(ProbeItem(kind="clock"),)] * _CHAINS
             if threads in (1, self.plan.threads[-1]):
                 long += [(ProbeItem(kind="wide"),)] * _WIDE
-            if threads == 1:
-                long += self._overlap()
+                long += self._overlap(threads)
             samples += self._run(threads, short, order, min(SHORT, self.plan.sample), share / 2)
             samples += self._run(threads, long, order, self.plan.sample, share)
         self.rounds.append(samples)
         if not self.beside and samples:
-            levels = self.plan.levels[1]
             self.beside = {
-                kind: {
-                    name: estimates.balanced_work(samples, kind, size)
-                    for name, size in levels.items()
+                threads: {
+                    kind: {
+                        name: estimates.balanced_work(samples, kind, size, threads)
+                        for name, size in self.plan.levels[threads].items()
+                    }
+                    for kind in _BESIDE
                 }
-                for kind in _BESIDE
+                for threads in sorted({1, self.plan.threads[-1]})
             }
 
-    def _overlap(self) -> list[Block]:
+    def _overlap(self, threads: int) -> list[Block]:
         """The items that run a stream and other work together; in the first round, the other work
-        alone.
+        alone, in one thread.
         """
         if not self.beside:
-            return [calibration_plan.overlap_candidates(kind) for kind in _BESIDE]
+            only = _BESIDE if threads == 1 else ()
+            return [calibration_plan.overlap_candidates(kind) for kind in only]
         return [
-            calibration_plan.overlap_items(kind, self.plan.levels[1][level], extra)
-            for kind, samples in self.beside.items()
-            for level, extra in samples.items()
+            calibration_plan.overlap_items(kind, self.plan.levels[threads][level], extra)
+            for kind, amounts in self.beside[threads].items()
+            for level, extra in amounts.items()
         ]
 
     def _run(
@@ -260,7 +315,7 @@ def _calibration(machine: Machine, session: _Session, load: "_Load", took: Secon
         exposed={
             name.partition(".")[2]: constant.value
             for name, constant in constants.items()
-            if name.startswith("exposed.")
+            if name.startswith("exposed.") and "@" not in name
         },
         contended=contended,
         priority=session.priority,

@@ -75,9 +75,8 @@ class CalibrationPlan:
             blocks.append(tuple(load(size, streams=n) for n in (1, *self.streams)))
         for size in levels.values():
             blocks.append((load(size), single_stream("update", size), single_stream("store", size)))
-        if threads == 1:
-            blocks += [tuple(items) for items in map(stretches, levels.values())]
-        else:
+        blocks += [tuple(items) for items in map(stretches, levels.values())]
+        if threads > 1:
             blocks += [(load(size), *pieces(level, size)) for level, size in levels.items()]
         return blocks
 
@@ -118,7 +117,8 @@ class CalibrationPlan:
         """Estimated time of one round."""
         long = sum(len(block) for n in self.threads for block in self.long(n))
         short = sum(len(block) for n in self.threads for block in self.short(n))
-        overlap_items = 6 * len(self.levels[1])  # overlap, which depends on the first round
+        # overlap, which depends on the first round
+        overlap_items = 6 * sum(len(self.levels[n]) for n in {1, self.threads[-1]})
         seconds = (long + overlap_items) * self.sample + short * min(SHORT, self.sample)
         return Seconds(seconds * _WARM + 2 * len(self.threads) * _OVERHEAD)
 
@@ -229,7 +229,7 @@ def _plan(
     return CalibrationPlan(
         threads=counts,
         sizes=sizes,
-        levels={count: _representatives(machine, count, sizes[count][-1]) for count in counts},
+        levels={count: representatives(machine, count, sizes[count][-1]) for count in counts},
         streams=streams,
         way=Bytes(first.sets * first.line),
         ways=first.ways,
@@ -261,7 +261,7 @@ def _pages(size: float) -> Bytes:
     return Bytes(max(1, round(size / PAGE)) * PAGE)
 
 
-def _representatives(machine: Machine, threads: int, largest: Bytes) -> dict[str, Bytes]:
+def representatives(machine: Machine, threads: int, largest: Bytes) -> dict[str, Bytes]:
     """A working set inside each level: the geometric mean of the sizes of a cache and the next
     inner one; the largest for memory.
 

@@ -46,8 +46,8 @@ class ProbeConditions:
     width: Bytes
     """Bytes of a vector."""
     line: Bytes
-    beside: Mapping[Kind, Mapping[str, int]]
-    """Kind of work beside a stream to level to the amount of that work per group."""
+    beside: Mapping[int, Mapping[Kind, Mapping[str, int]]]
+    """Threads to kind of work beside a stream to level to the amount of that work per group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,14 +277,16 @@ def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
 
 def _starts(of: ProbeConditions) -> Iterator[HostConstant]:
     inside = tuple((1, item) for item in calibration_plan.stretches(LARGEST_L1))
-    for level, size in of.plan.levels[1].items():
-        outside = tuple((1, item) for item in calibration_plan.stretches(size))
-        yield HostConstant(
-            name=f"stream_start.{level}",
-            items=outside + inside,
-            value=functools.partial(_start, groups=[item.run or 1 for _, item in outside + inside]),
-            source=f"stretches of {RUNS[0]} and {RUNS[-1]} groups less long ones, less L1",
-        )
+    for threads in sorted({1, of.plan.threads[-1]}):
+        for level, size in of.plan.levels[threads].items():
+            outside = tuple((threads, item) for item in calibration_plan.stretches(size))
+            groups = [item.run or 1 for _, item in outside + inside]
+            yield HostConstant(
+                name=_at(f"stream_start.{level}", threads),
+                items=outside + inside,
+                value=functools.partial(_start, groups=groups),
+                source=f"stretches of {RUNS[0]} and {RUNS[-1]} groups less long ones, less L1",
+            )
 
 
 def _start(times: Sequence[float], groups: Sequence[int]) -> float:
@@ -324,19 +326,28 @@ def _between(of: ProbeConditions) -> Iterator[HostConstant]:
             fast=True,
         )
     for threads in sorted({2, of.plan.threads[-1]} & set(of.plan.threads[1:])):
-        yield HostConstant(
-            name=_at("core_to_core", threads) if threads > 2 else "core_to_core",
-            items=((threads, calibration_plan.handed_lines(of.plan.levels[threads])[0]),),
-            value=lambda t: t[0] * of.line / GROUP,
-            source="reading what the next thread has just written",
-        )
-        borrowed, owned = calibration_plan.handed_lines(of.plan.levels[threads])[2:]
-        yield HostConstant(
-            name=_at("ownership", threads) if threads > 2 else "ownership",
-            items=((threads, borrowed), (threads, owned)),
-            value=lambda t: (t[0] - t[1]) * of.line / GROUP,
-            source="writing what the next thread has just read, less what only the own one has",
-        )
+        yield from lines_of_others(threads, of.plan.levels[threads], of.line)
+
+
+def lines_of_others(
+    threads: int, levels: Mapping[str, Bytes], line: Bytes
+) -> Iterator[HostConstant]:
+    """Definitions of the constants of lines that pass between cores; ``levels``: a working set of
+    each level.
+    """
+    handed, _, borrowed, owned = calibration_plan.handed_lines(levels)
+    yield HostConstant(
+        name=_at("core_to_core", threads) if threads > 2 else "core_to_core",
+        items=((threads, handed),),
+        value=lambda t: t[0] * line / GROUP,
+        source="reading what the next thread has just written",
+    )
+    yield HostConstant(
+        name=_at("ownership", threads) if threads > 2 else "ownership",
+        items=((threads, borrowed), (threads, owned)),
+        value=lambda t: (t[0] - t[1]) * line / GROUP,
+        source="writing what the next thread has just read, less what only the own one has",
+    )
 
 
 def _waiting(level: str, size: Bytes, threads: int) -> HostConstant:
@@ -364,12 +375,13 @@ def _overlap(of: ProbeConditions) -> Iterator[HostConstant]:
         ("update", "exposed", "an updated stream beside loads that take as long as reading it"),
         ("divide", "overlap_ol", "a stream beside divides that take as long"),
     )
-    for kind, name, source in kinds:
-        for level, extra in of.beside.get(kind, {}).items():
-            items = calibration_plan.overlap_items(kind, of.plan.levels[1][level], extra)
+    every = ((threads, *kind) for threads in of.beside for kind in kinds)
+    for threads, kind, name, source in every:
+        for level, extra in of.beside[threads].get(kind, {}).items():
+            items = calibration_plan.overlap_items(kind, of.plan.levels[threads][level], extra)
             yield HostConstant(
-                name=f"{name}.{level}",
-                items=tuple((1, item) for item in items),
+                name=_at(f"{name}.{level}", threads),
+                items=tuple((threads, item) for item in items),
                 value=lambda t: (t[2] - max(t[0], t[1])) / min(t[0], t[1]),
                 source=source,
                 unit="1",

@@ -73,14 +73,15 @@ def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve
     return tuple(result)
 
 
-def balanced_work(samples: Sequence[ProbeSample], kind: Kind, size: Bytes) -> int:
-    """The number of loads or divides that take about as long as reading a group of lines.
+def balanced_work(samples: Sequence[ProbeSample], kind: Kind, size: Bytes, threads: int) -> int:
+    """The number of loads or divides that take about as long as reading a group of lines with
+    ``threads`` threads running.
 
     The overlap of the two shows most clearly where their times are equal.
     """
-    stream = _fastest(samples, load(size))
+    stream = _fastest(samples, load(size), threads)
     times = {
-        item.extra: _fastest(samples, item) for item in calibration_plan.overlap_candidates(kind)
+        item.extra: _fastest(samples, item, 1) for item in calibration_plan.overlap_candidates(kind)
     }
     measured = {extra: seconds for extra, seconds in times.items() if seconds}
     if not stream or not measured:
@@ -102,7 +103,7 @@ def _grouped(
     return groups
 
 
-def _fastest(samples: Sequence[ProbeSample], item: ProbeItem) -> float | None:
-    """The lower quartile of the seconds per group of lines, measured with one thread."""
-    matching = [s for s in samples if s.item == item and s.threads == 1]
+def _fastest(samples: Sequence[ProbeSample], item: ProbeItem, threads: int) -> float | None:
+    """The lower quartile of the seconds per group of lines, measured with ``threads`` threads."""
+    matching = [s for s in samples if s.item == item and s.threads == threads]
     return quartile([s.per_operation for s in accepted(matching)], 1) if matching else None

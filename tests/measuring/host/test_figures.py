@@ -21,6 +21,8 @@ COSTS = {
     "predicted_exit": 20.0, "set_conflict": 2.5, "stream_start.L2": 1.0, "stream_start.L3": 15.0,
     "stream_start.MEM": 250.0, "core_to_core": 14.0, "barrier@2": 3e-7, "outbound.L2": 0.5,
     "outbound.MEM@2": 2.0, "allocate.MEM": 9.0, "exposed.L3": 0.25, "overlap_ol.MEM": 0.125,
+    "exposed.L3@2": 0.5, "stream_start.MEM@2": 400.0, "waiting.MEM@2": 0.0625,
+    "core_cycle": 0.75, "core_cycle@2": 1.125,
 }  # fmt: skip
 
 
@@ -32,8 +34,11 @@ def measured(host):
         width=32,
         line=64,
         beside={
-            "update": {"L2": 3, "L3": 6, "MEM": 32},
-            "divide": {"L2": 1, "L3": 2, "MEM": 4},
+            threads: {
+                "update": {"L2": 3, "L3": 6, "MEM": 32},
+                "divide": {"L2": 1, "L3": 2, "MEM": 4},
+            }
+            for threads in (1, 2)
         },
     )
 
@@ -56,7 +61,15 @@ def cycles(of, threads, item):
     if item.bytes <= calibration_plan.LARGEST_L1:
         place = "L1"
     transfer = line.get(place, 1.0)
+
+    def at(name):
+        return COSTS.get(name + (f"@{threads}" if threads > 1 else ""), 0.0)
+
     match item.kind:
+        case "wide":
+            return at("core_cycle")
+        case "meet":
+            return at(f"waiting.{place}") * item.run * transfer
         case "adds" | "multiplies" | "fused" | "divides" | "shuffles":
             names = {
                 "adds": "add", "multiplies": "multiply", "divides": "divide", "shuffles": "shuffle"
@@ -84,14 +97,13 @@ def cycles(of, threads, item):
             entry = COSTS["loop_entry"] - (not varied) * COSTS["predicted_exit"]
             return entry + 0.25 * length
         case "runs":
-            start = COSTS.get(f"stream_start.{place}", 0.0)
+            start = at(f"stream_start.{place}")
             whole = item.run > max(calibration_plan.RUNS)
             return 6.0 * (not whole) + start * (not whole) + item.run * transfer
         case "clash":
             return 1.0 + COSTS["set_conflict"]
         case "update" if not item.extra:
-            name = f"outbound.{place}" + (f"@{threads}" if threads > 1 else "")
-            return transfer + COSTS.get(name, 0.0)
+            return transfer + at(f"outbound.{place}")
         case "store":
             return COSTS["allocate.MEM"]
         case "handed":
@@ -103,7 +115,7 @@ def cycles(of, threads, item):
         if place == "L1":
             return alone
         name = "exposed" if item.kind == "update" else "overlap_ol"
-        share = COSTS.get(f"{name}.{place}", 0.0)
+        share = at(f"{name}.{place}")
         return max(alone, transfer) + share * min(alone, transfer)
     return 1.0 if item.streams > 1 else transfer
 
@@ -138,6 +150,29 @@ def test_planted_costs_are_found(measured):
         assert constant.unit == CONSTANTS[base][0]
         assert constant.samples == 5
         assert constant.low <= constant.value <= constant.high
+
+
+def test_costs_in_the_core_are_in_its_own_cycles_whatever_its_clock_does(measured):
+    """Each block is timed at a clock of its own, which the chain before it has too."""
+    wanted = [figure for figure in constants.host_constants(measured) if figure.paced]
+    blocks = measured.plan.short(1)
+    samples = [
+        ProbeSample(
+            item=item,
+            threads=1,
+            seconds=(1.0 if item.kind == "clock" else cycles(measured, 1, item)) / clock,
+            count=1,
+            busy=1.0,
+        )
+        for clock, block in zip([2.5e9, 1.5e9, 3.0e9] * len(blocks), blocks, strict=False)
+        for item in block
+    ]
+    found = constants.constants([samples], CLOCK, wanted, contended=False)
+    named = {figure.name for figure in wanted} & set(COSTS)
+    assert {"vector_load.32", "line_crossing", "store_forward", "loop_entry"} <= named
+    assert {name: found[name].value for name in named} == pytest.approx(
+        {name: COSTS[name] for name in named}, rel=1e-9
+    )
 
 
 def test_every_constant_that_is_defined_is_measured(measured):

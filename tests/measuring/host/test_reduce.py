@@ -22,9 +22,12 @@ def stream(cycles, *, size, threads=1, busy=1.0, streams=1):
     return sample(host_probe.load(size, streams=streams), cycles, threads=threads, busy=busy)
 
 
-def test_clock_is_that_of_the_fastest_chain():
-    chains = [sample(ProbeItem(kind="clock"), cycles, threads=2) for cycles in (1.0, 1.02, 1.5)]
-    clock, spread = estimates.clock(chains)
+def test_clock_is_the_upper_quartile_of_the_chains_of_most_threads():
+    chains = [
+        sample(ProbeItem(kind="clock"), cycles, threads=2) for cycles in (0.9, 1.0, 1.0, 1.02, 1.5)
+    ]
+    alone = [sample(ProbeItem(kind="clock"), 0.5, threads=1)] * 9
+    clock, spread = estimates.clock([*alone, *chains])
     assert clock == pytest.approx(CLOCK)
     assert spread > 0
 
@@ -81,8 +84,10 @@ def test_work_beside_a_stream_is_chosen_as_long_as_the_stream():
         sample(item, (2 + item.extra) / 2) for item in calibration_plan.overlap_candidates("divide")
     ]
     samples.append(stream(9.1, size=64 * MI))
-    assert estimates.balanced_work(samples, "divide", 64 * MI) == 16
-    assert estimates.balanced_work(samples, "load", 64 * MI) == host_probe.EXTRAS[-1]
+    samples.append(stream(16.5, size=64 * MI, threads=2))
+    assert estimates.balanced_work(samples, "divide", 64 * MI, 1) == 16
+    assert estimates.balanced_work(samples, "divide", 64 * MI, 2) == 32
+    assert estimates.balanced_work(samples, "load", 64 * MI, 1) == host_probe.EXTRAS[-1]
 
 
 def test_thread_counts():

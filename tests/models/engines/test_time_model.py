@@ -331,6 +331,7 @@ def paths(
     floor: Sequence[float],
     steps: Sequence[int] = (0,),
     barriers: Sequence[float] = (0.0,),
+    late: float = 0.0,
 ) -> StepPaths:
     """Regions of cells of (pass, iterations), with executions and least seconds each."""
     cells = [cell for region in regions for cell in region]
@@ -350,6 +351,14 @@ def paths(
         barriers=np.array(barriers, dtype=float),
         late=np.full(1 + max(number for number, _ in entries), late),
     )
+
+
+def test_threads_that_are_late_in_turn_make_the_step_longer_by_their_share() -> None:
+    """Two threads of 200 and 300 cycles at 1 GHz, twice; whoever is last is 5 % late."""
+    made = paths([[[(0, 100.0)], [(1, 50.0)]]], [2], [0], barriers=[1e-6], late=0.05)
+    step = step_times(np.array([2.0, 6.0]), made, 1e9)
+    assert step.barriers.tolist() == pytest.approx([1e-6 + 2 * 15e-9])
+    assert step.seconds.tolist() == pytest.approx([2 * 315e-9 + 1e-6])
 
 
 def test_between_barriers_the_slowest_thread_counts() -> None:

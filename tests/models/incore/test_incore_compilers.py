@@ -161,7 +161,8 @@ def test_single_components_are_those_of_the_row_whatever_other_rows_do(compiler)
     for found in (alone, both):
         assert found.head is not None
         assert found.head.iterations == 1
-        assert sum(i.loads for i in found.head.instructions if i.loads) >= 6 * 8
+        # at least the two new values of each component; a compiler may keep the other four
+        assert sum(i.loads for i in found.head.instructions if i.loads) >= 2 * 8
     if alone.straight is not None and both.straight is not None:
         of_each = [len(s.instructions) / s.iterations for s in (alone.straight, both.straight)]
         assert of_each[0] == pytest.approx(of_each[1])

@@ -173,9 +173,7 @@ class Evaluator:
         """The times of the time steps of all cases in a piece."""
         return step_times(piece.cycles, piece.paths, float(self.machine.frequency))
 
-    def _paths(
-        self, node: LoadedNode, cases: CaseArrays, begin: Whole, late: Floats
-    ) -> StepPaths:
+    def _paths(self, node: LoadedNode, cases: CaseArrays, begin: Whole, late: Floats) -> StepPaths:
         """The cells and regions of some cases; their passes are numbered from ``begin``."""
         flows, flow = node.flows, cases.flow
         executions = flows.executions

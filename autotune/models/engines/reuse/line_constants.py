@@ -12,6 +12,10 @@ from autotune.models.engines.reuse.line_cost import Crowding, LineCosts, line_co
 
 _LEAST = 0.3
 """Smallest relative standard deviation of the cost of lines of other cores."""
+_WITHIN = 2.0
+"""Factor on the size of the caches before the last one with which data lie in the last one."""
+_FALL = np.log(1.25)
+"""Least logarithm of the bandwidth of the last cache over that of memory that shows a border."""
 _MODES = 4.0
 """Factor around the measured value that contains the modes of transfers between cores."""
 
@@ -34,8 +38,11 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         return np.array([0.0, *values]) if len(values) == len(constants) else None
 
     out, stored = by_level("outbound"), by_level("allocate")
+    exposed = by_level("exposed") if threads > 1 else None
     return replace(
         costs,
+        borders=_measured_borders(costs),
+        exposed=costs.exposed if exposed is None else exposed,
         crowding=_crowding(calibration, threads),
         fastest=max(float(curve.bandwidth[-1]) for curve in _nearest_curves(calibration, threads)),
         handed=_middle(calibration.constant("core_to_core", threads)),
@@ -52,6 +59,30 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         core_cycle=value("core_cycle", 1.0),
         waiting=by_level("waiting"),
     )
+
+
+def _measured_borders(costs: LineCosts) -> Floats:
+    """The borders of the caches, the last one where the measured curve has it.
+
+    What share of the last cache a thread has beside the others is no matter of its size alone: a
+    guest does not see who shares it, and victims of inner caches take a part. Its border is the
+    working set at which the bandwidth has fallen half way, in logarithms, from its own to that of
+    memory. Where the curve shows no such fall, the border is that of the machine file.
+    """
+    if costs.curve is None or len(costs.borders) < 2:
+        return costs.borders
+    sizes, bandwidths = costs.curve
+    beyond = np.log(_WITHIN * costs.borders[-2])
+    inside, outside = float(np.interp(beyond, sizes, bandwidths)), float(bandwidths[-1])
+    if inside - outside < _FALL or beyond >= sizes[-1]:
+        return costs.borders
+    middle = (inside + outside) / 2
+    below = int(np.flatnonzero(bandwidths > middle)[-1])
+    if below + 1 == len(sizes):
+        return costs.borders
+    pair = slice(below, below + 2)
+    border = np.exp(np.interp(-middle, -bandwidths[pair], sizes[pair]))
+    return np.array([*costs.borders[:-1], max(float(border), float(costs.borders[-2]))])
 
 
 def _middle(constant: Constant | None) -> float:

@@ -148,7 +148,7 @@ def parameter_deviations(
     contended = CONTENDED if calibration and calibration.contended else 0.0
     wrong = contradictions(machine, costs)
     if measured:
-        reach = np.array([_exposed(machine, name) for name in costs.names[1:]]) + contended
+        reach = np.array([_exposed(machine, name, threads) for name in costs.names[1:]]) + contended
         low, high = rules.exposed - reach, rules.exposed + reach
     else:
         low, high = np.zeros_like(rules.exposed), np.ones_like(rules.exposed)
@@ -177,12 +177,12 @@ def parameter_deviations(
     )
 
 
-def _exposed(machine: Machine, level: str) -> float:
+def _exposed(machine: Machine, level: str, threads: int) -> float:
     """The absolute standard deviation of a measured exposed share, from its interval where there is
     one.
     """
     calibration = machine.calibration
-    constant = calibration.constant(f"exposed.{level}") if calibration else None
+    constant = calibration.constant(f"exposed.{level}", threads) if calibration else None
     return (
         EXPOSED
         if constant is None

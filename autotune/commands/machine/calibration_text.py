@@ -28,6 +28,8 @@ _WORDS = {
     "exposed": "exposed share beside loads",
     "overlap_ol": "exposed share beside arithmetic",
     "barrier": "barrier",
+    "waiting": "late at a barrier, share of the time before",
+    "core_cycle": "a cycle of the core",
 }
 
 

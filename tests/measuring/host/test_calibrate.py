@@ -102,6 +102,8 @@ def test_recheck_compares_with_what_is_stored(machine, quick):
     assert check.clock_ratio > 0
     assert check.bandwidth_ratio > 0
     assert check.threads == done.loads[-1].threads
+    if check.threads > 1:
+        assert check.line_of_another_core > 0
     assert "clock" in str(check)
 
 
@@ -135,6 +137,20 @@ def test_a_recheck_beside_other_work_takes_what_was_least_disturbed(machine, qui
     assert len(launches) > 2
     assert check.clock_ratio == pytest.approx(1.0, rel=1e-3)
     assert check.bandwidth_ratio == pytest.approx(1.0, rel=1e-3)
+
+
+def test_a_calibration_holds_until_clock_bandwidth_or_shared_caches_change():
+    same = calibrate.Recheck(
+        clock=2e9, clock_ratio=1.1, threads=2, bandwidth=1e10, bandwidth_ratio=0.9, contended=False,
+        line_of_another_core=10.0, line_ratio=1.5,
+    )  # fmt: skip
+    assert same.holds
+    assert "another core" not in str(same)
+    slower = dataclasses.replace(same, clock_ratio=0.7)
+    assert not slower.holds
+    apart = dataclasses.replace(same, line_ratio=3.0)
+    assert not apart.holds
+    assert "a line of another core 3.0: the cores share other caches than then" in str(apart)
 
 
 def test_recheck_without_a_calibration_says_what_to_do(machine):

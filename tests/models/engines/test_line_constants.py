@@ -225,3 +225,41 @@ def test_scattered_threads_have_the_constants_of_those_in_their_domain() -> None
     )
     assert calibrated_costs(machine, 4).loop_entry == 40
     assert calibrated_costs(machine, 4, "scatter").loop_entry == 20
+
+
+@pytest.mark.parametrize(("share", "shared"), [(16 * MIB, False), (3 * MIB, True)])
+def test_the_last_cache_ends_where_the_bandwidth_falls_whatever_its_size(
+    share: int, shared: bool
+) -> None:
+    """Two threads that each find 16 MiB share no cache of 8 MiB; two that find 3 MiB do."""
+    sizes = (32 * KIB, 512 * KIB, 2 * MIB, share // 2, share, 2 * share, 8 * share)
+    sizes = tuple(sorted(set(sizes)))
+    rates = tuple(16.0 if size < share else 8.0 if size == share else 4.0 for size in sizes)
+    curve = BandwidthCurve(
+        threads=2, working_set=sizes, bandwidth=rates, spread=(0.0,) * len(sizes)
+    )
+    machine = measured({}, curves=(curve,))
+    found, stated = calibrated_costs(machine, 2).borders, line_costs(machine, 2).borders
+    assert found[:-1].tolist() == stated[:-1].tolist()
+    assert found[-1] == pytest.approx(share)
+    assert (found[-1] < stated[-1]) == shared
+
+
+def test_a_curve_without_a_fall_leaves_the_border_of_the_file() -> None:
+    sizes = (32 * KIB, 512 * KIB, 64 * MIB)
+    flat = BandwidthCurve(threads=1, working_set=sizes, bandwidth=(8.0,) * 3, spread=(0.0,) * 3)
+    machine = measured({}, curves=(flat,))
+    assert calibrated_costs(machine, 1).borders.tolist() == line_costs(machine, 1).borders.tolist()
+
+
+def test_cycles_of_the_core_and_late_threads_are_those_of_the_number_of_threads() -> None:
+    both: Figures = {"core_cycle@2": 1.0, **by_level("waiting", 0.01, 0.02, 0.04)}
+    both = {name if "@" in name else f"{name}@2": value for name, value in both.items()}
+    both |= {f"{name}@2": value for name, value in by_level("exposed", 0.3, 0.4, 0.5).items()}
+    figures: Figures = {"core_cycle": 0.75, **by_level("exposed", 0.0, 0.1, 0.2), **both}
+    one, two = (calibrated_costs(measured(figures), threads) for threads in (1, 2))
+    assert (one.core_cycle, two.core_cycle) == (0.75, 1.0)
+    assert two.waiting is not None
+    assert two.waiting.tolist() == [0.0, 0.01, 0.02, 0.04]
+    assert two.exposed.tolist() == [0.0, 0.3, 0.4, 0.5]
+    assert one.exposed.tolist() == line_costs(measured(figures), 1).exposed.tolist()

@@ -3,6 +3,7 @@
     python benchmarks/accuracy.py measure [--sets base,unseen,fresh,...]
                                           [--store FILE] [--only TEXT] [--rounds 5]
     python benchmarks/accuracy.py score   [--sets ...] [--store FILE] [--only TEXT] [--verbose]
+    python benchmarks/accuracy.py phases  [--sets ...] [--store FILE] [--only TEXT] [--each 3]
 
 `measure` runs an exhaustive study per cell (problem x size x threads x build) in interleaved
 rounds, at least four; a cell that the store already holds is left out, so that it can be
@@ -39,24 +40,30 @@ are refined (as by `autotune machine refine`, the model linearised once) on the 
 problems, and so is one factor of the width of all intervals. Regimes: *cache* 0.3 to 10 MB per
 thread and steps above 100 us; *memory* a working set of more than twice the last cache; *other*
 the rest.
+
+`phases` runs, for some candidates of every measured cell (the predicted first, the measured best,
+the plain program, and with more `--each` those that are predicted next), a build with timers
+around its kernels and barriers, as `autotune measure --phases` does, three launches each. They are
+kept beside the store, so that it can be interrupted and resumed. Then it prints, by regime and
+threads and by term: the share of the measured step, the median deviation and the bias of the term,
+and its mean signed error in parts of the whole step, which says what makes predictions wrong.
 """
 
 import argparse
-import tempfile
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
+import accuracy_measure as studies
+import accuracy_phases as phases
 import accuracy_score as score
 import accuracy_tables as tables
+import accuracy_terms as terms
 from accuracy_cells import Cell
 from accuracy_folds import LEAST_ROUNDS
+from accuracy_score import Times
 from accuracy_sets import SETS
 
-from autotune.commands.rank import host_machine, ranked_space
-from autotune.commands.tune import flow as tune_flow
-from autotune.errors import MissingTool
-from autotune.files.store import Store, StudyRecord
-from autotune.toolchain import compiler as compilers
+from autotune.commands.rank import host_machine
+from autotune.domain.machine import Machine
 
 
 def main() -> None:
@@ -68,20 +75,26 @@ def main() -> None:
         if arguments.only in cell.name
     ]
     if arguments.task == "measure":
-        _measure(list(_buildable(wanted)), arguments.store, arguments.rounds)
+        studies.measure(wanted, arguments.store, arguments.rounds, _silent)
+        return
+    machine = host_machine.host(_silent)
+    found = _measured(wanted, arguments.store, machine)
+    if arguments.task == "score":
+        _score(found, machine, verbose=arguments.verbose)
     else:
-        _score(wanted, arguments.store, verbose=arguments.verbose)
+        _phases(found, machine, arguments.store, arguments.each)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("task", choices=("measure", "score"))
+    parser.add_argument("task", choices=("measure", "score", "phases"))
     parser.add_argument("--store", default="accuracy.sqlite", help="where the samples are kept")
     parser.add_argument("--sets", default=",".join(SETS), help="which cells")
     parser.add_argument("--only", default="", help="cells whose name contains this text")
     parser.add_argument("--rounds", type=int, default=5, help="at least 4")
+    parser.add_argument("--each", type=int, default=3, help="candidates of a cell, for phases")
     parser.add_argument("--verbose", action="store_true", help="a line for every cell")
     given = parser.parse_args()
     for name in given.sets.split(","):
@@ -89,41 +102,21 @@ def _arguments() -> argparse.Namespace:
             parser.error(f"--sets: no set {name!r}; there are {', '.join(SETS)}")
     if given.rounds < LEAST_ROUNDS:
         parser.error(f"--rounds: at least {LEAST_ROUNDS}, two that choose and two that score")
+    if given.each < 1:
+        parser.error("--each: at least 1")
     return given
 
 
-def _buildable(wanted: Sequence[Cell]) -> Iterator[Cell]:
-    """The cells whose compiler builds OpenMP programs on this host."""
-    for cell in wanted:
-        try:
-            compilers.require_openmp(compilers.find(cell.build))
-        except MissingTool as error:
-            print(f"{cell.name}: left out: {error}")
-        else:
-            yield cell
-
-
-def _measure(wanted: Sequence[Cell], store: str, rounds: int) -> None:
-    begun, ended = _known(store)
-    folder = Path(tempfile.mkdtemp())
-    for number, cell in enumerate(wanted, start=1):
-        if cell.name in ended:
-            continue
-        path = folder / f"{cell.name}.yaml"
-        path.write_text(cell.config(rounds), encoding="utf-8")
-        options = tune_flow.StudyOptions(exhaustive=True, resume=cell.name in begun)
-        result = tune_flow.tune(ranked_space.load(path), options, store, _silent)
-        compared = sum(problem.compared for problem in result.evaluation.problems)
-        print(f"{number}/{len(wanted)} {cell.name}: {compared} candidates", flush=True)
-    print(f"every sample is in {store}")
-
-
-def _score(wanted: Sequence[Cell], store: str, *, verbose: bool) -> None:
-    machine = host_machine.host(_silent)
+def _measured(wanted: Sequence[Cell], store: str, machine: Machine) -> list[Times]:
     found = list(score.times_of(store, wanted, machine))
     if not found:
         raise SystemExit(f"{store} has no such cell")
-    with score.engines(machine) as predict:
+    return found
+
+
+def _score(found: Sequence[Times], machine: Machine, *, verbose: bool) -> None:
+    with score.engine(machine) as reuse:
+        predict = score.predictor(reuse)
         print("\nas calibrated")
         tables.show(found, predict(machine, found), machine, verbose=verbose)
         if len({times.cell.subject for times in found}) > 1:
@@ -131,17 +124,11 @@ def _score(wanted: Sequence[Cell], store: str, *, verbose: bool) -> None:
             tables.show(found, score.left_out(machine, found, predict), machine, verbose=verbose)
 
 
-def _known(store: str) -> tuple[set[str], set[str]]:
-    """The cells that were begun, and those that were measured to their end."""
-    if not Path(store).exists():
-        return set(), set()
-    with Store.open(store) as results:
-        begun = {found.name for found in results.studies()}
-        return begun, {name for name in begun if _ended(results.load_study(name))}
-
-
-def _ended(record: StudyRecord) -> bool:
-    return bool(record.runs) and record.runs[-1].state == "done"
+def _phases(found: Sequence[Times], machine: Machine, store: str, each: int) -> None:
+    with score.engine(machine) as reuse:
+        said = score.predictor(reuse)(machine, found)
+        phases.measure(found, said, machine, store, each, _silent)
+        print(terms.table(terms.terms_of(found, phases.kept(store), machine, reuse)))
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:

@@ -149,29 +149,33 @@ Predict = Callable[[Machine, Sequence[Times]], list[Predicted]]
 
 
 @contextmanager
-def engines(machine: Machine) -> Iterator[Predict]:
-    """Predictions of all cells at once, with any calibration of the machine."""
+def engine(machine: Machine) -> Iterator[ReuseEngine]:
+    """Engine reuse for the programs of all cells."""
     with OsacaAnalyser(machine, assemble=assemble) as analyser:
         made = {name: SkeletonPrograms(config.skeleton(name)) for name in ("pirk", "jacobi")}
 
         def programs(candidate: Candidate) -> StepProgram:
             return made[candidate.variant.skeleton](candidate)
 
-        engine = ReuseEngine(machine, programs, analyser, sweep_code)
+        yield ReuseEngine(machine, programs, analyser, sweep_code)
 
-        def predict(calibrated: Machine, wanted: Sequence[Times]) -> list[Predicted]:
-            everything = [c for times in wanted for c in times.candidates]
-            found = engine.on(calibrated).predict_arrays(everything)
-            ends = np.cumsum([len(times.candidates) for times in wanted])[:-1]
-            pieces = zip(
-                np.split(found.seconds, ends),
-                np.split(found.low, ends),
-                np.split(found.high, ends),
-                strict=True,
-            )
-            return [Predicted(seconds=s, low=low, high=high) for s, low, high in pieces]
 
-        yield predict
+def predictor(engine: ReuseEngine) -> Predict:
+    """Predictions of all cells at once, with any calibration of the machine."""
+
+    def predict(calibrated: Machine, wanted: Sequence[Times]) -> list[Predicted]:
+        everything = [c for times in wanted for c in times.candidates]
+        found = engine.on(calibrated).predict_arrays(everything)
+        ends = np.cumsum([len(times.candidates) for times in wanted])[:-1]
+        pieces = zip(
+            np.split(found.seconds, ends),
+            np.split(found.low, ends),
+            np.split(found.high, ends),
+            strict=True,
+        )
+        return [Predicted(seconds=s, low=low, high=high) for s, low, high in pieces]
+
+    return predict
 
 
 def left_out(machine: Machine, found: Sequence[Times], predict: Predict) -> list[Predicted]:

@@ -106,7 +106,7 @@ def _line(times: Times, said: Predicted, chosen: npt.NDArray[np.bool_], machine:
     return Line(
         name=times.cell.name,
         subject=times.cell.subject,
-        group=f"{_regime(times, machine)} T{times.cell.threads}",
+        group=class_of(times, machine),
         deviations=predicted / measured - 1,
         kinds=tuple(_kinds(candidate) for candidate in candidates),
         times={c.variant.label: t for c, t in zip(candidates, b, strict=True)},
@@ -118,6 +118,11 @@ def _line(times: Times, said: Predicted, chosen: npt.NDArray[np.bool_], machine:
         width=float(np.nanmedian((high - low) / predicted)),
         score=float(np.nanmean(crossed.interval_score(low, high, measured))),
     )
+
+
+def class_of(times: Times, machine: Machine) -> str:
+    """The class of a cell: its regime and its threads."""
+    return f"{_regime(times, machine)} T{times.cell.threads}"
 
 
 def _regime(times: Times, machine: Machine) -> str:
@@ -180,23 +185,23 @@ def _summary(name: str, lines: Sequence[Line], rules: dict[int, dict[str, float]
     return [
         name,
         f"{len(lines)}/{len(deviations)}",
-        _percent(float(np.nanmedian(np.abs(deviations)))),
-        _percent(float(np.nanquantile(np.abs(deviations), 0.9))),
-        _signed(float(np.nanmean(deviations))),
+        percent(float(np.nanmedian(np.abs(deviations)))),
+        percent(float(np.nanquantile(np.abs(deviations), 0.9))),
+        signed(float(np.nanmean(deviations))),
         _number(_mean(line.tau for line in lines)),
-        _percent(_mean(line.pairs for line in lines)),
+        percent(_mean(line.pairs for line in lines)),
         *(
-            f"{_percent(_mean(x.loss(k) for x in lines))}/{_percent(max(x.loss(k) for x in lines))}"
+            f"{percent(_mean(x.loss(k) for x in lines))}/{percent(max(x.loss(k) for x in lines))}"
             for k in KS
         ),
-        f"{_percent(_mean(first))} ({_percent(_bound(first, [x.subject for x in lines]))})",
-        _percent(_mean(line.excess(3) for line in lines)),
-        *(_percent(_mean(rules[k].get(x.name) for x in lines)) for k in (1, 3)),
+        f"{percent(_mean(first))} ({percent(_bound(first, [x.subject for x in lines]))})",
+        percent(_mean(line.excess(3) for line in lines)),
+        *(percent(_mean(rules[k].get(x.name) for x in lines)) for k in (1, 3)),
         "-" if skill is None else f"{skill[0]:.2f} ({skill[1]:.1f} to {skill[2]:.1f})",
-        _percent(_mean(line.folds.floor() for line in lines)),
-        _percent(_mean(line.inside for line in lines)),
-        _percent(statistics.median(line.width for line in lines)),
-        _percent(_mean(line.score for line in lines)),
+        percent(_mean(line.folds.floor() for line in lines)),
+        percent(_mean(line.inside for line in lines)),
+        percent(statistics.median(line.width for line in lines)),
+        percent(_mean(line.score for line in lines)),
     ]
 
 
@@ -214,7 +219,7 @@ def _families(lines: Sequence[Line]) -> str:
                 if (kind in kinds or (kind == "none" and not kinds)) and not math.isnan(e)
             ]
             means += [statistics.fmean(errors)] if errors else []
-            row.append(f"{_signed(means[-1])} ({len(errors)})" if errors else "-")
+            row.append(f"{signed(means[-1])} ({len(errors)})" if errors else "-")
         met = sum(abs(mean) <= _BIAS for mean in means)
         rows.append([*row, f"{met} of {len(means)}"])
     return columns(rows, right=range(1, len(rows[0])))
@@ -239,13 +244,13 @@ def _goals_of(group: str, lines: Sequence[Line], rule: dict[str, float]) -> list
         (f"90th percentile <= {outer:.0%}", float(np.nanquantile(np.abs(deviations), 0.9)), outer),
         (f"excess of the first choice <= {excess:.0%}", ours, excess),
     ]
-    rows = [[f"{group}: {words}", _percent(v), _met(v <= most)] for words, v, most in found]
+    rows = [[f"{group}: {words}", percent(v), _met(v <= most)] for words, v, most in found]
     ordered = _mean(line.pairs for line in lines)
     if ordered is not None:
         words = f"{group}: pairs in order >= {pairs:.0%}"
-        rows.append([words, _percent(ordered), _met(ordered >= pairs)])
+        rows.append([words, percent(ordered), _met(ordered >= pairs)])
     bias = float(np.nanmean(deviations))
-    rows.append([f"{group}: bias within {_BIAS:.0%}", _signed(bias), _met(abs(bias) <= _BIAS)])
+    rows.append([f"{group}: bias within {_BIAS:.0%}", signed(bias), _met(abs(bias) <= _BIAS)])
     lost, skill = _mean(rule.values()) or 0.0, _skill(lines, rule)
     if skill is not None:
         told = f"{skill[0]:.2f} ({skill[1]:.1f} to {skill[2]:.1f})"
@@ -285,11 +290,13 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return statistics.fmean(known) if known else None
 
 
-def _percent(value: float | None) -> str:
+def percent(value: float | None) -> str:
+    """A share, in percent."""
     return "-" if value is None else f"{100 * value:.1f}%"
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """A signed error, in percent."""
     return f"{100 * value:+.1f}%"
 
 

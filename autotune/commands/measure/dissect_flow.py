@@ -12,8 +12,9 @@ from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
 from autotune.codegen.probes.probe_programs import ProbedSweep
 from autotune.codegen.probes.probe_text import Part
 from autotune.codegen.tree import loop_tree
+from autotune.commands.measure.kernel_times import kernel_times
 from autotune.commands.tune.flow import identity_of
-from autotune.domain.dissection import Dissection, KernelTime, Kind, SweepTerms, Term
+from autotune.domain.dissection import Dissection, Kind, SweepTerms, Term
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem
 from autotune.domain.ranking import Ranked
@@ -134,7 +135,12 @@ class DissectionSession:
             rounds=self.rounds,
             wanted=self._setup.measuring.rounds,
             sweeps=tuple(swept),
-            kernels=self._kernels(phases, step),
+            kernels=kernel_times(
+                self._program,
+                self._ranked.prediction.parts,
+                phases.seconds if phases else {},
+                step,
+            ),
             notes=(*self._notes, *self._remarks()),
         )
 
@@ -242,32 +248,6 @@ class DissectionSession:
         parts = [part for part in self._ranked.prediction.parts if part.kind == "sweep"]
         return {part.sweep: part.seconds / whole for part in parts} if whole else {}
 
-    def _kernels(self, phases: KernelSeconds | None, step: float | None) -> tuple[KernelTime, ...]:
-        """Predicted and measured time of the kernels of a step.
-
-        Kernels that share a function are listed as one, because their times cannot be separated.
-        """
-        measured: dict[str, float] = dict(phases.seconds) if phases else {}
-        whole = sum(measured.values())
-        if step is not None and whole:
-            # timers and other processes make the instrumented run longer: its shares count
-            measured = {name: value / whole * step for name, value in measured.items()}
-        groups = _groups(self._program)
-        predicted: dict[str, float] = defaultdict(float)
-        for part in self._ranked.prediction.parts:
-            if part.kind in ("sweep", "barrier"):
-                predicted[groups.get(part.sweep, part.sweep)] += part.seconds
-        taken: dict[str, float] = defaultdict(float)
-        kernels = {
-            sweep.kernel: groups[sweep.name] for sweep in loop_tree.every_sweep(self._program.body)
-        }
-        for name, value in measured.items():
-            taken[kernels.get(name, name)] += value
-        return tuple(
-            KernelTime(kernel=name, predicted=predicted.get(name), measured=taken.get(name))
-            for name in dict.fromkeys((*predicted, *taken))
-        )
-
     def _remarks(self) -> list[str]:
         remarks = []
         if self._setup.machine is not None:
@@ -282,17 +262,6 @@ class DissectionSession:
                 f"interrupted after {self.rounds} of {self._setup.measuring.rounds} rounds"
             )
         return remarks
-
-
-def _groups(program: loop_tree.StepProgram) -> dict[str, str]:
-    """For each sweep, the joined names of all kernels that share a function with it."""
-    groups: list[tuple[set[str], list[str]]] = []
-    for sweep in loop_tree.every_sweep(program.body):
-        own_groups = [g for g in groups if sweep.name in g[0] or sweep.kernel in g[1]]
-        names = {sweep.name}.union(*(g[0] for g in own_groups))
-        kernels = list(dict.fromkeys([k for g in own_groups for k in g[1]] + [sweep.kernel]))
-        groups = [g for g in groups if g not in own_groups] + [(names, kernels)]
-    return {name: " + ".join(kernels) for names, kernels in groups for name in names}
 
 
 def _loads(result: InCoreResult) -> float:

@@ -4,6 +4,7 @@
                                           [--store FILE] [--only TEXT] [--rounds 5]
     python benchmarks/accuracy.py score   [--sets ...] [--store FILE] [--only TEXT] [--verbose]
     python benchmarks/accuracy.py phases  [--sets ...] [--store FILE] [--only TEXT] [--each 3]
+    python benchmarks/accuracy.py page    [--sets ...] [--store FILE] [--only TEXT] -o FILE.html
 
 `measure` runs an exhaustive study per cell (problem x size x threads x build) in interleaved
 rounds, at least four; a cell that the store already holds is left out, so that it can be
@@ -47,13 +48,19 @@ around its kernels and barriers, as `autotune measure --phases` does, three laun
 kept beside the store, so that it can be interrupted and resumed. Then it prints, by regime and
 threads and by term: the share of the measured step, the median deviation and the bias of the term,
 and its mean signed error in parts of the whole step, which says what makes predictions wrong.
+
+`page` draws predicted against measured times of all cells, and of the terms whose phases were
+measured, into one HTML file that needs no network.
 """
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 import accuracy_measure as studies
+import accuracy_page as page
 import accuracy_phases as phases
+import accuracy_points as points
 import accuracy_score as score
 import accuracy_tables as tables
 import accuracy_terms as terms
@@ -81,20 +88,23 @@ def main() -> None:
     found = _measured(wanted, arguments.store, machine)
     if arguments.task == "score":
         _score(found, machine, verbose=arguments.verbose)
-    else:
+    elif arguments.task == "phases":
         _phases(found, machine, arguments.store, arguments.each)
+    else:
+        _page(found, machine, arguments.store, arguments.output)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("task", choices=("measure", "score", "phases"))
+    parser.add_argument("task", choices=("measure", "score", "phases", "page"))
     parser.add_argument("--store", default="accuracy.sqlite", help="where the samples are kept")
     parser.add_argument("--sets", default=",".join(SETS), help="which cells")
     parser.add_argument("--only", default="", help="cells whose name contains this text")
     parser.add_argument("--rounds", type=int, default=5, help="at least 4")
     parser.add_argument("--each", type=int, default=3, help="candidates of a cell, for phases")
+    parser.add_argument("-o", "--output", type=Path, default=Path("accuracy.html"), help="of page")
     parser.add_argument("--verbose", action="store_true", help="a line for every cell")
     given = parser.parse_args()
     for name in given.sets.split(","):
@@ -129,6 +139,16 @@ def _phases(found: Sequence[Times], machine: Machine, store: str, each: int) -> 
         said = score.predictor(reuse)(machine, found)
         phases.measure(found, said, machine, store, each, _silent)
         print(terms.table(terms.terms_of(found, phases.kept(store), machine, reuse)))
+
+
+def _page(found: Sequence[Times], machine: Machine, store: str, output: Path) -> None:
+    with score.engine(machine) as reuse:
+        said = score.predictor(reuse)(machine, found)
+        parts = terms.terms_of(found, phases.kept(store), machine, reuse)
+    cells = points.cell_panels(found, said, machine)
+    text = page.page(cells, points.term_panels(parts), terms.table(parts))
+    output.write_text(text, encoding="utf-8")
+    print(f"wrote {output}")
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:

@@ -29,7 +29,7 @@ def candidate(changes: int) -> SimpleNamespace:
 
 
 def test_the_predicted_first_the_best_and_the_plain_one_are_chosen(phases) -> None:
-    candidates = [candidate(2), candidate(1), candidate(3), candidate(3), candidate(4)]
+    candidates = [candidate(2), candidate(1), candidate(3), candidate(5), candidate(4)]
     times = SimpleNamespace(candidates=candidates, seconds=np.array([3.0, 5.0, 1.0, 4.0, 2.0]))
     said = SimpleNamespace(seconds=np.array([2.0, 5.0, 3.0, 1.0, np.nan]))
     for count, wanted in ((1, [3]), (3, [3, 2, 1]), (5, [3, 2, 1, 0, 4])):

@@ -15,10 +15,10 @@ SWEEPS = [
     SimpleNamespace(name="f_0", kernel="rhs"),
 ]
 PARTS = [
-    Part("f_0", "sweep", Seconds(2.0)),
-    Part("f_0", "T_OL", Seconds(1.5)),
-    Part("lc_jli", "sweep", Seconds(1.0)),
-    Part("barrier", "barrier", Seconds(0.5)),
+    Part(sweep="f_0", kind="sweep", seconds=Seconds(2.0)),
+    Part(sweep="f_0", kind="T_OL", seconds=Seconds(1.5)),
+    Part(sweep="lc_jli", kind="sweep", seconds=Seconds(1.0)),
+    Part(sweep="barrier", kind="barrier", seconds=Seconds(0.5)),
 ]
 
 

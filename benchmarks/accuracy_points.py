@@ -42,7 +42,8 @@ def cell_panels(
     """All candidates of all cells: a panel per family and threads, a cloud per regime."""
     points: dict[str, list[tuple[str, float, float]]] = {}
     for times, said in zip(found, predicted, strict=True):
-        family = {"ivp": "PIRK methods"}.get(times.candidates[0].problem.family, "stencils")
+        ivp = times.candidates[0].problem.family == "ivp"
+        family = "PIRK methods" if ivp else "stencils"
         regime, threads = class_of(times, machine).split()
         points.setdefault(f"{family}, {_threads(threads)}", []).extend(
             (regime, float(m), float(p)) for m, p in zip(times.seconds, said.seconds, strict=True)

@@ -58,6 +58,8 @@ _LARGEST_CHECK = 1_000_000
 """Components at most at the small sizes where regions are checked."""
 _LOOKED = 1000
 """Elements of an index array that are looked at near each end, and in between."""
+_OUTERMOST = 2
+"""Rows at each end of a region whose columns may reach over its range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -677,6 +679,21 @@ class Ivp:
             starts = [corner + r * row for corner in corners for r in range(*within)]
         return [range(max(lower, start + first), min(upper, start + end)) for start in starts]
 
+    def count(self, region: Region, size: int) -> int:
+        """The number of components of a region at a size."""
+        lower, upper, first, end = self.bounds(region, size)
+        row, plane = self.row_length(size), self.plane_length(size)
+        within = self.row_bounds(region, size)
+        if row is None or (region.columns is None and within is None):
+            return max(0, upper - lower)
+        if within is None or plane is None:
+            rows = range(lower // row * row, upper, row)
+            return _inside(rows, (first, end), (lower, upper))
+        planes = range(lower // plane * plane, upper, plane)
+        # Bounds of regions that name rows are whole planes, so all planes have as many.
+        rows = range(lower + within[0] * row, lower + within[1] * row, row)
+        return len(planes) * _inside(rows, (first, end), (lower, lower + plane))
+
     def operations(self, size: int) -> tuple[int, int]:
         """Operations of one evaluation for all components, and the number of components whose
         derivative depends on y.
@@ -685,7 +702,7 @@ class Ivp:
         """
         values, total, moving = self.values(size), 0, 0
         for region in self.regions:
-            components = sum(len(members) for members in self.members(region, size))
+            components = self.count(region, size)
             sums = self.used_sums(region.body)
             definitions = {**self.locals, **{name: part.body for name, part in sums.items()}}
             if varies(region.body, definitions):
@@ -717,6 +734,22 @@ class Ivp:
             if 0 in owner:
                 found = f"{what}: no region covers component {owner.index(0)} (N = {size})"
                 raise MisfitError(Misfit((key,), found))
+
+
+def _inside(starts: range, part: tuple[int, int], limits: tuple[int, int]) -> int:
+    """The components from ``part[0]`` to before ``part[1]`` behind each start that lie within
+    limits.
+    """
+
+    def length(start: int) -> int:
+        return max(0, min(limits[1], start + part[1]) - max(limits[0], start + part[0]))
+
+    # Only the outermost rows reach over a limit.
+    if len(starts) <= 2 * _OUTERMOST:
+        return sum(map(length, starts))
+    inner = starts[_OUTERMOST:-_OUTERMOST]
+    outer = [*starts[:_OUTERMOST], *starts[-_OUTERMOST:]]
+    return sum(map(length, outer)) + len(inner) * length(inner[0])
 
 
 def _whole(expression: Expr, values: Mapping[str, float | int]) -> int:

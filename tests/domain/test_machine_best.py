@@ -41,6 +41,15 @@ def test_the_work_of_heat2d() -> None:
     assert (work.read, work.written) == (800, 800)
 
 
+@pytest.mark.parametrize("name", ["heat2d", "heat3d", "brusselator2d-mix", "wave1d", "medakzo"])
+@pytest.mark.parametrize("size", [9, 10, 25])
+def test_the_components_of_a_region_are_counted_without_listing_them(name: str, size: int) -> None:
+    rhs = config.ivp(name)
+    for region in rhs.regions:
+        listed = sum(len(part) for part in rhs.members(region, size))
+        assert rhs.count(region, size) == listed
+
+
 def test_the_work_of_wave1d() -> None:
     """Four differences, four products, three sums and the factor: 12; beside an end the same."""
     work = ivp("wave1d", 100).least_work()

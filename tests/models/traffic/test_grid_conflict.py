@@ -177,3 +177,18 @@ def test_blocks_as_wide_as_all_sets_spread_evenly() -> None:
     """512 points and a line more cover every set: no set has more than its share."""
     made = layout(4096, radius=1, block=512)
     assert made.find([L1], 4096, np.array([25_600.0]), np.array([0.25])) == []
+
+
+@pytest.mark.parametrize(("width", "block", "cache"), [(60, 16, L1), (56, 16, L1), (504, 40, L1)])
+def test_the_sets_of_many_rows_are_those_of_each_row(
+    width: int, block: int, cache: CacheLevel
+) -> None:
+    """Rows of a long block, counted by their period, against a count of every line."""
+    extents, reads = (4, 3000, width), accesses({"u": star(2)}, "v")
+    shape = GridShape(extents, (4, 3000, block), 2, reads, planar=False)
+    made = GridConflicts(shape, {"u": 0, "v": 1}, extents, 0)
+    lines = block // PER_LINE + 1
+    first = made._starts(range(3000)) // PER_LINE
+    every = np.unique(first[:, None] + np.arange(lines)) % cache.sets
+    expected = np.bincount(every, minlength=cache.sets)
+    assert made._sets_of_rows(cache, 3000, lines).tolist() == expected.tolist()

@@ -28,6 +28,9 @@ STAR: Offsets = (
 AHEAD: Offsets = ((0, 0, 0), (0, 0, 3), (2, 0, 0), (0, 1, -2))
 BOX: Offsets = tuple(product((-1, 0, 1), repeat=3))
 SHAPES = [
+    ((1, 1, 150), (1, 1, 3)),
+    ((9, 1, 66), (2, 1, 12)),
+    ((2, 11, 9), (2, 3, 9)),
     ((4, 5, 20), (4, 5, 20)),
     ((4, 5, 20), (2, 5, 20)),
     ((4, 5, 20), (4, 2, 20)),
@@ -106,6 +109,19 @@ def test_visits_are_decoded_to_steps_within_their_blocks() -> None:
             assert (item.k // 3).tolist() == item.kb.tolist()
             assert (item.j // 2).tolist() == item.jb.tolist()
             assert ((item.ib >= 0) & (item.ib < 4)).all()
+
+
+@pytest.mark.parametrize("blocks", [(16, 16, 128), (10**9, 16, 128), (10**9, 4 * 10**9, 2000)])
+def test_grids_of_any_size_have_the_lines_of_their_points(blocks: tuple[int, int, int]) -> None:
+    """Blocks of whole lines of C share none; rows of u beyond the grid are its ghosts."""
+    extents = (10**9, 4 * 10**9, 2000)
+    grid = GridShape(extents, blocks, 8, accesses({"u": STAR, "C": POINT}, "v"), planar=False)
+    star, point, _ = (events(grid, access, PER_LINE) for access in grid.accesses)
+    rows, ghosts = extents[0] * extents[1], 2 * (extents[0] + extents[1])
+    assert point.first == pytest.approx(rows * 2000 / PER_LINE)
+    assert len(point.lines) == 0
+    assert star.first == pytest.approx((rows + ghosts) * (2000 / PER_LINE + 2))
+    assert len(star.lines) < 50_000
 
 
 def test_an_array_read_at_the_point_alone_is_touched_once_where_blocks_are_whole_lines() -> None:

@@ -13,13 +13,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from autotune.codegen.tree.loop_tree import PlaneFront
 from autotune.domain.stencil import SOURCE
 from autotune.models.traffic.grid.grid_shape import GridAccess, GridShape, shape
 
 DOUBLE = 8
+
+
+def computed(extent: int, block: int, around: int, within: tuple[int, int]) -> int:
+    """The points that all blocks of a dimension compute, each with ``around`` more on either side
+    as far as they lie within [low, high).
+    """
+    low, high = within
+    count = -(-extent // block)
+    below = min(count, max(0, -(-(low + around) // block)))
+    starts = below * low - (count - below) * around
+    starts += block * (count * (count - 1) - below * (below - 1)) // 2
+    inside = min(count - 1, max(0, (high - around) // block))
+    ends = inside * around + block * inside * (inside + 1) // 2
+    ends += (count - 1 - inside) * high + min(extent + around, high)
+    return ends - starts
 
 
 @dataclass(frozen=True)
@@ -107,9 +120,7 @@ class FrontShape(PassShape):
 
     def _along(self, axis: int, around: int) -> int:
         extent, block = self.part.extents[axis], self.part.blocks[axis]
-        first = np.arange(0, extent, block)
-        end = np.minimum(first + block, extent)
-        return int((np.minimum(end + around, extent) - np.maximum(first - around, 0)).sum())
+        return computed(extent, block, around, (0, extent))
 
     def points(self, sweep: int) -> int:
         """The number of points that the thread computes in a sweep."""

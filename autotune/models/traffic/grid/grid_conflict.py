@@ -12,6 +12,7 @@ Two ways to lose lines: more rows side by side in one set than it has ways; and,
 until a line is touched again, more lines in a set than ways although the cache would hold them.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -99,9 +100,7 @@ class GridConflicts:
         if width >= cache.sets:
             return None
         lost, most = 0.0, 0.0
-        near, far = (
-            self._sets(cache, self._starts(range(rows)), width) for rows in self._windows()
-        )
+        near, far = (self._sets_of_rows(cache, rows, width) for rows in self._windows())
         for count, moved in zip(lines_between[reused], lines[reused], strict=True):
             sets = near if count <= _NEAR * near.sum() else far
             filled = sets * (count / sets.sum())
@@ -114,8 +113,28 @@ class GridConflicts:
         """The numbers of rows of a block that reuse along j, and along k, reaches back."""
         return 1, self.shape.blocks[1]
 
+    def _sets_of_rows(self, cache: CacheLevel, rows: int, width: int) -> Floats:
+        """The number of lines in each set, for so many rows of a block.
+
+        Rows fall into the same sets after a period of rows; each further period adds the same.
+        """
+        line = strides(self.extents, self.shape.radius, self.pad_lines)[-2]
+        around = cache.sets * cache.line // DOUBLE
+        period = around // math.gcd(line, around)
+        period *= -(-(2 * self.shape.radius + 1) // period)
+        rounds, rest = divmod(rows, period)
+        once = self._sets(cache, self._starts(range(min(rows, period + rest))), width)
+        if rounds < 2:
+            return once
+        twice = self._sets(cache, self._starts(range(2 * period + rest)), width)
+        return once + (rounds - 1) * (twice - once)
+
     def _sets(self, cache: CacheLevel, starts: npt.NDArray[np.int64], width: int) -> Floats:
         """The number of lines in each set, for rows that begin at the given elements."""
         first = np.unique(starts // (cache.line // DOUBLE))
-        lines = np.unique(first[:, None] + np.arange(width))
-        return np.bincount((lines % cache.sets).ravel(), minlength=cache.sets).astype(np.float64)
+        length = np.minimum(np.diff(first, append=first[-1] + width), width)
+        change = np.zeros(2 * cache.sets, dtype=np.int64)
+        np.add.at(change, first % cache.sets, 1)
+        np.add.at(change, first % cache.sets + length, -1)
+        filled = np.cumsum(change).reshape(2, cache.sets).sum(axis=0)
+        return filled.astype(np.float64)

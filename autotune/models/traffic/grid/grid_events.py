@@ -10,12 +10,14 @@ line of each pattern stands for all:
     i:  lines of one block | lines that two blocks share
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from autotune.models.traffic.grid.grid_shape import GridAccess, GridShape
+from autotune.models.traffic.grid.stretches import Stretches, stretches
 
 Whole = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -73,43 +75,65 @@ def events(shape: GridShape, access: GridAccess, per_line: int) -> LineTouches:
     xj, many_j = _classes(J, bj, rows[:, 1])
     first_i, last_i, many_i = _line_classes(shape, access, per_line)
     k, j = xk[:, None] - rows[:, 0], xj[:, None] - rows[:, 1]
-    kb, jb = k // bk, j // bj
     ahead = np.arange(max(1, int((last_i - first_i).max()) + 1))
     ib = first_i[:, :, None] + ahead
     within = (ib <= last_i[:, :, None])[None, None]
     step_ok = ((k >= 0) & (k < K))[:, None, None, :, None]
     row_ok = ((j >= 0) & (j < J))[None, :, None, :, None]
     valid = within & step_ok & row_ok
-    lead = valid.shape[:3]
-    k, kb = (a[:, None, None, :, None] for a in (k, kb))
-    j, jb = (a[None, :, None, :, None] for a in (j, jb))
-    _, NJ, NI = counts(shape)
-    time = (((kb * NJ + jb) * NI + ib[None, None]) * K + k) * J + j
-    time = np.where(valid, time, _NOWHERE).reshape(*lead, -1)
+    visits = _Order.of(shape, k[:, None, None, :, None], j[None, :, None, :, None], ib[None, None])
+    time = np.where(valid, visits.time, _NOWHERE).reshape(*valid.shape[:3], -1)
     time.sort(axis=3)
     visited = time != _NOWHERE
-    stands = np.broadcast_to(
-        (many_k[:, None, None] * many_j[None, :, None] * many_i).astype(np.float64), lead
-    )
+    stands = many_k.astype(np.float64)[:, None, None] * many_j[None, :, None] * many_i
     touched = stands * visited[..., 0]
     repeated = visited[..., 1:]
     return LineTouches(
         first=float(touched.sum()),
         beyond=(float(touched[xk < 0].sum()), float(touched[xk >= K].sum())),
-        before=_decoded(time[..., :-1][repeated], shape),
-        again=_decoded(time[..., 1:][repeated], shape),
+        before=visits.decoded(time[..., :-1], repeated),
+        again=visits.decoded(time[..., 1:], repeated),
         lines=np.broadcast_to(stands[..., None], repeated.shape)[repeated],
     )
 
 
-def _decoded(time: Whole, shape: GridShape) -> RowVisits:
-    K, J, _ = shape.extents
-    _, NJ, NI = counts(shape)
-    rest, j = np.divmod(time, J)
-    rest, k = np.divmod(rest, K)
-    rest, ib = np.divmod(rest, NI)
-    kb, jb = np.divmod(rest, NJ)
-    return RowVisits(kb, jb, ib, k, j)
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The visits of lines as numbers in the order of time.
+
+    Axes: classes of planes, of rows and of lines; rows of the access; blocks along i. Numbers count
+    from the first block and step that touches a line, so that they are small in grids of any size.
+    """
+
+    time: Whole
+    spans: tuple[int, ...]
+    """The numbers of different jb, ib, k and j around a line."""
+    origin: tuple[Whole, ...]
+    """The least kb, jb, ib, k and j of each class."""
+
+    @classmethod
+    def of(cls, shape: GridShape, k: Whole, j: Whole, ib: Whole) -> "_Order":
+        """The visits at planes k, rows j and blocks ib along i."""
+        bk, bj, _ = shape.blocks
+        parts = (k // bk, j // bj, ib, k, j)
+        origin = tuple(part.min(axis=(3, 4), keepdims=True) for part in parts)
+        past = [part - least for part, least in zip(parts, origin, strict=True)]
+        spans = tuple(int(part.max()) + 1 for part in past[1:])
+        time = past[0]
+        for part, span in zip(past[1:], spans, strict=True):
+            time = time * span + part
+        return cls(time, spans, tuple(least[..., 0] for least in origin))
+
+    def decoded(self, time: Whole, chosen: Flags) -> RowVisits:
+        """The chosen visits among those of each line, one after another on the last axis."""
+        rest, parts = time[chosen], []
+        for span in reversed(self.spans):
+            rest, part = np.divmod(rest, span)
+            parts.append(part)
+        parts.append(rest)
+        origin = (np.broadcast_to(least, time.shape)[chosen] for least in self.origin)
+        kb, jb, ib, k, j = (p + o for p, o in zip(reversed(parts), origin, strict=True))
+        return RowVisits(kb, jb, ib, k, j)
 
 
 def _classes(extent: int, block: int, offsets: Whole) -> tuple[Whole, Whole]:
@@ -117,46 +141,74 @@ def _classes(extent: int, block: int, offsets: Whole) -> tuple[Whole, Whole]:
     pattern.
     """
     distinct = np.unique(offsets)
-    positions = np.arange(distinct[0], extent + distinct[-1])
-    step = positions[:, None] - distinct
-    block_number = np.clip(positions, 0, extent - 1) // block
+    low, high = int(distinct[0]), int(distinct[-1])
+    along = stretches(
+        ends=(low, extent + high),
+        alike=(max(high, 0), extent + min(low, 0)),
+        period=block,
+        edges=np.append(distinct, 0),
+        borders=np.concatenate([distinct, extent + distinct, [0, extent]]),
+    )
+    step = along.first[:, None] - distinct
+    block_number = np.clip(along.first, 0, extent - 1) // block
     valid = (step >= 0) & (step < extent)
     pattern = np.where(valid, step // block - block_number[:, None], extent)
     # Blocks cut short by the border of the grid are a class of their own.
     pattern = np.column_stack([pattern, block_number == extent // block])
-    return _representatives(positions, pattern)
-
-
-def _representatives(positions: Whole, pattern: Whole) -> tuple[Whole, Whole]:
-    """The middle position of each pattern, and the number of positions with this pattern."""
-    _, group, many = np.unique(pattern, axis=0, return_inverse=True, return_counts=True)
-    order = np.argsort(group.reshape(-1), kind="stable")
-    middle = np.cumsum(many) - many + many // 2
-    return positions[order[middle]], many.astype(np.int64)
+    return along.representatives(pattern)
 
 
 def _line_classes(
     shape: GridShape, access: GridAccess, per_line: int
 ) -> tuple[Whole, Whole, Whole]:
     """(classes, rows): the first and last block along i that touch a line; (classes,): lines."""
+    extent = shape.extents[2]
+    along = _lines_along(shape, access, per_line)
+    first, last = _blocks_of_lines(shape, access, along.first, per_line)
+    touched = first <= last
+    base = first.min(axis=1, where=touched, initial=extent)[:, None]
+    pattern = np.concatenate([np.where(touched, b - base, extent) for b in (first, last)], axis=1)
+    lines, many = along.representatives(pattern)
+    return *_blocks_of_lines(shape, access, lines, per_line), many
+
+
+def _blocks_of_lines(
+    shape: GridShape, access: GridAccess, lines: Whole, per_line: int
+) -> tuple[Whole, Whole]:
+    """(lines, rows): the first and the last block along i that touch each line; 1 and 0 where none
+    does.
+    """
     extent, block = shape.extents[2], shape.blocks[2]
     low, high = (np.array(side, dtype=np.int64) for side in zip(*access.spans, strict=True))
-    start, stop = access.widest
-    lines = np.arange(
-        (shape.radius + start) // per_line, (shape.radius + extent - 1 + stop) // per_line + 1
-    )
     left = lines[:, None] * per_line - shape.radius
     first = np.maximum(left - high, 0)
     last = np.minimum(left + per_line - 1 - low, extent - 1)
     touched = first <= last
-    first_block = np.where(touched, first // block, 1)
-    last_block = np.where(touched, last // block, 0)
-    base = first_block.min(axis=1, where=touched, initial=extent)[:, None]
-    pattern = np.concatenate(
-        [np.where(touched, b - base, extent) for b in (first_block, last_block)], axis=1
+    return np.where(touched, first // block, 1), np.where(touched, last // block, 0)
+
+
+def _lines_along(shape: GridShape, access: GridAccess, per_line: int) -> Stretches:
+    """The lines of a row, as stretches within which the blocks that touch a line are the same.
+
+    A line is the first one that a block touches where the block's first point, with the offset of
+    an access, lies in it; so many blocks as begin at different places of a line are a period.
+    """
+    extent, block, radius = shape.extents[2], shape.blocks[2], shape.radius
+    low, high = (np.array(side, dtype=np.int64) for side in zip(*access.spans, strict=True))
+    start, stop = access.widest
+    reached = np.concatenate([radius + high, radius + low - per_line + 1])
+    together = per_line // math.gcd(block, per_line)
+    begins = np.arange(together)[:, None] * block
+    return stretches(
+        ends=((radius + start) // per_line, (radius + extent - 1 + stop) // per_line + 1),
+        alike=(
+            -(-(radius + stop) // per_line),
+            (extent + radius + start - per_line + 1) // per_line,
+        ),
+        period=together * block // per_line,
+        edges=(-(-(begins + reached) // per_line)).ravel(),
+        borders=-(-np.concatenate([reached, extent + reached]) // per_line),
     )
-    index, many = _representatives(np.arange(len(lines)), pattern)
-    return first_block[index], last_block[index], many
 
 
 def lines_of_blocks(

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-
 from autotune.codegen.tree.loop_tree import GridSweep
 from autotune.domain.stencil import LINE, offsets, strides
 from autotune.language.expression import Expr, references
@@ -67,10 +65,15 @@ class GridShape:
         a cache line has ``per_line`` doubles.
         """
         width, block = self.extents[2], self.blocks[2]
-        first = self.radius + np.arange(0, width, block)
-        last = np.minimum(first + block, self.radius + width)
-        whole = np.maximum(last // per_line - -(-first // per_line), 0)
-        return int(whole.sum()), (self.radius + width - 1) // per_line - self.radius // per_line + 1
+        full, begin = (width - 1) // block, self.radius
+        # Blocks begin at the same places of a line after so many blocks.
+        together = per_line // math.gcd(block, per_line)
+        firsts = [begin + number * block for number in range(together)]
+        inside = [max((first + block) // per_line - -(-first // per_line), 0) for first in firsts]
+        rounds, rest = divmod(full, together)
+        last = max((begin + width) // per_line - -(-(begin + full * block) // per_line), 0)
+        whole = rounds * sum(inside) + sum(inside[:rest]) + last
+        return whole, (begin + width - 1) // per_line - begin // per_line + 1
 
     @property
     def run(self) -> float:

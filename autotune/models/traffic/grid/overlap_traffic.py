@@ -15,11 +15,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from autotune.codegen.tree.loop_tree import OverlappedTile
 from autotune.domain.stencil import LINE
-from autotune.models.traffic.grid.front_shape import PassShape
+from autotune.models.traffic.grid.front_shape import PassShape, computed
 from autotune.models.traffic.grid.grid_distance import GridReuse, reuses
 from autotune.models.traffic.grid.grid_shape import GridShape, Triple, as_sweep, shape
 from autotune.models.traffic.grid.wavefront_traffic import (
@@ -55,10 +53,8 @@ class TileShape(PassShape):
             return 1
         extent, block = self.part.extents[axis], self.part.blocks[axis]
         around, others = self.around(sweep), self.neighbours if axis == 0 else 0
-        first = np.arange(0, extent, block)
-        end = np.minimum(first + block, extent)
         low, high = (-around if others > 0 else 0), extent + (around if others > 1 else 0)
-        return int((np.minimum(end + around, high) - np.maximum(first - around, low)).sum())
+        return computed(extent, block, around, (low, high))
 
     def points(self, sweep: int) -> int:
         """The number of points that the thread computes in a sweep."""
@@ -121,8 +117,8 @@ def box_sweep(shape: TileShape, extents: tuple[int, ...]) -> SweepShape:
     if shape.counts[2] == 1:
         return whole
     first = range(0, shape.part.extents[2], shape.part.blocks[2])
-    starts = tuple(shape.part.radius + max(0, at - shape.around(middle)) for at in first)
-    return replace(whole, starts=starts[:LINE])
+    starts = tuple(shape.part.radius + max(0, at - shape.around(middle)) for at in first[:LINE])
+    return replace(whole, starts=starts)
 
 
 def tile_streams(

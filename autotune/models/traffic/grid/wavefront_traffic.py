@@ -124,8 +124,8 @@ def plane_shape(shape: FrontShape, extents: tuple[int, ...]) -> SweepShape:
     if shape.counts[1] == 1:
         return whole
     first = range(0, shape.part.extents[2], shape.part.blocks[2])
-    starts = tuple(shape.radius + max(0, at - shape.around(middle)) for at in first)
-    return replace(whole, starts=starts[:LINE])
+    starts = tuple(shape.radius + max(0, at - shape.around(middle)) for at in first[:LINE])
+    return replace(whole, starts=starts)
 
 
 def thread_streams(

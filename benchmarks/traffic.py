@@ -1,0 +1,32 @@
+"""The traffic analysis of engine ``reuse``: how long it takes, and whether its lines are right.
+
+    python benchmarks/traffic.py [--parts time] [--sizes 1e5,1e6,2e7,1e9] [--machine NAME]
+                                 [--memory 2048] [--only PREFIX]
+
+time    CPU seconds and peak memory of reading a config, enumerating its candidates and analysing
+        the traffic of all of them, by size; each case in a process of its own with a limit on its
+        memory. The goal is that neither grows with the size.
+"""
+
+import argparse
+
+import traffic_time
+
+
+def main() -> None:
+    """Read the options and run the chosen parts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", default="time", help="time")
+    parser.add_argument("--sizes", default="1e5,1e6,2e7,1e9", help="components, of part time")
+    parser.add_argument("--memory", type=int, default=2048, help="MiB of a case of part time")
+    parser.add_argument("--machine", default="haswell-e5-2630v3")
+    parser.add_argument("--only", default="", help="cases that begin so")
+    options = parser.parse_args()
+    parts = options.parts.split(",")
+    if "time" in parts:
+        sizes = [int(float(size)) for size in options.sizes.split(",")]
+        traffic_time.measure(sizes, options.machine, options.memory, options.only)
+
+
+if __name__ == "__main__":
+    main()

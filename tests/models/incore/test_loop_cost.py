@@ -332,6 +332,19 @@ def test_narrow_loads_beside_vector_loads_take_what_was_measured() -> None:
     assert cost(AXPY, VECTOR, rates=rates(narrow=1.5)).moving == cost(AXPY, VECTOR).moving
 
 
+def test_an_instruction_that_loads_and_stores_is_not_taken_for_a_load() -> None:
+    """A pointer in memory that moves on; its store would shrink with the measured rate of loads."""
+    moved = AXPY.replace("\taddq", "\taddq $32, 8(%rsp)\n\taddq", 1)
+    both = (1.0, LOADERS), (1.0, STORER)
+    facts = VECTOR | {"addq $32, 8(%rsp)": ports(*both, load=4.0), "addq $32, 8(%r8)": ports(*both)}
+    plain, measured = cost(moved, facts), cost(moved, facts, rates=rates(load=0.25))
+    store = 1.0
+    assert plain.moving == pytest.approx(cost(AXPY, VECTOR).moving + store)
+    assert measured.moving == pytest.approx(
+        cost(AXPY, VECTOR, rates=rates(load=0.25)).moving + store
+    )
+
+
 def test_a_table_within_the_interval_of_the_measurement_stays() -> None:
     measured = rates(load=0.52, store=1.9, add=0.53)
     assert cost(AXPY, VECTOR, rates=measured).limits == cost(AXPY, VECTOR).limits

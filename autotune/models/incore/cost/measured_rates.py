@@ -63,14 +63,15 @@ class VectorRates:
         self, instruction: Instruction, uops: tuple[Uop, ...], architecture: OsacaArchitecture
     ) -> tuple[Uop, ...]:
         """The work of an instruction as measured: arithmetic and data transfer each by their own
-        rate; unchanged where it was not measured.
+        rate; unchanged where it was not measured, as for an instruction that loads and stores.
         """
         wide = max(instruction.loads, instruction.stores, instruction.lanes * DOUBLE)
         narrower = wide < self.width
         moving, computing = port_pressure.split(uops, architecture.data)
         addressing, computing = port_pressure.split(computing, architecture.address)
         move = "vector_load" if instruction.loads else "vector_store"
-        data = self._factor(move, moving, narrower)
+        both = instruction.loads and instruction.stores
+        data = 1.0 if both else self._factor(move, moving, narrower)
         work = self._factor(_computing(instruction), computing, narrower)
         return (
             *((cycles * work, ports) for cycles, ports in computing),

@@ -60,16 +60,17 @@ def build(
     link: Sequence[str] = LINK,
     limit: float = LIMIT,
 ) -> BuildResult:
-    """The program made of ``units`` (file name to C text), from the cache if possible.
+    """The program made of ``units`` (file name to text), from the cache if possible.
 
-    Every ``.c`` becomes an object of its own, shared between programs; other units are headers.
+    Every ``.c`` and ``.s`` (assembly) becomes an object of its own, shared between programs; other
+    units are headers.
     ``limit`` is in seconds for each run of the compiler. A failure is a result, not an exception.
     """
     flags = (*compiler.flags, *extra_flags)
     objects = {
         name: _object_key(name, units, compiler, flags)
         for name in sorted(units)
-        if name.endswith(".c")
+        if name.endswith((".c", ".s"))
     }
     key = _hash("program", compiler.identity, *flags, "--", *link, "--", *objects.values())
     try:

@@ -1,18 +1,14 @@
 """The terms of the model of one candidate: predicted, and measured by probes of its own sweeps."""
 
-import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from autotune.codegen.c import emit, harness
-from autotune.codegen.probes import probe_programs, probe_text
-from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
-from autotune.codegen.probes.probe_programs import ProbedSweep
 from autotune.codegen.probes.probe_text import Part
 from autotune.codegen.tree import loop_tree
 from autotune.commands.measure.kernel_times import kernel_times
+from autotune.commands.measure.placed_sweeps import PlacedSweep, placed_sweeps
 from autotune.commands.tune.flow import identity_of
 from autotune.domain.dissection import Dissection, Kind, SweepTerms, Term
 from autotune.domain.machine import Machine
@@ -21,21 +17,10 @@ from autotune.domain.ranking import Ranked
 from autotune.domain.results import Part as PredictedPart
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Setup
-from autotune.domain.variant import Build, Candidate
 from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
 from autotune.measuring.candidates.probe_runs import Dissector, PartProbe, ProbeOutcome
-from autotune.models.engines.reuse.reuse_engine import ReuseEngine
-from autotune.models.incore import osaca_analyser
-from autotune.models.incore.base import InCoreResult
-from autotune.models.incore.osaca_analyser import OsacaAnalyser
-from autotune.models.traffic import TrafficAnalyser
 from autotune.progress import Progress
-from autotune.workloads.generated.probe_places import LevelSetting, computes, places
 
-_SMALL = 0.05
-"""Sweeps over less of the components than this (boundaries) are left out."""
-_OWN_MEMORY = re.compile(r"^[^#\n]*\(%(?:rip|rsp|rbp)\)\s*,", re.MULTILINE)
-"""Operands that are read, not written, from constants or the stack (x86, AT&T syntax)."""
 _WANTED: tuple[tuple[Kind, Part], ...] = (
     ("T_OL", "arithmetic"),
     ("T_nOL", "moves"),
@@ -45,25 +30,10 @@ _WANTED: tuple[tuple[Kind, Part], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Subject:
-    """One sweep that is dissected, with its predictions and probes before anything runs."""
-
-    taken: ProbedSweep
-    result: InCoreResult
-    places: Sequence[LevelSetting]
-    programs: Sequence[loop_tree.StepProgram]
-    """One per place."""
-    predictions: Sequence[Prediction]
-    """One per place."""
-    lines: Sequence[float]
-    """One per place: lines per iteration from beyond the innermost cache."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Wanted:
     """One term of the model that is to be measured, and its probe."""
 
-    subject: _Subject
+    subject: PlacedSweep
     place: int
     kind: Kind
     probe: PartProbe
@@ -90,7 +60,7 @@ class DissectionSession:
         self._candidate = replace(candidate, layout=alone)
         self._notes = [] if candidate.ranks == 1 else [f"one of its {candidate.ranks} ranks"]
         self._progress, self._program = progress, program
-        self._subjects = self._prepare(program)
+        self._subjects = placed_sweeps(setup, machine, self._candidate, program)
         self._wanted = [w for subject in self._subjects for w in self._probes(subject)]
         self._dissector = Dissector(measurer, [w.probe for w in self._wanted], progress)
         self._taken = datetime.now(UTC).isoformat(timespec="seconds")
@@ -146,99 +116,15 @@ class DissectionSession:
 
     # --- what is to be measured --------------------------------------------------------------
 
-    def _prepare(self, program: loop_tree.StepProgram) -> list[_Subject]:
-        sweeps = [sweep for sweep in probe_programs.probed_sweeps(program) if self._large(sweep)]
-
-        def assemble(text: str, build: Build) -> str:
-            place = self._setup.place(f"builds.{self._setup.builds.index(build)}")
-            return osaca_analyser.assemble(text, build, place)
-
-        with OsacaAnalyser(self._machine, assemble=assemble) as analyser:
-            codes = [emit.sweep_code(sweep.sweep) for sweep in sweeps]
-            results = analyser.analyse(codes, self._candidate.build)
-            return [
-                self._subject(program, sweep, result, analyser)
-                for sweep, result in zip(sweeps, results, strict=True)
-            ]
-
-    def _large(self, probed: ProbedSweep) -> bool:
-        """Whether a sweep covers more than a boundary; sweeps over a grid always do."""
-        return computes(probed, self._candidate.problem, self._candidate.threads, _SMALL)
-
-    def _subject(
-        self,
-        program: loop_tree.StepProgram,
-        probed: ProbedSweep,
-        result: InCoreResult,
-        analyser: OsacaAnalyser,
-    ) -> _Subject:
-        problem, threads = self._candidate.problem, self._candidate.threads
-        rows = len(probed.sweep.rows)
-        pad = program.pad_lines if program.grid else _pad(rows, self._machine)
-        single = probe_programs.single_sweep_program(program, probed, pad)
-        where = places(probed, program.granule, problem, threads, self._machine)
-        programs = [
-            single if p.times == 1 else probe_programs.repeated(single, p.tile, p.times)
-            for p in where
-        ]
-        lines = {p.level: m for p, m in zip(where, programs, strict=True)}
-        queries = [self._at(p) for p in where]
-        engine = ReuseEngine(
-            self._machine,
-            lambda c: lines[str(c.variant.parameters["probe"])],
-            analyser,
-            emit.sweep_code,
-        )
-        return _Subject(
-            taken=replace(probed, sweep=next(loop_tree.every_sweep(single.body))),
-            result=result,
-            places=where,
-            programs=programs,
-            predictions=engine.predict(queries),
-            lines=[_lines(self._machine, m, a) for m, a in zip(programs, queries, strict=True)],
-        )
-
-    def _at(self, place: LevelSetting) -> Candidate:
-        variant = self._candidate.variant
-        parameters = {**variant.parameters, "probe": place.level}
-        return replace(
-            self._candidate,
-            variant=replace(variant, parameters=parameters),
-            problem=place.problem,
-        )
-
-    def _probes(self, subject: _Subject) -> list[_Wanted]:
+    def _probes(self, subject: PlacedSweep) -> list[_Wanted]:
         inner = [(0, kind, part) for kind, part in _WANTED]
         outer: list[tuple[int, Kind, Part]] = []
         for place in range(1, len(subject.places)):
             outer += [(place, "level", "loop"), (place, "level loads", "loads")]
         return [
-            _Wanted(subject=subject, place=p, kind=kind, probe=self._probe(subject, p, part))
+            _Wanted(subject=subject, place=p, kind=kind, probe=subject.probe(p, part))
             for p, kind, part in (*inner, *outer)
         ]
-
-    def _probe(self, subject: _Subject, place: int, part: Part) -> PartProbe:
-        where, prediction = subject.places[place], subject.predictions[place]
-        units: Mapping[str, str] | None = None
-        reason = ""
-        try:
-            alike = LoopShape(vector=subject.result.vector, loads=_loads(subject.result))
-            code = probe_text.code(subject.taken.sweep, part, alike)
-            problem = where.problem
-            units = harness.units(subject.programs[place], problem, filled=True)
-            units = {**units, f"{code.function}.c": code.text}
-        except ProbeImpossible as refusal:
-            reason = str(refusal)
-        return PartProbe(
-            sweep=subject.taken.sweep.name,
-            part=part,
-            level=where.level,
-            candidate=self._at(where),
-            units=units,
-            iterations=where.iterations,
-            expected=prediction.seconds,
-            reason=reason,
-        )
 
     # --- the real step beside ------------------------------------------------------------------
 
@@ -264,15 +150,7 @@ class DissectionSession:
         return remarks
 
 
-def _loads(result: InCoreResult) -> float:
-    """Load instructions per component: loads of rows, and reloads of spilled registers."""
-    if not result.loads:
-        return 0.0
-    others = len(_OWN_MEMORY.findall(result.assembly))
-    return result.loads + others / result.iterations
-
-
-def _cut_rows(subject: _Subject, problem: AnyProblem) -> list[str]:
+def _cut_rows(subject: PlacedSweep, problem: AnyProblem) -> list[str]:
     """A note if the probes use a grid with shorter rows than the candidate's.
 
     Shorter rows mean that the loop is entered more often.
@@ -286,27 +164,6 @@ def _cut_rows(subject: _Subject, problem: AnyProblem) -> list[str]:
         return []
     name = subject.taken.sweep.name
     return [f"{name}: rows of {row} points are cut to {', '.join(cut)}"]
-
-
-def _pad(rows: int, machine: Machine) -> int:
-    """Lines of padding that spread the rows over the sets of the innermost cache; an odd number."""
-    return max(1, machine.caches[0].sets // max(rows, 2)) | 1
-
-
-def _lines(machine: Machine, program: loop_tree.StepProgram, candidate: Candidate) -> float:
-    """Lines per iteration that the loop loads or allocates from beyond the innermost cache."""
-    traffic = TrafficAnalyser(machine).analyse(program, candidate.problem, candidate.threads)
-    inner = traffic.levels[0][1]
-    records = traffic.records()
-    weights = sum(r.iterations * r.executions for r in records if r.thread == 0)
-    moved = sum(
-        stream.lines * r.iterations * r.executions
-        for r in records
-        if r.thread == 0
-        for stream in r.streams
-        if stream.distance > inner
-    )
-    return moved / weights if weights else 0.0
 
 
 def _term(term: _Wanted, outcome: ProbeOutcome, clock: float) -> Term:

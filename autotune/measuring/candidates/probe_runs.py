@@ -103,8 +103,16 @@ class Dissector:
             )
         self._progress("build the probes", len(self.outcomes), len(self.outcomes))
 
-    def run(self, rounds: int, seed: int = 1) -> None:
-        """Launch every probe once per round, in a shuffled order."""
+    def run(
+        self,
+        rounds: int,
+        seed: int = 1,
+        before: Callable[[ProbeOutcome, int], None] | None = None,
+    ) -> None:
+        """Launch every probe once per round, in a shuffled order.
+
+        ``before`` is called before each launch with the outcome and the number of the round.
+        """
         for number in range(rounds):
             order = [outcome for outcome in self.outcomes if outcome.runs]
             random.Random(seed + number).shuffle(order)
@@ -113,6 +121,8 @@ class Dissector:
                 what = f"{probe.sweep}: {probe.part} in {probe.level}"
                 done_all = number * len(order) + done
                 self._progress("run the probes", done_all, rounds * len(order), what)
+                if before:
+                    before(outcome, number)
                 self._launch(outcome, number)
             self.rounds += 1
         self._progress("run the probes", 1, 1)

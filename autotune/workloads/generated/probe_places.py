@@ -68,9 +68,14 @@ def targets(machine: Machine, threads: int) -> list[tuple[str, float]]:
 
 
 def places(
-    probed: ProbedSweep, granule: int, problem: AnyProblem, threads: int, machine: Machine
+    probed: ProbedSweep,
+    granule: int,
+    problem: AnyProblem,
+    threads: int,
+    machine: Machine,
+    levels: int | None = None,
 ) -> list[LevelSetting]:
-    """One setting per level, from the core outwards.
+    """One setting per level, from the core outwards; of the first ``levels`` only.
 
     The problem keeps its size if the tiles fit in it. Otherwise it is larger; and it is smaller if
     a small one shows the same. Raises TypeError if the sweep does not belong to the problem.
@@ -83,7 +88,7 @@ def places(
         case _:
             raise TypeError(f"sweep {probed.sweep.name} is not of {problem.label}")
     settings = []
-    for index, (level, target) in enumerate(targets(machine, threads)):
+    for index, (level, target) in enumerate(targets(machine, threads)[:levels]):
         inner = index in _TIMES and index < len(machine.caches)
         settings.append(find(level, target, _TIMES.get(index, 1) if inner else 1))
     return settings

@@ -38,6 +38,11 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         "vector operations that can wait for their operands at a time; younger ones start only when"
         " fewer do",
     ),
+    "vector_unaligned": (
+        "cy",
+        "per store of a row of vector stores that begin at no multiple of their width, beyond those"
+        " that do, lines that they cross included; adds to the time of the store port",
+    ),
     "vector_narrow": (
         "cy",
         "per pointer to a row that each pass of a loop of unaligned vector loads and stores loads"

@@ -15,6 +15,7 @@ _WORDS = {
     "vector_divide": "vector division",
     "vector_shuffle": "vector shuffle",
     "vector_window": "vector operations that can wait",
+    "vector_unaligned": "vector store, unaligned, beyond",
     "vector_narrow": "reload of a pointer to a row",
     "store_forward": "store forwarding",
     "blocked_forward": "store forwarding, blocked",

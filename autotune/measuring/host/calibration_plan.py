@@ -90,6 +90,7 @@ class CalibrationPlan:
         blocks = [
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
+            (behind(0), behind(8)),
             vector_operations(),
             (ProbeItem(kind="add"), ProbeItem(kind="window", run=CHAIN)),
             tuple(loop_calls(n) for n in TRIPS) + tuple(loop_calls(n, varied=True) for n in TRIPS),
@@ -133,6 +134,11 @@ def offset(distance: int) -> ProbeItem:
     line.
     """
     return ProbeItem(kind="offset", bytes=LARGEST_L1, streams=1, extra=distance)
+
+
+def behind(distance: int) -> ProbeItem:
+    """An item of vector stores to L1 that start ``distance`` bytes behind the start of a line."""
+    return ProbeItem(kind="behind", bytes=LARGEST_L1, streams=1, extra=distance)
 
 
 def vector_operations() -> Block:

@@ -219,6 +219,13 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
             paced=True,
         )
     yield HostConstant(
+        name=f"vector_unaligned.{of.width}",
+        items=((1, calibration_plan.behind(8)), (1, calibration_plan.behind(0))),
+        value=lambda t: t[0] - t[1],
+        paced=True,
+        source=f"a row of stores of {of.width} B, 8 B behind a line's border less those at it",
+    )
+    yield HostConstant(
         name=f"vector_narrow.{of.width}",
         items=((1, reloaded), (1, rows)),
         value=lambda t: (t[0] - t[1]) / calibration_plan.RELOADED,

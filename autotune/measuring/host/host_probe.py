@@ -16,8 +16,8 @@ from autotune.toolchain.compiler import Compiler
 from autotune.units import Bytes, Seconds
 
 Kind = Literal[
-    "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "add", "forward",
-    "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "narrow", "window",
+    "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "behind", "add",
+    "forward", "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "narrow", "window",
     "entry", "runs", "meet", "wide", "handed", "kept", "lent", "owned",
 ]  # fmt: skip
 

@@ -24,6 +24,7 @@
    store     writes one array                                                          groups
    clash     as load, with all arrays in the same sets of L1; EXTRA: bytes between     groups
    offset    reads a small array by vectors that begin EXTRA bytes behind a border     vectors
+   behind    the same, written                                                         vectors
    add       a chain of dependent vector additions                                     additions
    forward   the same, every sum stored and loaded again                               additions
    blocked   the same, one number stored and the vector around it loaded               additions
@@ -92,8 +93,8 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 /* --- items -------------------------------------------------------------------------------------- */
 
 #define KINDS(X)                                                                                   \
-    X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(add) X(forward)  \
-    X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles)     \
+    X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(behind) X(add)  \
+    X(forward) X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles)     \
     X(narrow) X(window) X(entry) X(runs) X(meet) X(wide) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
 #define TEXT(k) #k,
@@ -210,11 +211,14 @@ static __attribute__((noinline)) void chains(uint64_t rounds, int length, const 
 
 static __attribute__((noinline)) double independent(uint64_t rounds, const dvec *p, kind kind)
 {
-    dvec x[CHAINS], one = *p + 1.0, nothing = *p;
+    /* some processors end divisions early where few digits of the quotient are not 0 */
+    dvec x[CHAINS], one = *p + (kind == KIND_divides ? 1.23456789012345678 : 1.0), nothing = *p;
     for (int k = 0; k < CHAINS; ++k)
         x[k] = one;
     asm volatile("" : "+m"(one), "+m"(nothing)); /* unknown */
     dvec c = one, d = nothing;
+    if (kind == KIND_divides)
+        c *= one * one;
     if (kind == KIND_adds)
         INDEPENDENT(x[k] + d)
     else if (kind == KIND_multiplies)
@@ -427,6 +431,17 @@ static __attribute__((noinline)) vec unaligned(const char *p, size_t groups)
     return sum[0];
 }
 
+static __attribute__((noinline)) void unaligned_stores(char *p, size_t groups)
+{
+    loose value = {0};
+    for (size_t b = 0; b < groups / GROUPS; ++b, p += GROUPS * GROUP) {
+        asm volatile("" : "+r"(p)); /* or it becomes a call of memset */
+#pragma GCC unroll 16
+        for (int i = 0; i < GROUPS * VECTORS; ++i)
+            *(loose *)(p + i * WIDTH) = value;
+    }
+}
+
 /* as the compiler makes it of any sweep: range at run time, remainder loop; begun at a border, so
    that a pass takes as long wherever the function lies */
 static __attribute__((noinline, optimize("align-loops=64"))) void line(
@@ -499,6 +514,10 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
             asm volatile("" ::: "memory"); /* or one call does for all */
         }
         return sink;
+    case KIND_behind:
+        for (uint64_t i = 0; i < count; ++i)
+            unaligned_stores(buffer + item->extra, a.groups);
+        return 0;
     case KIND_entry: {
         /* apart by pages and some lines, so that no load waits for a store of the same last bits */
         size_t apart = item->bytes / 4 / GROUP * (GROUP / sizeof(double)) + 3 * APART / sizeof(double);
@@ -699,7 +718,7 @@ static item parse(const char *text)
     kind k = 0;
     while (k < NO_KIND && (strlen(names[k]) != length || strncmp(text, names[k], length)))
         ++k;
-    int runs = k == KIND_runs, entry = k == KIND_entry, small = k == KIND_offset || entry;
+    int runs = k == KIND_runs, entry = k == KIND_entry, small = k == KIND_offset || k == KIND_behind || entry;
     int reads = k == KIND_load || k == KIND_divide || k == KIND_update || k == KIND_store ||
                 k == KIND_clash || k == KIND_meet || in_turns(k);
     if ((reads || runs || small) && (!found.bytes || found.bytes % PAGE))
@@ -759,7 +778,7 @@ int main(int argc, char **argv)
             per = job.item.bytes / GROUP / (size_t)job.item.streams * (size_t)job.item.streams;
         if (job.item.kind == KIND_meet)
             per = 1;
-        if (job.item.kind == KIND_offset)
+        if (job.item.kind == KIND_offset || job.item.kind == KIND_behind)
             per = job.item.bytes / WIDTH;
         if (chained(job.item.kind))
             per = CHAINS;

@@ -127,7 +127,8 @@ class GridConflicts:
         if rounds < 2:
             return once
         twice = self._sets(cache, self._starts(range(2 * period + rest)), width)
-        return once + (rounds - 1) * (twice - once)
+        every: Floats = once + (rounds - 1) * (twice - once)
+        return every
 
     def _sets(self, cache: CacheLevel, starts: npt.NDArray[np.int64], width: int) -> Floats:
         """The number of lines in each set, for rows that begin at the given elements."""

@@ -19,6 +19,7 @@ from autotune.models.incore.assembly.loop_passes import HotLoop
 from autotune.models.incore.base import InCoreResult, RemainderLoop
 from autotune.models.incore.cost import library_calls, memory_corrections, port_table
 from autotune.models.incore.cost.loop_cost import (
+    STARTS,
     InstructionTables,
     LoopCost,
     calls_out,
@@ -33,7 +34,6 @@ _APART = 0.75
 """Share of the largest limit below which others are not close to it."""
 _PER_GATHER, _UNKNOWN, _WIDEST = 0.3, 0.2, 0.8
 _LINE = 64
-_STARTS = 8
 
 
 def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
@@ -65,6 +65,7 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
         stores=sum(loop.row_stores / loop.iterations for loop in loops.main),
         forward_latency=None if tables.forward is None else Cycles(tables.forward),
         chain_forwards=sum(c.chain.forwards / c.loop.iterations for c in main),
+        unaligned=_unaligned(main),
         forwards=_per(main, lambda c: len(c.forwards)),
         blocked=_per(main, lambda c: sum(f.blocked for f in c.forwards)),
         calls=_per(main, lambda c: c.calls.count),
@@ -134,7 +135,7 @@ def with_memory(incore: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
         )
 
     addressed = any(place is not None for loop in loops for place in loop.places)
-    starts = range(_STARTS) if addressed else ()
+    starts = range(STARTS) if addressed else ()
     return replace(
         incore,
         crossing=crossing(False),
@@ -147,6 +148,15 @@ def with_memory(incore: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
 
 def _per(main: Sequence[LoopCost], count: Callable[[LoopCost], float]) -> float:
     return sum(count(c) / c.loop.iterations for c in main)
+
+
+def _unaligned(main: Sequence[LoopCost]) -> tuple[float, ...]:
+    """The cycles of the data ports per source iteration by place; empty where a loop has none."""
+    if not all(c.unaligned for c in main):
+        return ()
+    return tuple(
+        sum(c.unaligned[place] / c.loop.iterations for c in main) for place in range(STARTS)
+    )
 
 
 def _last(ladder: Sequence[RemainderLoop]) -> float:

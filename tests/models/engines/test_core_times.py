@@ -149,6 +149,23 @@ def test_accesses_that_cross_a_line_take_the_load_ports_again() -> None:
     assert times(made, np.inf, place=1).T_nOL[0] == 0.5, "no figure, no time"
 
 
+def test_unaligned_stores_take_the_store_port_longer_beside_the_loads() -> None:
+    """Whichever of the two takes longer; the crossed lines of stores are in their time."""
+    costs = replace(PLAIN, crossing=2.0)
+    made = result(
+        crossings=(0.0, 0.5, 2.0, *(9.0,) * 5), crossings_stores=(9.0,) * 8, ladder=(),
+        unaligned=(0.25, 2.0, 2.0, *(9.0,) * 5),
+    )  # fmt: skip
+
+    def T_nOL(place: int) -> float:
+        endless = runs(np.inf, align=at_start(place=place))
+        return float(run_times(loops([made]), endless, costs, 1).T_nOL[0])
+
+    assert T_nOL(0) == 0.5
+    assert T_nOL(1) == pytest.approx(2.0)
+    assert T_nOL(2) == pytest.approx(0.5 + 2.0 * 2)
+
+
 def test_expected_crossings_count_where_no_place_is_known() -> None:
     made = loops([result(crossing=0.25, crossing_stores=0.125)])
     assert made.crossing.tolist() == [[0.375] * PLACES]

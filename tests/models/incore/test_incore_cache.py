@@ -33,6 +33,7 @@ FULL = InCoreResult(
     crossings=(0.0, 0.5),
     crossing_stores=0.125,
     crossings_stores=(0.25, 1e-300),
+    unaligned=(0.5, 0.75),
     forwards=1.0,
     chain_forwards=0.5,
     forward_latency=Cycles(4.0),

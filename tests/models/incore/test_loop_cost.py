@@ -137,6 +137,8 @@ def test_forwarding_through_memory_is_on_the_chain_with_its_cycles() -> None:
     assert made.chain.cycles == pytest.approx(5 + 3 + 4)
     assert made.chain.forwards == 1
     assert cost(body, facts).chain.cycles == pytest.approx(5 + 3), "no figure, no cycles"
+    measured = replace(rates(), forward=12.0)
+    assert cost(body, facts, forward=4.0, rates=measured).chain.cycles == pytest.approx(12 + 3)
 
 
 def test_instructions_that_tables_lack_are_bounded_by_the_port_table() -> None:
@@ -322,6 +324,32 @@ def test_a_measured_rate_takes_the_place_of_the_tables() -> None:
     assert plain.moving == pytest.approx(2.0), "the store"
     assert scaled.moving == pytest.approx(1.0)
     assert scaled.limits["port 2 3"] == pytest.approx(2.0), "the addition, half a cycle before"
+
+
+def test_a_rate_says_nothing_of_wider_vectors() -> None:
+    """Units of 16 bytes take vectors of 32 twice, as the tables know and the rate of 16 does not."""
+    assert cost(AXPY, VECTOR, rates=rates(16, store=0.5, add=0.1)).limits == pytest.approx(
+        cost(AXPY, VECTOR).limits
+    )
+
+
+def test_stores_at_no_multiple_of_their_width_take_the_store_port_longer() -> None:
+    """An unaligned store takes half as long again as an aligned one."""
+    measured = cost(AXPY, VECTOR, rates=rates(store=2.0, unaligned=1.0))
+    assert measured.unaligned == pytest.approx((2.0, 3.0, 3.0, 3.0) * 2)
+    assert measured.moving == pytest.approx(2.0)
+    halves = cost(AXPY, VECTOR, rates=rates(16, store=2.0, unaligned=1.0))
+    assert halves.unaligned == pytest.approx((2.0, 3.0) * 4), "16 bytes are whole there"
+    assert cost(AXPY, VECTOR, rates=rates(store=2.0)).unaligned == ()
+    assert result(loop(AXPY), tables(VECTOR, rates=rates(store=2.0, unaligned=1.0))).unaligned == (
+        pytest.approx((0.5, 0.75, 0.75, 0.75) * 2)
+    )
+
+
+def test_work_that_the_tables_lack_is_added() -> None:
+    stored = ((r"vmovupd %ymm0, \(.*", ((6.0, frozenset("2")),)),)
+    made = replace(MADE_UP, additions=stored)
+    assert cost(AXPY, VECTOR, architecture=made).limits["port 2"] == pytest.approx(6.0)
 
 
 def test_narrow_loads_beside_vector_loads_take_what_was_measured() -> None:

@@ -37,6 +37,9 @@ class LoopArrays:
     """Cycles to issue the instructions around the hot loop."""
     crossing: Floats
     """(sweeps, PLACES): accesses that cross a line, by the place where the loop begins."""
+    unaligned: Floats
+    """(sweeps, PLACES): least T_nOL with stores that are not aligned, by the place where the loop
+    begins; 0 where unaligned stores were not measured."""
     window: Floats
     """(sweeps, 2): least T_OL of operations that wait for one another, and more of it per access
     that crosses a line."""
@@ -70,6 +73,7 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
         calls=column(float(r.calls > 0) for r in results),
         entry=column(float(r.entry) for r in results),
         crossing=np.array([_crossing(r) for r in results]).reshape(-1, PLACES),
+        unaligned=np.array([r.unaligned or (0.0,) * PLACES for r in results]).reshape(-1, PLACES),
         window=np.array([r.window for r in results], dtype=np.float64).reshape(-1, 2),
         rungs=np.array([_rungs(r) for r in results]).reshape(-1, _RUNGS, 3),
         leaves=column(float(r.leaves and len(r.ladder) > 1) for r in results),
@@ -79,10 +83,12 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
 
 def _crossing(result: InCoreResult) -> list[float]:
     """The vector loads and stores that cross a cache line, for each place in a line where the loop
-    may begin.
+    may begin; only the loads where the time of unaligned stores is known.
     """
     loads = result.crossings or (result.crossing,) * PLACES
     stores = result.crossings_stores or (result.crossing_stores,) * PLACES
+    if result.unaligned:
+        return list(loads)
     return [a + b for a, b in zip(loads, stores, strict=True)]
 
 
@@ -131,7 +137,8 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
     waiting = loop.window[:, 0] + crossing * loop.window[:, 1]
     T_OL = T_OL + np.where(crossing > 0, np.maximum(0.0, waiting - loop.T_OL), 0.0)
     entry = _entry(loop, run.length, costs) * (1 + run.cut)
-    T_nOL = T_nOL + crossing * costs.crossing
+    unaligned = (run.align * loop.unaligned).sum(axis=1)
+    T_nOL = np.maximum(T_nOL + crossing * costs.crossing, unaligned)
     cycle = costs.core_cycle
     return InCoreTimes(T_OL=T_OL * cycle, T_nOL=T_nOL * cycle, entry=entry * cycle)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from autotune.domain.machine import PortTable
 from autotune.models.incore.assembly.hot_loops import HotLoops
-from autotune.models.incore.assembly.instructions import Instruction
+from autotune.models.incore.assembly.instructions import DOUBLE, Instruction
 from autotune.models.incore.assembly.loop_passes import HotLoop
 from autotune.models.incore.cost import (
     library_calls,
@@ -31,6 +31,9 @@ from autotune.models.incore.osaca.instruction_forms import (
     whole,
 )
 from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+
+STARTS = 8
+"""Places in a cache line, in doubles, at which rows may begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,9 @@ class LoopCost:
     moving: float
     chain: DependencyChain
     window: WindowLimit
+    unaligned: tuple[float, ...]
+    """The least cycles of its data ports, by the bytes that all rows lie behind the places in the
+    code, in doubles; empty where unaligned stores were not measured."""
     forwards: tuple[ForwardedLoad, ...]
     calls: LibraryCalls
     replaced: Mapping[str, str]
@@ -120,7 +126,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     forwards = memory_corrections.forwards(loop)
     carried = DependencyChain(0.0, 0.0)
     if loop.depth:
-        carried = chain(steps, forwards, tables.forward or 0.0)
+        carried = chain(steps, forwards, _forward(steps, tables))
     every = [uop for uops in work for uop in uops]
     data, other = port_pressure.split(every, tables.architecture.data)
     moving, computing = port_pressure.least(data), port_pressure.least(other)
@@ -149,6 +155,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         moving=moving.cycles + bound[1],
         chain=carried,
         window=ahead,
+        unaligned=_unaligned(loop, work, tables),
         forwards=tuple(forwards),
         calls=calls,
         replaced=replaced,
@@ -185,6 +192,40 @@ def _window(
     return WindowLimit(aligned, max(0.0, across - aligned) / sum(rows))
 
 
+def _forward(steps: Sequence[ChainInstruction], tables: InstructionTables) -> float:
+    """Cycles from a store to a load that reads it, beyond an ordinary load: as measured where it
+    was, else by the tables.
+    """
+    if tables.rates is None or not tables.rates.forward:
+        return tables.forward or 0.0
+    return max(0.0, tables.rates.forward - max((s.load for s in steps if s.loads), default=0.0))
+
+
+def _unaligned(
+    loop: HotLoop, work: Sequence[tuple[Uop, ...]], tables: InstructionTables
+) -> tuple[float, ...]:
+    """The least cycles of the data ports of a pass by the place where the rows begin."""
+    rates, data = tables.rates, tables.architecture.data
+    if rates is None or not rates.unaligned:
+        return ()
+    begin = memory_corrections.start(loop)
+    return tuple(
+        port_pressure.least(
+            [
+                (cycles * (1.0 + share * rates.unaligned), ports)
+                for uops, share in zip(
+                    work,
+                    memory_corrections.unaligned(loop, DOUBLE * place - begin, rates.width),
+                    strict=True,
+                )
+                for cycles, ports in uops
+                if ports <= data
+            ]
+        ).cycles
+        for place in range(STARTS)
+    )
+
+
 def _works(instruction: Instruction) -> bool:
     return instruction.work != "none" or bool(instruction.loads or instruction.stores)
 
@@ -212,6 +253,9 @@ def _uops(
     for pattern, right in architecture.corrections:
         if re.fullmatch(pattern, own_form.text):
             computing = right
+    for pattern, more in architecture.additions:
+        if re.fullmatch(pattern, own_form.text):
+            computing += more
     return (*computing, *moving) if instruction.loads or instruction.stores else computing
 
 

@@ -63,9 +63,12 @@ class VectorRates:
         self, instruction: Instruction, uops: tuple[Uop, ...], architecture: OsacaArchitecture
     ) -> tuple[Uop, ...]:
         """The work of an instruction as measured: arithmetic and data transfer each by their own
-        rate; unchanged where it was not measured, as for an instruction that loads and stores.
+        rate; unchanged where it was not measured, for vectors wider than those that were, and for
+        an instruction that loads and stores.
         """
         wide = max(instruction.loads, instruction.stores, instruction.lanes * DOUBLE)
+        if wide > self.width:
+            return uops
         narrower = wide < self.width
         moving, computing = port_pressure.split(uops, architecture.data)
         addressing, computing = port_pressure.split(computing, architecture.address)
@@ -83,6 +86,14 @@ class VectorRates:
         """The vector operations that can wait at a time; None: not measured."""
         waiting = self.rates.get("vector_window")
         return None if waiting is None or waiting.cycles < 1 else round(waiting.cycles)
+
+    @property
+    def unaligned(self) -> float:
+        """Relative to the time of a vector store, what one at no multiple of its width takes more;
+        0: nothing, or not measured.
+        """
+        more, store = self.rates.get("vector_unaligned"), self.rates.get("vector_store")
+        return more.cycles / store.cycles if more and store and store.cycles else 0.0
 
     def moving(
         self, instructions: Sequence[Instruction], work: Sequence[tuple[Uop, ...]], data: Ports

@@ -53,6 +53,25 @@ def row_vectors(loop: HotLoop) -> list[bool]:
     return [bool(stride and (loads or stores)) for loads, stores, stride in widths]
 
 
+def unaligned(loop: HotLoop, shift: int, width: int) -> list[float]:
+    """For each instruction, the share of passes in which it stores a vector of a row at a place
+    that is no multiple of its width, or of ``width``, where that is less.
+
+    ``shift``: as in ``crossing``.
+    """
+    shares: list[float] = []
+    every = zip(loop.strides, loop.places, _widths(loop, True), strict=True)
+    for stride, place, bytes_ in every:
+        whole = min(bytes_, width)
+        if not whole or not stride:
+            shares.append(0.0)
+        elif place is None or stride % whole:
+            shares.append(1.0 - DOUBLE / whole)
+        else:
+            shares.append(float((place + shift) % whole > 0))
+    return shares
+
+
 def _widths(loop: HotLoop, stored: bool) -> list[int]:
     """The bytes of a vector that each instruction loads (or stores); 0 for others and gathers."""
     widths = [i.stores if stored else i.loads for i in loop.instructions]

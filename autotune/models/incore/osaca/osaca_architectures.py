@@ -40,6 +40,8 @@ class OsacaArchitecture:
     corrections: tuple[tuple[str, tuple[Uop, ...]], ...] = ()
     """The true work of instructions where OSACA's table is known to be wrong: pattern of the form,
     and work on ports that are no data ports."""
+    additions: tuple[tuple[str, tuple[Uop, ...]], ...] = ()
+    """Work of instructions that OSACA's table lacks: pattern of the form, and the work."""
     address: frozenset[str] = frozenset()
     """Ports that generate addresses, where the data of loads and stores have ports of their own."""
     related: tuple[RelatedTable, ...] = ()
@@ -47,8 +49,6 @@ class OsacaArchitecture:
 
 
 _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
-    # one cycle on port 1 in OSACA 0.7.1; measured on family 19h: 1.27 cycles alone, 5.9 for four
-    # beside four shuffles of ports 1 and 2, 4.7 beside four additions of ports 2 and 3
     # no load in OSACA 0.7.1 where memory is read, changed and written: two addresses are generated
     "ZEN1": (
         (
@@ -56,7 +56,27 @@ _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
             ((1.0, frozenset("4567")), (2.0, frozenset("89"))),
         ),
     ),
+    # one cycle on port 1 in OSACA 0.7.1; measured on family 19h: 1.27 cycles alone, 5.9 for four
+    # beside four shuffles of ports 1 and 2, 4.7 beside four additions of ports 2 and 3
     "ZEN3": ((r"vpermpd \$.*%ymm\d+", ((1.0, frozenset("1")), (1.0, frozenset("12")))),),
+}
+
+
+_STORED = r"v?mov(?:[ahlu]p[ds]|s[ds]|nt\w+|dq[au]) {}\d+, .*\("
+_ADDED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
+    # measured on family 17h, model 1, halves of 16 bytes: a store beside 1, 2, 3 and 4 additions
+    # takes 1.05, 1.53, 2.04 and 2.53 cycles, beside as many multiplications 1.05, 1.10, 1.55 and
+    # 2.04, so that its data pass a pipe of the additions; a multiply-add beside 0, 1, 2 and 3
+    # additions takes .5, .72, 1.2 to 1.5 and 2.0: its third operand comes over a pipe of these,
+    # once for two that start together; a division with all digits in its quotient takes 4.5, not 4
+    "ZEN1": (
+        (_STORED.format("%xmm") + ".*", ((1.0, frozenset("2")),)),
+        (_STORED.format("%ymm") + ".*", ((2.0, frozenset("2")),)),
+        (r"vdiv[ps]d .*%xmm\d+", ((0.5, frozenset({"3DV"})),)),
+        (r"vdivpd .*%ymm\d+", ((1.0, frozenset({"3DV"})),)),
+        (r"vfn?m(?:add|sub)\w+ .*%xmm\d+", ((0.5, frozenset("3")),)),
+        (r"vfn?m(?:add|sub)\w+ .*%ymm\d+", ((1.0, frozenset("3")),)),
+    ),
 }
 
 
@@ -79,11 +99,17 @@ _RELATED: Mapping[str, tuple[RelatedTable, ...]] = {
 def _architecture(
     name: str, isa: Isa, data: str, issue: float, vector: int = 16
 ) -> OsacaArchitecture:
-    corrections = _CORRECTED.get(name, ())
     ports = frozenset(data.split())
-    address = frozenset(_ADDRESSES.get(name, "").split()) - ports
     return OsacaArchitecture(
-        name, isa, ports, issue, vector, corrections, address, _RELATED.get(name, ())
+        name=name,
+        isa=isa,
+        data=ports,
+        issue=issue,
+        vector=vector,
+        corrections=_CORRECTED.get(name, ()),
+        additions=_ADDED.get(name, ()),
+        address=frozenset(_ADDRESSES.get(name, "").split()) - ports,
+        related=_RELATED.get(name, ()),
     )
 
 

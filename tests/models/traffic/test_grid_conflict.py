@@ -108,11 +108,9 @@ def filled(made: GridConflicts, rows: int, width: int, cache: CacheLevel = L1) -
 
 
 @pytest.mark.parametrize("planes", [5, 8, 16])
-@pytest.mark.parametrize(("cache", "lines"), [(L1, 300.0), (L2, 3000.0)])
-def test_the_second_array_begins_in_a_page_of_its_own_behind_the_first(
-    planes: int, cache: CacheLevel, lines: float
-) -> None:
+def test_the_second_array_begins_in_a_page_of_its_own_behind_the_first(planes: int) -> None:
     """Planes of 504 points by 18 rows and ghost planes; they do not end with a page."""
+    cache, lines = L1, 300.0
     made = layout(500, radius=1, planes=planes, block=64)
     plane = strides(made.extents, 1)[0]
     assert plane * (planes + 2) % 512
@@ -192,3 +190,30 @@ def test_the_sets_of_many_rows_are_those_of_each_row(
     every = np.unique(first[:, None] + np.arange(lines)) % cache.sets
     expected = np.bincount(every, minlength=cache.sets)
     assert made._sets_of_rows(cache, 3000, lines).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(("rows", "width"), [(60, 60), (200, 40), (12, 200)])
+def test_a_plane_that_a_cache_holds_loses_no_lines_from_one_sweep_to_the_next(
+    rows: int, width: int
+) -> None:
+    """Its rows lie one behind the other in all sets, not in those of a few rows."""
+    reads = accesses({"u": ((1, 0, 0), (0, 0, 1), (0, 0, 0), (-1, 0, 0))}, "v")
+    shape = GridShape((rows, 1, width), (rows, 1, width), 1, reads, planar=True)
+    made = GridConflicts(shape, {"u": 0, "v": 1}, (rows, width), 0)
+    held = np.array([2.0 * rows * (width + 2) * 8])
+    assert held[0] < L2.size
+    assert made.find([L2], 1, held, np.array([0.125])) == []
+
+
+def test_planes_of_a_narrow_block_pile_up() -> None:
+    """Rows of 4 KiB without padding: eight planes of a block of 16 points meet in few sets."""
+    made = layout(510, radius=1, planes=64, block=16)
+    assert strides(made.extents, 1)[1] * 8 == 4096
+    lines = 16 * 8 * 2 * 3.0
+    sets = made._sets(L2, made._starts(range(16), range(8)), 3)
+    filled = sets * (lines / sets.sum())
+    lost = 0.25 * sets[filled > 8].sum() / sets.sum()
+    assert lost > 0
+    conflict = crowd(made.find([L2], 500, np.array([lines * 64]), np.array([0.25])), "L2")
+    assert conflict is not None
+    assert conflict.lines == pytest.approx(lost)

@@ -10,6 +10,7 @@ rows of a narrow block pile up in few sets, and less of the cache is there than 
 
 Two ways to lose lines: more rows side by side in one set than it has ways; and, over the steps
 until a line is touched again, more lines in a set than ways although the cache would hold them.
+The steps until then span rows of a block, some of its planes, or planes of the whole grid.
 """
 
 import math
@@ -71,8 +72,10 @@ class GridConflicts:
                 )
         return conflicts
 
-    def _starts(self, rows: Sequence[int]) -> npt.NDArray[np.int64]:
-        """The first elements of the row streams of a point, for rows j of a block."""
+    def _starts(
+        self, rows: Sequence[int], planes: Sequence[int] = range(1)
+    ) -> npt.NDArray[np.int64]:
+        """The first elements of the row streams of a point, for rows j in some planes."""
         *outer, _ = strides(self.extents, self.shape.radius, self.pad_lines)
         plane, line = (outer[0], 0) if self.shape.planar else (outer[0], outer[1])
         page = PAGE // DOUBLE
@@ -80,9 +83,10 @@ class GridConflicts:
         size += _SHIFT_LINES * LINE
         return np.unique(
             [
-                self.places[access.parameter] * size + dk * plane + (dj + row) * line
+                self.places[access.parameter] * size + (dk + k) * plane + (dj + row) * line
                 for access in self.shape.accesses
                 for dk, dj in access.rows
+                for k in planes
                 for row in rows
             ]
         ) + self.shape.radius * (plane + line + 1)
@@ -91,27 +95,44 @@ class GridConflicts:
         self, cache: CacheLevel, distance: Floats, lines: Floats
     ) -> tuple[int, float] | None:
         """The most lines in a set, and the lost lines per point; None if none are lost."""
-        per_line = cache.line // DOUBLE
         lines_between = distance / cache.line
         reused = lines_between <= cache.sets * cache.ways
         if not reused.any():
             return None
-        width = self.shape.blocks[2] // per_line + 1
-        if width >= cache.sets:
-            return None
         lost, most = 0.0, 0.0
-        near, far = (self._sets_of_rows(cache, rows, width) for rows in self._windows())
         for count, moved in zip(lines_between[reused], lines[reused], strict=True):
-            sets = near if count <= _NEAR * near.sum() else far
+            sets = self._filled(cache, float(count))
+            if sets is None:
+                continue
             filled = sets * (count / sets.sum())
             crowd = filled > cache.ways
             lost += float(moved * sets[crowd].sum() / sets.sum())
             most = max(most, float(filled.max(initial=0.0, where=crowd)))
         return (round(most), lost) if lost else None
 
-    def _windows(self) -> tuple[int, int]:
-        """The numbers of rows of a block that reuse along j, and along k, reaches back."""
-        return 1, self.shape.blocks[1]
+    def _filled(self, cache: CacheLevel, count: float) -> Floats | None:
+        """The number of lines in each set of those among which ``count`` lines lie: of a row of a
+        block, of its rows in a plane, of planes of a block, or of planes of the grid; None where
+        rows are so long that they fill all sets alike.
+        """
+        _, rows, width = self.shape.blocks
+        along = width // (cache.line // DOUBLE) + 1
+        if along >= cache.sets:
+            return None
+        for some in (1, rows):
+            sets = self._sets_of_rows(cache, some, along)
+            if count <= _NEAR * sets.sum():
+                return sets
+        for depth, rows, width in (self.shape.blocks, self.shape.extents):
+            along = width // (cache.line // DOUBLE) + 1
+            planes = math.ceil(count / (len(self.shape.accesses) * rows * along))
+            if planes <= depth:
+                break
+        if along >= cache.sets:
+            return None
+        if planes == 1:
+            return self._sets_of_rows(cache, rows, along)
+        return self._sets(cache, self._starts(range(rows), range(min(planes, depth))), along)
 
     def _sets_of_rows(self, cache: CacheLevel, rows: int, width: int) -> Floats:
         """The number of lines in each set, for so many rows of a block.

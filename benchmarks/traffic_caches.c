@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "program.h"
 #include "ranks.h"
@@ -112,12 +113,44 @@ static int touch(int level, uint64_t line, int dirty)
     return 0;
 }
 
+/* Windows of pipelines are mapped twice: the pages of the file that lie behind their addresses. */
+enum { PAGES = 1 << 16, PAGE_SHIFT = 12 };
+static uintptr_t windows_begin, windows_end, page_of[PAGES];
+
+void *__real_mmap(void *at, size_t bytes, int rights, int flags, int file, off_t from);
+
+void *__wrap_mmap(void *at, size_t bytes, int rights, int flags, int file, off_t from)
+{
+    void *const found = __real_mmap(at, bytes, rights, flags, file, from);
+    if (file < 0 || found == MAP_FAILED)
+        return found;
+    const uintptr_t begin = (uintptr_t)found;
+    if (!windows_begin)
+        windows_begin = begin;
+    windows_end = begin + bytes;
+    if (windows_end - windows_begin > (uintptr_t)PAGES << PAGE_SHIFT)
+        fail("windows are larger than expected");
+    for (uintptr_t page = 0; page < bytes >> PAGE_SHIFT; page++)
+        page_of[((begin - windows_begin) >> PAGE_SHIFT) + page] =
+            ((uintptr_t)from >> PAGE_SHIFT) + page;
+    return found;
+}
+
+static uintptr_t in_memory(uintptr_t address)
+{
+    if (address < windows_begin || address >= windows_end)
+        return address;
+    const uintptr_t inside = address - windows_begin;
+    const uintptr_t offset = inside & (((uintptr_t)1 << PAGE_SHIFT) - 1);
+    return windows_begin + (page_of[inside >> PAGE_SHIFT] << PAGE_SHIFT) + offset;
+}
+
 static void access_bytes(const volatile void *address, long bytes, int dirty)
 {
     const uintptr_t first = (uintptr_t)address / line_bytes;
     const uintptr_t last = ((uintptr_t)address + (uintptr_t)bytes - 1) / line_bytes;
     for (uintptr_t line = first; line <= last; line++)
-        touch(0, line, dirty);
+        touch(0, in_memory(line * line_bytes) / line_bytes, dirty);
 }
 
 #define HOOKS(n)                                                                                 \

@@ -318,7 +318,8 @@ class _Programs:
             subprocess.run(traced, cwd=place, check=True)
             objects = [name.replace(".c", ".o") for name in sweeps]
             files = ["traffic_caches.c", *rest, *objects]
-            whole = ["gcc", *flags, "-O2", *files, "-o", "program", "-lm"]
+            whole = ["gcc", *flags, "-O2", *files, "-Wl,--wrap=mmap"]
+            whole += ["-o", "program", "-lm"]
             subprocess.run(whole, cwd=place, check=True)
         return str(place / "program")
 

@@ -327,7 +327,7 @@ def test_a_measured_rate_takes_the_place_of_the_tables() -> None:
 
 
 def test_a_rate_says_nothing_of_wider_vectors() -> None:
-    """Units of 16 bytes take vectors of 32 twice, as the tables know and the rate of 16 does not."""
+    """Units of 16 bytes take vectors of 32 twice; the tables know that, the rate of 16 does not."""
     assert cost(AXPY, VECTOR, rates=rates(16, store=0.5, add=0.1)).limits == pytest.approx(
         cost(AXPY, VECTOR).limits
     )

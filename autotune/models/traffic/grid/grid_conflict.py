@@ -159,4 +159,4 @@ class GridConflicts:
         np.add.at(change, first % cache.sets, 1)
         np.add.at(change, first % cache.sets + length, -1)
         filled = np.cumsum(change).reshape(2, cache.sets).sum(axis=0)
-        return filled.astype(np.float64)
+        return np.asarray(filled, dtype=np.float64)

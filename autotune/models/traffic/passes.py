@@ -48,6 +48,8 @@ class Touch(NamedTuple):
     trails: tuple[Trail, ...]
     past: float = 0.0
     """Share of the lines that are stored past the caches."""
+    beyond: float = 0.0
+    """Components that it touches beside those that the pass computes, as a share of these."""
 
 
 class Pass(NamedTuple):
@@ -94,6 +96,8 @@ class AccessCluster(NamedTuple):
     read: bool
     written: bool
     trails: tuple[Trail, ...]
+    span: int = 0
+    """Components from its smallest to its largest offset."""
 
 
 def blocks(n: int, granule: int, threads: int) -> list[tuple[int, int]]:
@@ -246,7 +250,8 @@ class _Builder:
         call = step.calls[number]
         key = (id(call), segment)
         if key not in self.made:
-            self.made[key] = self.iterations(call.sweep, segment, whole), self.touch(call, segment)
+            made = self.touch(call, segment, whole)
+            self.made[key] = self.iterations(call.sweep, segment, whole), made
         iterations, touches = self.made[key]
         return Pass(number, iterations, touches, whole)
 
@@ -259,8 +264,12 @@ class _Builder:
         start, stop = self.snap(lower), self.snap(upper)
         return components * self.length(segment) / (self.cuts[stop] - self.cuts[start])
 
-    def touch(self, call: SweepCall, segment: int) -> tuple[Touch, ...]:
-        """The objects that a call touches on a segment."""
+    def touch(self, call: SweepCall, segment: int, whole: bool) -> tuple[Touch, ...]:
+        """The objects that a call touches on a segment.
+
+        Offsets reach beyond the range of a sweep that covers the segment. What boundary rows reach
+        is touched by such a sweep too.
+        """
         key = (call.sweep, segment)
         if key not in self.clusters:
             far = self.length(segment) / 2
@@ -268,13 +277,15 @@ class _Builder:
         rows = dict(call.rows)
         segments = len(self.cuts) - 1
         touches = []
-        for parameter, shift, read, written, trails in self.clusters[key]:
+        lower, upper = self.clip(self.shapes[call.sweep])
+        for parameter, shift, read, written, trails, span in self.clusters[key]:
             row, remote = rows[parameter], False
             index = row * segments + segment
             if shift:
                 index, remote = self.elsewhere(row, segment, shift)
             past = self.shapes[call.sweep].past if written else 0.0
-            touches.append(Touch(row, index, read, written, remote, trails, past))
+            beyond = min(1.0, span / (upper - lower)) if whole else 0.0
+            touches.append(Touch(row, index, read, written, remote, trails, past, beyond))
         return tuple(touches)
 
     def elsewhere(self, row: int, segment: int, shift: int) -> tuple[int, bool]:
@@ -328,6 +339,7 @@ def clusters(accesses: Sequence[RowAccess], far: float, line: int) -> tuple[Acce
             _trails(part, offsets, line)
             + _summed(access, part, float(swept))
             + _gathered(access, part, line),
+            part[0] - part[-1],
         )
         for access, shift, part in split
     )

@@ -137,7 +137,11 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
     remote = np.array([touch.remote for _, touch in touches] + [False] * extra)
     written = np.array([touch.written for _, touch in touches] + [False] * extra)
     stores = [t.written and not t.read for _, t in touches] + [False] * len(trails) + [True] * far
-    shares = [1 - t.past for _, t in touches] + [t[3] for t in trails] + [t.past for _, t in beyond]
+    shares = (
+        [1 - t.past + t.beyond for _, t in touches]
+        + [t[3] for t in trails]
+        + [t.past for _, t in beyond]
+    )
     return ThreadStreams(
         owner=owner,
         row=np.array(rows, dtype=np.int64),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from autotune.models.traffic.passes import ThreadPasses, Touch, Trail, clusters, thread_passes
+from autotune.models.traffic.reuse_distance import streams
 from autotune.models.traffic.schedule import CallPhase, Schedule, SweepCall, TimeStep
 from autotune.models.traffic.sweep_shape import RowAccess, SweepShape
 
@@ -124,6 +125,16 @@ def test_trailing_offsets_of_another_line_are_trails() -> None:
     (near,) = passes([reads(8, 0)])
     ((touch,),) = touches(near)
     assert touch.trails == (Trail(8, (8 + 8) * 8 + 56),)
+
+
+def test_offsets_bring_in_what_lies_beside_the_range_of_a_sweep() -> None:
+    """[100, 900) read at j - 100 and j + 100 touches 1000 components, 200 more than it computes."""
+    (made,) = passes([reads(100, 0, -100, lower=100, upper=900)])
+    (*_, (touch,)) = [found for found in touches(made) if found]
+    assert touch.beyond == pytest.approx(200 / 800)
+    found = streams(made, 64)
+    (computed,) = {item.iterations for item in found.passes}
+    assert computed * found.lines[0] == pytest.approx(1000 / 8)
 
 
 @pytest.mark.parametrize(("threads", "remote"), [(1, False), (2, True)])

@@ -178,7 +178,7 @@ def recheck(machine: Machine) -> Recheck:
         raise WorkFailed(f"the host could not be measured: {detail}")
     clock, _ = estimates.clock(chains)
     line = _line_of_another_core(program, machine, curve.threads, clock)
-    known = calibration.constant("core_to_core", curve.threads)
+    calibrated = calibration.constant("core_to_core", curve.threads)
     now = estimates.curves(streams, clock)[0].bandwidth[0] * clock
     return Recheck(
         clock=clock,
@@ -188,7 +188,9 @@ def recheck(machine: Machine) -> Recheck:
         bandwidth_ratio=now / (curve.at(size) * calibration.clock),
         contended=load.contended([*chains, *streams]),
         line_of_another_core=line,
-        line_ratio=line / known.value if line and known and known.value > 0 else None,
+        line_ratio=line / calibrated.value
+        if line and calibrated and calibrated.value > 0
+        else None,
     )
 
 

@@ -93,7 +93,7 @@ class OsacaPool:
         self, worker: OsacaWorker, part: Sequence[tuple[str, Instruction]]
     ) -> list[tuple[str, Answer]]:
         answered = self._answers(worker, self._architecture.name, part)
-        own = {port for _, answer in answered for port in _ports(answer)}
+        ports = {port for _, answer in answered for port in _ports(answer)}
         for table in self._architecture.related:
             lacking = [
                 (text, instruction)
@@ -103,7 +103,10 @@ class OsacaPool:
             if lacking:
                 theirs = dict(self._answers(worker, table.name, lacking))
                 answered = [
-                    (text, borrowed(answer, theirs[text], table, own) if text in theirs else answer)
+                    (
+                        text,
+                        borrowed(answer, theirs[text], table, ports) if text in theirs else answer,
+                    )
                     for text, answer in answered
                 ]
         return answered
@@ -145,9 +148,9 @@ def borrowed(mine: Answer, theirs: Answer, table: RelatedTable, ports: Collectio
     bytes_ = max((_WIDTHS.get(name[:3], 0) for name in registers), default=0)
     pieces = max(1.0, bytes_ / table.width)
     kept = [
-        [cycles * pieces, own]
+        [cycles * pieces, shared]
         for cycles, names in uops
-        if (own := [name for name in names if name in ports])
+        if (shared := [name for name in names if name in ports])
     ]
     changed = {"uops": kept, "known": True, "taken_as": f"in {table.name}"}
     return {**theirs, **changed, "forward": mine.get("forward"), "ports": mine.get("ports")}

@@ -7,8 +7,9 @@ The loops are those of the IVPs and stencils that come along and of ``unseen``: 
 linear combinations in several loop orders, sums over stages in several passes, fused and unrolled
 ones, results in registers, vectors of four doubles; by gcc and (where installed) clang, at -O2 and
 -O3 in turn. Each runs alone on rows of its own that fit in L1 (the probes of `autotune measure
---dissect`), in interleaved rounds of short launches. A chain of dependent additions runs before
-each launch: its rate is the clock, so that a figure is a ratio of two times of one moment. The
+--dissect`), in interleaved rounds of short launches. A chain of dependent additions runs between
+the launches: its rate is the clock, so that a figure is a ratio of two times of one moment. A
+launch between two chains that differ by more than 2 % counts only where a loop has no others. The
 cycles of a loop are the lower quartile over its launches.
 
 Predicted is what engine reuse charges for the same loop, number of components and place: the larger
@@ -51,6 +52,8 @@ _CHAIN = 0.0015
 """Seconds of a chain of additions."""
 _UNTIL = 0.05
 _QUICK = 3
+_STEADY = 0.02
+"""Relative difference of the clock before and after a launch."""
 
 
 def main() -> None:
@@ -96,23 +99,32 @@ def _arguments() -> argparse.Namespace:
 def _measured(
     subjects: Sequence[MeasuredLoop], measurer: HostMeasurer, rounds: int
 ) -> dict[str, list[float]]:
-    """Cycles per source iteration of every launch, by the clock of the chain before it."""
+    """Cycles per source iteration of the launches, by the clock before and after each."""
     probes = [loop.probe() for loop in subjects]
     dissector = Dissector(measurer, probes, _silent)
     dissector.build()
     chain = host_probe.build()
-    clocks: dict[tuple[int, int], float] = {}
+    order: dict[tuple[int, int], int] = {}
+    clocks: list[float] = []
 
     def clock(outcome: ProbeOutcome, launch: int) -> None:
-        clocks[id(outcome), launch] = _clock(chain)
+        order[id(outcome), launch] = len(clocks)
+        clocks.append(_clock(chain))
 
     dissector.run(rounds, before=clock)
+    clocks.append(_clock(chain))
     cycles: dict[str, list[float]] = defaultdict(list)
     for loop, outcome in zip(subjects, dissector.outcomes, strict=True):
+        steady: list[float] = []
         for launch, time in launch_times.by_launch(outcome.samples).items():
-            ticks = time.seconds * clocks[id(outcome), launch]
-            cycles[loop.name].append(ticks / loop.iterations)
-        if loop.name not in cycles:
+            at = order[id(outcome), launch]
+            before, after = clocks[at : at + 2]
+            ticks = time.seconds * (before + after) / 2 / loop.iterations
+            cycles[loop.name].append(ticks)
+            if abs(after / before - 1) <= _STEADY:
+                steady.append(ticks)
+        cycles[loop.name] = steady or cycles[loop.name]
+        if not cycles[loop.name]:
             print(f"{loop.name}: {outcome.reason}")
     return cycles
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from accuracy_cells import UNSEEN, size_of
+from accuracy_cells import size_of
+from accuracy_sets import FRESH, UNSEEN
 
 from autotune import paths
 from autotune.codegen.c import emit
@@ -221,7 +222,8 @@ def _rules(rules: tuple[str, ...]) -> Iterator[str]:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.yaml"))
+    """The problems of a folder, without those that accuracy.py keeps for judging."""
+    return sorted(path for path in folder.glob("*.yaml") if path.stem not in FRESH)
 
 
 def _loop(want: _Wanted, candidate: Candidate, placed: PlacedSweep) -> MeasuredLoop:

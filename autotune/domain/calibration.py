@@ -267,7 +267,9 @@ class Calibration:
         return _along([n for n, _ in factors], [ratio for _, ratio in factors], streams)
 
     def constant(self, name: str, threads: int = 1) -> Constant | None:
-        """A constant by its name, at the nearest measured thread count; None if not measured."""
+        """A constant by its name, at the measured thread count nearest by ratio; None if not
+        measured.
+        """
         by_name = {
             int(count or 1): value
             for (base, _, count), value in (
@@ -275,7 +277,8 @@ class Calibration:
             )
             if base == name and (not count or count.isdigit())
         }
-        return by_name[min(by_name, key=lambda n: (abs(n - threads), n))] if by_name else None
+        near = min(by_name, key=lambda n: (abs(math.log(n / threads)), n), default=0)
+        return by_name.get(near)
 
     def barrier(self, threads: int) -> Seconds:
         """Seconds of one barrier: linear between measured thread counts, proportional beyond."""

@@ -20,7 +20,7 @@ from autotune.domain.machine import Machine
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.measuring.host import calibration_plan, estimates, host_facts, host_probe
 from autotune.measuring.host import constants as host_constants
-from autotune.measuring.host.calibration_plan import SHORT, Block, CalibrationPlan
+from autotune.measuring.host.calibration_plan import CHAINS, SHORT, Block, CalibrationPlan
 from autotune.measuring.host.constants import ProbeConditions
 from autotune.measuring.host.host_probe import HostProbe, Kind, ProbeItem, ProbeRun, ProbeSample
 from autotune.measuring.host.stored_calibrations import identity, save, stored
@@ -34,12 +34,8 @@ Progress = Callable[[str, float], None]
 DEFAULT_BUDGET = 45.0
 """Seconds of wall time."""
 _MOST_ROUNDS = 15
-_CHAINS = 6
-"""Number of chains of additions in a round."""
 _CHAIN = 0.01
-"""Seconds of one of them in a new check."""
-_WIDE = 4
-"""Number of such chains beside vector operations."""
+"""Seconds of a chain of additions in a new check."""
 _BESIDE: tuple[Kind, ...] = ("update", "divide")
 """Kinds of streams that other work runs beside."""
 _LEAST_SLOT = 0.05
@@ -51,7 +47,7 @@ _MODES = 2.0
 _HOLDS = 0.2
 """Relative change of clock or bandwidth up to which a calibration counts as valid."""
 _RECHECK = 1.5
-"""Seconds of all launches of a new check together."""
+"""Seconds of all launches of a new check of clock and bandwidth together."""
 
 
 def calibrate(
@@ -138,7 +134,8 @@ class Recheck:
 
 
 def recheck(machine: Machine) -> Recheck:
-    """Measure clock and memory bandwidth again, within two seconds once the program is built.
+    """Measure clock, memory bandwidth and lines of other cores again, within about two seconds once
+    the program is built.
 
     Beside other processes a short launch may see a disturbed phase only, so there are several, and
     of all their samples the least disturbed ones count, as in a calibration. Raises InputError for
@@ -167,7 +164,7 @@ def recheck(machine: Machine) -> Recheck:
         left = (deadline - time.monotonic()) / (_LAUNCHES - number)
         if left < _LEAST_SLOT:
             break
-        items = [ProbeItem(kind="clock")] * _CHAINS
+        items = [ProbeItem(kind="clock")] * CHAINS
         ran = host_probe.run(program, curve.threads, items, sample=_CHAIN, until=left / 3)
         chains += ran.samples
         items = [host_probe.load(size)] * 9
@@ -197,8 +194,7 @@ def recheck(machine: Machine) -> Recheck:
 def _line_of_another_core(
     program: HostProbe, machine: Machine, threads: int, clock: Hertz
 ) -> float | None:
-    """Cycles per line that the next core has just written, in a tenth of a second; None where it
-    was not measured.
+    """Cycles per line that the next core has just written; None where it was not measured.
 
     The cores of a guest move between those of its host, which share a cache or do not.
     """
@@ -238,9 +234,9 @@ class _Session:
             share = 1 / (len(counts) - position) if number == 0 else 1.0
             short, long = self.plan.short(threads), self.plan.long(threads)
             if threads == self.plan.threads[-1]:  # the clock that a full processor keeps up
-                long += [(ProbeItem(kind="clock"),)] * _CHAINS
+                long += [(ProbeItem(kind="clock"),)] * CHAINS
             if threads in (1, self.plan.threads[-1]):
-                long += [(ProbeItem(kind="wide"),)] * _WIDE
+                long += [(ProbeItem(kind="wide"),)] * CHAINS
                 long += self._overlap(threads)
             samples += self._run(threads, short, order, min(SHORT, self.plan.sample), share / 2)
             samples += self._run(threads, long, order, self.plan.sample, share)

@@ -25,14 +25,16 @@ WHOLE = 1024
 """Groups of a piece so long that its start does not matter."""
 CHAIN = 96
 """Dependent operations of a chain, more than can wait at a time where ports are not the limit."""
+CHAINS = 6
+"""Chains of additions in a round, with all threads, and with one and all beside vectors."""
 LARGEST_L1 = Bytes(2 * PAGE)
 """The largest working set that fits into every L1 together with the probe's other data."""
 
 RELOADED = 8
 """Pointers that an item of kind ``narrow`` loads in each pass."""
 
-PIECES, PIECES_OF_MEMORY = (1 << 12, 1 << 14), (1 << 12, 1 << 16)
-"""Groups of the pieces of work between two barriers, on lines from a cache and from memory."""
+PIECES = (1 << 12, 1 << 14)
+"""Groups of the pieces of work between two barriers."""
 
 ARITHMETIC: tuple[Kind, ...] = ("adds", "multiplies", "fused", "divides", "shuffles")
 """Kinds of independent vector operations."""
@@ -77,7 +79,7 @@ class CalibrationPlan:
             blocks.append((load(size), single_stream("update", size), single_stream("store", size)))
         blocks += [tuple(items) for items in map(stretches, levels.values())]
         if threads > 1:
-            blocks += [(load(size), *pieces(level, size)) for level, size in levels.items()]
+            blocks += [(load(size), *pieces(size)) for size in levels.values()]
         return blocks
 
     def short(self, threads: int) -> list[Block]:
@@ -116,7 +118,7 @@ class CalibrationPlan:
     @property
     def cost(self) -> Seconds:
         """Estimated time of one round."""
-        long = sum(len(block) for n in self.threads for block in self.long(n))
+        long = sum(len(block) for n in self.threads for block in self.long(n)) + 3 * CHAINS
         short = sum(len(block) for n in self.threads for block in self.short(n))
         # overlap, which depends on the first round
         overlap_items = 6 * sum(len(self.levels[n]) for n in {1, self.threads[-1]})
@@ -172,10 +174,9 @@ def stretches(size: Bytes) -> Iterator[ProbeItem]:
     yield long if near >= 2 * WHOLE * GROUP else load(near)
 
 
-def pieces(level: str, size: Bytes) -> Block:
-    """Items that read pieces of a working set in a level, with a barrier after each."""
-    groups = PIECES_OF_MEMORY if level == MEMORY else PIECES
-    return tuple(ProbeItem(kind="meet", bytes=size, streams=1, run=n) for n in groups)
+def pieces(size: Bytes) -> Block:
+    """Items that read pieces of a working set, with a barrier after each."""
+    return tuple(ProbeItem(kind="meet", bytes=size, streams=1, run=n) for n in PIECES)
 
 
 def handed_lines(levels: Mapping[str, Bytes]) -> Block:

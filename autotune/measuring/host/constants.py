@@ -115,9 +115,11 @@ def _cycles(
     ``paced``: of the clock that the last chain of additions before the sample had, since the clock
     of a shared processor moves within a round.
     """
-    pace = float(clock)
+    pace, threads = float(clock), 0
     for sample in samples:
-        if paced and sample.item.kind == "clock":
+        if sample.threads != threads:
+            pace, threads = float(clock), sample.threads
+        if paced and sample.item.kind == "clock" and sample.busy >= BUSY:
             pace = 1 / sample.per_operation
         yield sample, sample.per_operation * pace
 
@@ -192,7 +194,6 @@ def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
         yield HostConstant(
             name="set_conflict",
             items=tuple((1, item) for item in reversed(clash)),
-            paced=True,
             value=lambda t: (t[0] - t[1]) * of.line / GROUP,
             source=f"{clash[0].streams} arrays in the same sets less as many apart",
         )
@@ -359,7 +360,7 @@ def lines_of_others(
 
 def _waiting(level: str, size: Bytes, threads: int) -> HostConstant:
     """The definition of what the last thread at a barrier is late, behind work on one level."""
-    behind = calibration_plan.pieces(level, size)
+    behind = calibration_plan.pieces(size)
     work = [item.run for item in behind]
 
     def share(times: Sequence[float]) -> float:

@@ -72,6 +72,7 @@ enum {
     PAGE = 4096,
     LARGE_PAGE = 2 << 20,
     PIECES = 4096, /* between barriers, that are looked at */
+    FEWEST_PIECES = 64, /* of a sample: of a single one, nobody is late beyond the slowest */
     APART = 5 * GROUP, /* arrays begin in different sets of L1 */
     STRIDE = 64
 };
@@ -112,7 +113,7 @@ typedef struct {
     item item;
     int threads;
     char **buffer; /* per thread */
-    char **small; /* the same for working sets below a large page, in pages of the usual size */
+    char **small; /* the same for small working sets, in pages of the usual size */
     char **hot;
 } job;
 
@@ -146,16 +147,15 @@ static uint64_t chain(uint64_t rounds, uint64_t y)
     return x;
 }
 
-/* the same while vectors of full width are multiplied: some processors lower their clock then */
-static uint64_t wide_chain(uint64_t rounds, uint64_t y, dvec v)
+/* the same while vectors of full width are multiplied: some processors lower their clock then; no
+   product waits for the one before it, so that only the additions take time */
+static uint64_t wide_chain(uint64_t rounds, uint64_t y, dvec c)
 {
     uint64_t x = 1;
-    dvec c = v;
     asm volatile("" : "+r"(y));
     for (uint64_t i = 0; i < rounds; ++i) {
-        TIMES8(TIMES8(ADD) asm volatile("" : "+x"(v)); v = v * c + c;)
+        TIMES8(TIMES8(ADD) asm volatile("" : : "x"(c * c + c)); asm volatile("" : "+x"(c));)
     }
-    asm volatile("" : : "x"(v));
     return x;
 }
 
@@ -644,10 +644,13 @@ static timing sample(const job *job, slot *slots, uint64_t count)
 static uint64_t measure(const job *job, slot *slots, double least, double end, timing *result)
 {
     kind kind = job->item.kind;
-    int chained = kind == KIND_clock || kind == KIND_wide || kind == KIND_add || kind == KIND_forward || kind == KIND_blocked;
+    int chained = kind == KIND_clock || kind == KIND_wide || kind == KIND_add
+                  || kind == KIND_forward || kind == KIND_blocked;
     uint64_t count = chained ? 1 << 13 : 1;
     if (kind == KIND_runs) /* all stretches once, so that they are where they stay */
         count = job->item.bytes / GROUP / (size_t)job->item.run;
+    const uint64_t fewest = kind == KIND_meet ? FEWEST_PIECES : 1;
+    count = count < fewest ? fewest : count;
     sample(job, slots, count);
     while (now() < end) {
         double begun = now();
@@ -661,13 +664,16 @@ static uint64_t measure(const job *job, slot *slots, double least, double end, t
             count *= 2;
         else
             count = (uint64_t)((double)count * 1.05 * least / took) + 1;
+        count = count < fewest ? fewest : count;
         if (chained)
             count = (count + 63) / 64 * 64;
     }
     return 0;
 }
 
-/* --- buffers: in large pages as those of programs, touched first by the thread that reads them --------------------------------------- */
+/* --- buffers ------------------------------------------------------------------------------------ */
+
+/* In large pages where those of programs are, each touched first by the thread that reads it. */
 
 static int provide(job *job, size_t bytes)
 {
@@ -718,7 +724,8 @@ static item parse(const char *text)
     kind k = 0;
     while (k < NO_KIND && (strlen(names[k]) != length || strncmp(text, names[k], length)))
         ++k;
-    int runs = k == KIND_runs, entry = k == KIND_entry, small = k == KIND_offset || k == KIND_behind || entry;
+    int runs = k == KIND_runs, entry = k == KIND_entry;
+    int small = k == KIND_offset || k == KIND_behind || entry;
     int reads = k == KIND_load || k == KIND_divide || k == KIND_update || k == KIND_store ||
                 k == KIND_clash || k == KIND_meet || in_turns(k);
     if ((reads || runs || small) && (!found.bytes || found.bytes % PAGE))

@@ -4,10 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from autotune.measuring.conditions.host_load import HostLoad, observe
+from autotune.measuring.conditions import host_load
+from autotune.measuring.conditions.host_load import HostLoad, large_pages, observe
 from autotune.measuring.conditions.quiet import OtherProcesses
 
 
@@ -63,3 +65,21 @@ def test_work_of_others_on_this_host_is_observed() -> None:
     assert of.cores >= 1
     assert of.load >= 0
     assert of.pressure is None or 0 <= of.pressure <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("always [madvise] never\n", "madvise"),
+        ("[always] madvise never", "always"),
+        ("?", "unknown"),
+    ],
+)
+def test_who_gets_large_pages_is_what_the_system_marks(
+    text: str, who: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "enabled"
+    monkeypatch.setattr(host_load, "_LARGE_PAGES", place)
+    assert large_pages() == "unknown"
+    place.write_text(text, encoding="ascii")
+    assert large_pages() == who

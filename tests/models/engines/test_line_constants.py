@@ -79,7 +79,7 @@ def test_a_measured_price_of_nothing_is_a_price() -> None:
     assert calibrated_costs(measured({"set_conflict": 0.0}), 1).conflict == 0.0
 
 
-@pytest.mark.parametrize(("threads", "value"), [(1, 10), (2, 20), (3, 20), (4, 40), (9, 40)])
+@pytest.mark.parametrize(("threads", "value"), [(1, 10), (2, 20), (3, 40), (4, 40), (9, 40)])
 def test_constants_are_those_of_the_nearest_number_of_threads(threads: int, value: float) -> None:
     machine = measured({"loop_entry": 10.0, "loop_entry@2": 20.0, "loop_entry@4": 40.0})
     assert calibrated_costs(machine, threads).loop_entry == value

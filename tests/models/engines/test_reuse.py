@@ -12,6 +12,7 @@ from made_programs import STEP, Broken, MadeUp, candidate, code, engine, predict
 from sample_nodes import calibrated, documented
 
 from autotune.codegen.tree.loop_tree import NodeBlock, Sync, Tiles
+from autotune.domain.calibration import Constant
 from autotune.domain.machine import Machine, Memory
 from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate, ExecutionLayout
@@ -61,6 +62,33 @@ def test_barriers_are_counted_by_thread_count() -> None:
     assert not [p for p in predict(calibrated(), made, 2000, 1).parts if p.kind == "barrier"]
     bare = predict(replace(documented(), barrier=None), made, 2000, 2)
     assert "barriers are not counted: the machine has no figure" in bare.notes
+
+
+@pytest.mark.parametrize(("n", "level"), [(2000, "L2"), (40_000_000, "MEM")])
+def test_threads_are_late_at_barriers_by_the_share_of_the_level(n: int, level: str) -> None:
+    """A share of the time before, of the level of the lines; in the core that of the innermost."""
+    made, plain = program(*STEP), calibrated()
+    assert plain.calibration is not None
+    shares = {"L2": 0.01, "L3": 0.01, "MEM": 0.05}
+    constants = {
+        f"waiting.{name}@2": Constant(
+            value=share, low=share, high=share, unit="1", source="probe", samples=3
+        )
+        for name, share in shares.items()
+    }
+    late = replace(plain, calibration=replace(plain.calibration, constants=constants))
+
+    def waits(machine: Machine, threads: int) -> tuple[float, float]:
+        found = predict(machine, made, n, threads)
+        assert found.seconds is not None
+        barriers = sum(p.seconds for p in found.parts if p.kind == "barrier")
+        return found.seconds - barriers, barriers
+
+    work, barriers = waits(plain, 2)
+    assert waits(late, 2)[0] == pytest.approx(work)
+    share = (waits(late, 2)[1] - barriers) / work
+    assert share == pytest.approx(shares[level], rel=0.15)
+    assert waits(late, 1) == waits(plain, 1)
 
 
 def test_between_barriers_the_slowest_thread_counts() -> None:

@@ -234,20 +234,22 @@ def test_equal_forms_are_asked_once_with_their_names_of_equal_cost(tmp_path: Pat
 def test_what_a_table_lacks_comes_from_that_of_a_later_generation(tmp_path: Path) -> None:
     """OSACA's table of Zen 1 has no shuffles. Its units of 16 bytes take wider vectors twice."""
     made = OsacaPool([OsacaWorker()], ARCHITECTURES["ZEN1"])
-    narrow, wide, moved, own = (
+    narrow, wide, moved, stored, own = (
         "vunpcklpd %xmm0, %xmm1, %xmm2", "vunpcklpd %ymm0, %ymm1, %ymm2",
-        "vmovhpd 8(%r8), %xmm0, %xmm1", "vaddpd %xmm0, %xmm1, %xmm2",
+        "vmovhpd 8(%r8), %xmm0, %xmm1", "vmovhpd %xmm0, 8(%r8)", "vaddpd %xmm0, %xmm1, %xmm2",
     )  # fmt: skip
     try:
-        known = made.facts(forms(narrow, wide, moved, own, "jne .L3"))
+        known = made.facts(forms(narrow, wide, moved, stored, own, "jne .L3"))
     finally:
         made.close()
     assert known[narrow].uops == ((1.0, frozenset("12")),)
     assert known[wide].uops == ((2.0, frozenset("12")),)
     assert {known[narrow].taken_as, known[wide].taken_as} == {"in ZEN2"}
     assert known[narrow].in_tables
-    loads = {port for _, ports in known[moved].uops for port in ports}
-    assert {"8D", "9D"} <= loads <= {"1", "2", "8", "9", "8D", "9D"}, "no port that Zen 1 lacks"
+    load = {(1.0, frozenset("89")), (1.0, frozenset({"8D", "9D"}))}
+    assert load <= set(known[moved].uops) <= load | {(1.0, frozenset("12"))}
+    store = {(1.0, frozenset("89")), (1.0, frozenset({"ST"}))}
+    assert store <= set(known[stored].uops) <= store | {(1.0, frozenset("12"))}, "not Zen 3's ports"
     assert known[own].taken_as is None
 
 

@@ -25,6 +25,7 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
     costs, calibration = line_costs(machine, threads, placement), machine.calibration
     if calibration is None or not calibration.curves:
         return costs
+    cycle = calibration.constant("core_cycle", threads)
     if placement != "compact":
         threads = threads_on_group(threads, machine.memory.cores, placement, machine.cores)
 
@@ -56,7 +57,7 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         loop_entry=value("loop_entry"),
         exit=value("predicted_exit"),
         stream_start=by_level("stream_start"),
-        core_cycle=value("core_cycle", 1.0),
+        core_cycle=1.0 if cycle is None else cycle.value,
         waiting=by_level("waiting"),
     )
 
@@ -78,8 +79,6 @@ def _measured_borders(costs: LineCosts) -> Floats:
         return costs.borders
     middle = (inside + outside) / 2
     below = int(np.flatnonzero(bandwidths > middle)[-1])
-    if below + 1 == len(sizes):
-        return costs.borders
     pair = slice(below, below + 2)
     border = np.exp(np.interp(-middle, -bandwidths[pair], sizes[pair]))
     return np.array([*costs.borders[:-1], max(float(border), float(costs.borders[-2]))])

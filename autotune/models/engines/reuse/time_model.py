@@ -382,7 +382,7 @@ def step_times(cycles: Floats, paths: StepPaths, clock: float) -> StepTimes:
 
     waits = np.add.reduceat(spent * paths.late[paths.entry], paths.cells)
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(slowest > 0, np.maximum.reduceat(waits, paths.regions) / slowest, 0.0)
+        shares = np.where(slowest > 0, waits[np.minimum(winner, number[-1])] / slowest, 0.0)
     barriers = paths.barriers + per_step(seconds * shares)
     whole = per_step(seconds)
     with np.errstate(divide="ignore", invalid="ignore"):

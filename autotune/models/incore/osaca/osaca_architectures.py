@@ -15,10 +15,7 @@ from autotune.models.incore.cost.port_pressure import Uop
 
 @dataclass(frozen=True, slots=True)
 class RelatedTable:
-    """The table of a later generation, for instructions that one's own table lacks.
-
-    Ports of equal names do the same work in both; those that only the later one has are left out.
-    """
+    """The table of a later generation, for instructions that one's own table lacks."""
 
     name: str
     width: int

@@ -4,12 +4,13 @@ Unknown forms are looked up in one batch. A worker needs half a second (with lar
 to start, so a second one starts only for batches that keep both busy for longer.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from autotune.models.answer_cache import Answer
 from autotune.models.incore import incore_cache
 from autotune.models.incore.assembly.instructions import Instruction
+from autotune.models.incore.assembly.x86 import X86
 from autotune.models.incore.osaca import instruction_forms
 from autotune.models.incore.osaca.equivalents import equivalents_of
 from autotune.models.incore.osaca.instruction_forms import FormProperties, InstructionForm
@@ -18,6 +19,12 @@ from autotune.models.incore.osaca.osaca_client import OsacaWorker, OsacaWorkerFa
 
 _WORTH = 400
 """Forms per worker above which a further worker pays."""
+PIPES = frozenset({"0", "1", "2", "3", "3DV"})
+"""Ports of vector arithmetic, which have the same names in related tables."""
+MOVES = tuple(
+    (text, X86().parse(text)) for text in ("vmovupd 8(%r8), %xmm0", "vmovupd %xmm0, 8(%r8)")
+)
+"""A plain load and a plain store of a vector."""
 _WIDTHS = {"xmm": 16, "ymm": 32, "zmm": 64}
 """Bytes of registers by the beginning of their names."""
 _ATONCE = 200
@@ -93,20 +100,19 @@ class OsacaPool:
         self, worker: OsacaWorker, part: Sequence[tuple[str, Instruction]]
     ) -> list[tuple[str, Answer]]:
         answered = self._answers(worker, self._architecture.name, part)
-        ports = {port for _, answer in answered for port in _ports(answer)}
         for table in self._architecture.related:
-            lacking = [
-                (text, instruction)
+            lacking = {
+                text: instruction
                 for (text, instruction), (_, answer) in zip(part, answered, strict=True)
                 if answer.get("known") is False and _works(instruction)
-            ]
+            }
             if lacking:
-                theirs = dict(self._answers(worker, table.name, lacking))
+                later = dict(self._answers(worker, table.name, list(lacking.items())))
+                moves = [a for _, a in self._answers(worker, self._architecture.name, MOVES)]
                 answered = [
-                    (
-                        text,
-                        borrowed(answer, theirs[text], table, ports) if text in theirs else answer,
-                    )
+                    (text, borrowed(answer, later[text], table, lacking[text], moves))
+                    if text in lacking
+                    else (text, answer)
                     for text, answer in answered
                 ]
         return answered
@@ -126,39 +132,46 @@ class OsacaPool:
             answers = reply.get("forms")
             if not isinstance(answers, list) or len(answers) != len(batch):
                 raise OsacaWorkerFailed("not one answer per form")
-            general = {"forward": reply.get("forward"), "ports": reply.get("ports")}
+            forward = reply.get("forward")
             for (text, _), answer in zip(batch, answers, strict=True):
                 if not isinstance(answer, dict):
                     raise OsacaWorkerFailed("an answer without ports")
-                answered.append((text, answer | general))
+                answered.append((text, {**answer, "forward": forward}))
         return answered
 
 
-def borrowed(mine: Answer, theirs: Answer, table: RelatedTable, ports: Collection[str]) -> Answer:
-    """The answer of a related table in the terms of one's own ports; ``mine`` where it has none.
+def borrowed(
+    lacking: Answer,
+    later: Answer,
+    table: RelatedTable,
+    instruction: Instruction,
+    moves: Sequence[Answer],
+) -> Answer:
+    """The answer of a related table for an instruction; ``lacking`` where it has none.
 
-    Vectors wider than a unit take as many times the cycles as they have pieces. Work on ports that
-    the architecture lacks is left out, as in every lower bound.
+    Taken over is the work on ``PIPES``, which mean the same in both; vectors wider than a unit take
+    as many times the cycles as they have pieces. Loads and stores are those of the architecture's
+    own table, in ``moves``. Work on other ports says nothing here, so that an instruction with such
+    work alone is not taken over.
     """
-    uops = theirs.get("uops")
-    if theirs.get("known") is not True or not isinstance(uops, list):
-        return mine
-    reads, writes = (theirs.get(key) for key in ("reads", "writes"))
-    registers = [*_words(reads), *_words(writes)]
-    bytes_ = max((_WIDTHS.get(name[:3], 0) for name in registers), default=0)
-    pieces = max(1.0, bytes_ / table.width)
-    kept = [
-        [cycles * pieces, shared]
-        for cycles, names in uops
-        if (shared := [name for name in names if name in ports])
-    ]
+    uops = later.get("uops")
+    if later.get("known") is not True or not isinstance(uops, list):
+        return lacking
+    inside = [(float(cycles), names) for cycles, names in uops if PIPES.issuperset(names)]
+    moved = (instruction.loads, instruction.stores)
+    if not any(moved) and len(inside) < len(uops):
+        return lacking
+    names = [*_words(later.get("reads")), *_words(later.get("writes"))]
+    wide = max((_WIDTHS.get(name[:3], 0) for name in names), default=0)
+    kept = [[cycles * max(1.0, wide / table.width), pipes] for cycles, pipes in inside]
+    for answer, size in zip(moves, moved, strict=True):
+        parts = answer.get("uops")
+        if size and isinstance(parts, list):
+            kept += [[float(c) * max(1.0, size / table.width), ports] for c, ports in parts]
+    if not kept:
+        return lacking
     changed = {"uops": kept, "known": True, "taken_as": f"in {table.name}"}
-    return {**theirs, **changed, "forward": mine.get("forward"), "ports": mine.get("ports")}
-
-
-def _ports(answer: Answer) -> list[str]:
-    """The names of all ports of the architecture that gave an answer."""
-    return _words(answer.get("ports"))
+    return {**later, **changed, "forward": lacking.get("forward")}
 
 
 def _words(value: object) -> list[str]:

@@ -16,6 +16,8 @@ _WITHIN = 2.0
 """Factor on the size of the caches before the last one with which data lie in the last one."""
 _FALL = np.log(1.25)
 """Least logarithm of the bandwidth of the last cache over that of memory that shows a border."""
+_NEAR = np.log(2.5)
+"""Largest logarithm of the ratio of two working sets between which a border is interpolated."""
 _MODES = 4.0
 """Factor around the measured value that contains the modes of transfers between cores."""
 
@@ -68,7 +70,8 @@ def _measured_borders(costs: LineCosts) -> Floats:
     What share of the last cache a thread has beside the others is no matter of its size alone: a
     guest does not see who shares it, and victims of inner caches take a part. Its border is the
     working set at which the bandwidth has fallen half way, in logarithms, from its own to that of
-    memory. Where the curve shows no such fall, the border is that of the machine file.
+    memory. The border of the machine file stands where the curve shows no such fall, shows it only
+    roughly, or between two points that have the border between them.
     """
     if costs.curve is None or len(costs.borders) < 2:
         return costs.borders
@@ -80,6 +83,9 @@ def _measured_borders(costs: LineCosts) -> Floats:
     middle = (inside + outside) / 2
     below = int(np.flatnonzero(bandwidths > middle)[-1])
     pair = slice(below, below + 2)
+    within = sizes[below] <= np.log(costs.borders[-1]) <= sizes[below + 1]
+    if within or sizes[below + 1] - sizes[below] > _NEAR:
+        return costs.borders
     border = np.exp(np.interp(-middle, -bandwidths[pair], sizes[pair]))
     return np.array([*costs.borders[:-1], max(float(border), float(costs.borders[-2]))])
 

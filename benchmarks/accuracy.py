@@ -8,14 +8,14 @@
 
 `measure` runs an exhaustive study per cell (problem x size x threads x build) in interleaved
 rounds, at least four; a cell that the store already holds is left out, so that it can be
-interrupted and resumed, and so is one whose compiler is
-not installed, or builds no OpenMP programs. The sets `unseen` and
-`unseen_stencils` (benchmarks/unseen) are of problems on which no constant was set; prices in core
-were mended after looking at nine-taps and burgers, so that these two are no longer unseen. On the
-problems of `fresh`, `fresh_stencils`, `fresh_builds` (gcc -O2, clang -O3) and `fresh_unpadded`
-(sizes that are powers of two) no constant was set; biharmonic2d-13pt showed that instructions that
-load and store were priced as loads, so that it is no longer unseen. `score` predicts every cell with
-the engine and the calibration of today and prints, for the six loop orders alone, the whole pool of PIRK variants and the stencils, by regime:
+interrupted and resumed, and so is one whose compiler is not installed, or builds no OpenMP
+programs. The sets `unseen` and `unseen_stencils` (benchmarks/unseen) are of problems on which no
+constant was set; prices in core were mended after looking at nine-taps and burgers, so that these
+two are no longer unseen. On the problems of `fresh`, `fresh_stencils`, `fresh_builds` (gcc -O2,
+clang -O3) and `fresh_unpadded` (sizes that are powers of two) no constant was set either;
+biharmonic2d-13pt showed that instructions that load and store were priced as loads, so that it is
+no longer unseen. `score` predicts every cell with the engine and the calibration of today and
+prints, for the six loop orders alone, the whole pool of PIRK variants and the stencils, by regime:
 
     mdev     median of abs((predicted - measured) / measured); p90 its 90th percentile; bias the
              mean without abs

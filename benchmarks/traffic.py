@@ -32,6 +32,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     parts = options.parts.split(",")
+    for name in parts:
+        if name not in ("time", "lines"):
+            parser.error(f"--parts: no part {name!r}; there are time, lines")
     if "time" in parts:
         sizes = [int(float(size)) for size in options.sizes.split(",")]
         traffic_time.measure(sizes, options.machine, options.memory, options.only)

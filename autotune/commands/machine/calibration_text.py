@@ -15,7 +15,7 @@ _WORDS = {
     "vector_divide": "vector division",
     "vector_shuffle": "vector shuffle",
     "vector_window": "vector operations that can wait",
-    "vector_unaligned": "vector store, unaligned, beyond",
+    "vector_unaligned": "more for a vector store at no multiple of its width",
     "vector_narrow": "reload of a pointer to a row",
     "store_forward": "store forwarding",
     "blocked_forward": "store forwarding, blocked",
@@ -29,8 +29,8 @@ _WORDS = {
     "exposed": "exposed share beside loads",
     "overlap_ol": "exposed share beside arithmetic",
     "barrier": "barrier",
-    "waiting": "late at a barrier, share of the time before",
-    "core_cycle": "a cycle of the core",
+    "waiting": "last thread late at a barrier, share of the time before",
+    "core_cycle": "cycles of that clock per cycle of a core, with vectors",
 }
 
 

@@ -382,6 +382,7 @@ def step_times(cycles: Floats, paths: StepPaths, clock: float) -> StepTimes:
 
     waits = np.add.reduceat(spent * paths.late[paths.entry], paths.cells)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # a region of nan has no slowest cell; its waits are nan in any cell
         shares = np.where(slowest > 0, waits[np.minimum(winner, number[-1])] / slowest, 0.0)
     barriers = paths.barriers + per_step(seconds * shares)
     whole = per_step(seconds)

@@ -48,6 +48,11 @@ class Instruction:
     moves: bool = False
     """True: a plain load or store, not one folded into arithmetic."""
 
+    @property
+    def works(self) -> bool:
+        """Whether it computes, loads or stores."""
+        return self.work != "none" or bool(self.loads or self.stores)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterChange:

@@ -116,7 +116,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         facts = tables.facts[own_form.text]
         if facts.taken_as:
             replaced[instruction.mnemonic] = facts.taken_as
-        if _works(instruction) and not facts.uops:
+        if instruction.works and not facts.uops:
             unknown.append(instruction)
         uops = _uops(instruction, own_form, facts, tables.architecture)
         if tables.rates:
@@ -224,10 +224,6 @@ def _unaligned(
         ).cycles
         for place in range(STARTS)
     )
-
-
-def _works(instruction: Instruction) -> bool:
-    return instruction.work != "none" or bool(instruction.loads or instruction.stores)
 
 
 def _bound(loop: HotLoop, unknown: Sequence[Instruction], table: PortTable) -> tuple[float, float]:

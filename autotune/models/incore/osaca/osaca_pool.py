@@ -104,7 +104,7 @@ class OsacaPool:
             lacking = {
                 text: instruction
                 for (text, instruction), (_, answer) in zip(part, answered, strict=True)
-                if answer.get("known") is False and _works(instruction)
+                if answer.get("known") is False and instruction.works
             }
             if lacking:
                 later = dict(self._answers(worker, table.name, list(lacking.items())))
@@ -176,8 +176,3 @@ def borrowed(
 
 def _words(value: object) -> list[str]:
     return [str(name) for name in value] if isinstance(value, list) else []
-
-
-def _works(instruction: Instruction) -> bool:
-    """Whether an instruction computes, loads or stores."""
-    return instruction.work != "none" or bool(instruction.loads or instruction.stores)

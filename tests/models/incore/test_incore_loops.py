@@ -93,6 +93,45 @@ f:
     assert not loop.approximate
 
 
+def test_scalar_lines_before_a_remainder_in_wider_vectors():
+    # a strip of four components, one per pass, left in the middle of the pass; then pairs
+    text = """
+f:
+\txorl %eax, %eax
+.L5:
+\tleaq (%rsi,%rax,8), %r8
+\tleaq (%rdi,%rax,8), %r9
+\txorl %ecx, %ecx
+\tvmovsd (%r8), %xmm0
+\tjmp .L3
+.L2:
+\tvmovsd %xmm1, %xmm1, %xmm0
+.L3:
+\tvmovsd 8(%r8,%rcx), %xmm1
+\tvaddsd %xmm0, %xmm1, %xmm2
+\tvmovsd %xmm2, (%r9,%rcx)
+\taddq $8, %rcx
+\tcmpq $32, %rcx
+\tjne .L2
+\taddq $4, %rax
+\tcmpq %rdx, %rax
+\tjl .L5
+.L7:
+\tvmovupd (%rsi,%rax,8), %xmm0
+\tvaddpd 8(%rsi,%rax,8), %xmm0, %xmm0
+\tvmovupd %xmm0, (%rdi,%rax,8)
+\taddq $2, %rax
+\tcmpq %r10, %rax
+\tjl .L7
+\tret
+"""
+    loops = hot_loops.hot_loops(text, "f")
+    assert [loop.label for loop in loops.main] == [".L5"]
+    assert loops.main[0].iterations == 4
+    assert sum(i.text.startswith("vaddsd") for i in loops.main[0].instructions) == 4
+    assert [loop.iterations for loop in loops.rest] == [2]
+
+
 def test_an_address_computed_anew_in_each_pass():
     text = """
 f:

@@ -4,7 +4,8 @@ Compilers make several loops of one: peeled, vectorised, unrolled, remainder. So
 the middle (predictive commoning), some are split into several that run one after the other. Loops
 are found in the control flow. The hot loop is chosen among the innermost loops, with short loops of
 constant length written out. It is the one with the widest vectors, then the most components per
-pass, then the deepest nest. Loops over the same components for other rows are hot as well. Loops
+pass, then the deepest nest; among the loops that run before and after it, the one with the most
+components per pass. Loops over the same components for other rows are hot as well. Loops
 over the components that the hot loop leaves are its remainder.
 """
 
@@ -143,7 +144,7 @@ def _candidates(items: Items, isa: InstructionSet) -> Iterator[_Candidate]:
 
 
 def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
-    best = max(candidates, key=lambda c: c.rank)
+    best = _main(max(candidates, key=lambda c: c.rank), candidates)
     level = [
         c
         for c in candidates
@@ -166,6 +167,21 @@ def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
         leaves=_leaves(best, rest),
         entry=_entry(best),
     )
+
+
+def _main(widest: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:
+    """The loop of the most components per pass among those that run before or after the widest one
+    over the same rows: a head or a remainder takes fewer, with whatever vectors.
+    """
+    sequence = [
+        c
+        for c in candidates
+        if c.function is widest.function
+        and _level(c) == _level(widest)
+        and _reaches(c, widest) != _reaches(widest, c)
+        and (c.loop.rows & widest.loop.rows or _obscure(c, widest))
+    ]
+    return max([widest, *sequence], key=lambda c: (c.loop.iterations, c.rank))
 
 
 def _leaves(best: _Candidate, rest: Sequence[_Candidate]) -> bool:

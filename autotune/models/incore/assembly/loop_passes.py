@@ -182,14 +182,15 @@ def trips(function: CompiledFunction, head: int) -> int | None:
     """The number of passes of a loop if it is constant and small, otherwise None."""
     if any(trips(function, h) is None for h in function.children(head)):
         return None
-    registers = function.registers
-    instructions = _written_out(function, head, function.way(head))
+    registers, way = function.registers, function.way(head)
+    instructions = _written_out(function, head, way)
     start = registers.at.get(head)
     if start is None or len(instructions) > _EXPANDED:
         return None
-    end = registers.run(start, instructions, f"trips{head}")
-    next_ = _next(head, registers, end)
-    tested = _tested(function.isa, instructions, end)
+    next_ = _next(head, registers, registers.run(start, instructions, f"trips{head}"))
+    until_exit = _written_out(function, head, _until_exit(function, head, way))
+    at_exit = registers.run(start, until_exit, f"trips{head}")
+    tested = _tested(function.isa, until_exit, at_exit)
     if tested is None:
         return None
     first = tested.replaced(_entries(head, registers))
@@ -198,6 +199,13 @@ def trips(function: CompiledFunction, head: int) -> int | None:
         return None
     count = -(first.constant // step.constant) + 1
     return count if count <= _TRIPS and count * len(instructions) <= _EXPANDED else None
+
+
+def _until_exit(function: CompiledFunction, head: int, way: Sequence[int]) -> Sequence[int]:
+    """The blocks of a pass up to the last that can leave the loop: the end condition is in it."""
+    body = function.loops[head]
+    exits = [place for place, block in enumerate(way) if function.successors[block] - body]
+    return way[: exits[-1] + 1] if exits else way
 
 
 def _tested(

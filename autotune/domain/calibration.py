@@ -72,6 +72,10 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         "per start of one stream of lines that lie in the level, beyond loop_entry and the lines"
         " at the bandwidth of the curve",
     ),
+    "stream_resume": (
+        "cy",
+        "the same where the stream goes on where it ended, after other streams: tiles of a sweep",
+    ),
     "core_to_core": (
         "cy",
         "per line that another core wrote last, in a stream of them; the line takes this or"

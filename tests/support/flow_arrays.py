@@ -38,6 +38,7 @@ def flow_of(
     iterations: float = 1000.0,
     *,
     jump: float = np.inf,
+    shared: bool = False,
 ) -> FlowArrays:
     """One flow of one thread: all passes one after another between two barriers."""
     numbers = np.arange(passes)
@@ -61,7 +62,7 @@ def flow_of(
         call=numbers,
         iterations=np.full(passes, iterations),
         slot=numbers,
-        shared=np.zeros(passes, dtype=np.bool_),
+        shared=np.full(passes, shared, dtype=np.bool_),
         jump=np.full(passes, jump),
         slot_sweep=numbers,
         run=np.full(passes, iterations),

@@ -24,6 +24,7 @@ _WORDS = {
     "set_conflict": "set conflict, per line",
     "core_to_core": "line of another core",
     "stream_start": "start of a stream",
+    "stream_resume": "start of a stream where it ended",
     "outbound": "dirty line out",
     "allocate": "line of a pure store stream",
     "exposed": "exposed share beside loads",

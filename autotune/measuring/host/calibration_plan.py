@@ -21,6 +21,8 @@ VARIED = 8
 """Doubles by which the lengths of a short loop vary."""
 RUNS = (16, 64)
 """Lengths of short pieces of a stream, in groups."""
+TURNS = 8
+"""Arrays whose pieces are read in turns."""
 WHOLE = 1024
 """Groups of a piece so long that its start does not matter."""
 CHAIN = 96
@@ -78,6 +80,7 @@ class CalibrationPlan:
         for size in levels.values():
             blocks.append((load(size), single_stream("update", size), single_stream("store", size)))
         blocks += [tuple(items) for items in map(stretches, levels.values())]
+        blocks += [tuple(items) for items in map(resumed, levels.values())]
         if threads > 1:
             blocks += [(load(size), *pieces(size)) for size in levels.values()]
         return blocks
@@ -172,6 +175,17 @@ def stretches(size: Bytes) -> Iterator[ProbeItem]:
         yield ProbeItem(kind="runs", bytes=near, run=groups)
     long = ProbeItem(kind="runs", bytes=near, run=WHOLE)
     yield long if near >= 2 * WHOLE * GROUP else load(near)
+
+
+def resumed(size: Bytes) -> Iterator[ProbeItem]:
+    """Items that read short pieces of several arrays in turns, then long pieces or the whole.
+
+    Each piece goes on where the last one of its array ended.
+    """
+    for groups in RUNS:
+        yield ProbeItem(kind="resume", bytes=size, streams=TURNS, run=groups)
+    long = ProbeItem(kind="resume", bytes=size, streams=TURNS, run=WHOLE)
+    yield long if size >= 2 * TURNS * WHOLE * GROUP else load(size)
 
 
 def pieces(size: Bytes) -> Block:

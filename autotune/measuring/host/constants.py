@@ -285,16 +285,21 @@ def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
 
 def _starts(of: ProbeConditions) -> Iterator[HostConstant]:
     inside = tuple((1, item) for item in calibration_plan.stretches(LARGEST_L1))
+    kinds = {
+        "stream_start": (calibration_plan.stretches, "stretches"),
+        "stream_resume": (calibration_plan.resumed, "stretches in turns"),
+    }
     for threads in sorted({1, of.plan.threads[-1]}):
         for level, size in of.plan.levels[threads].items():
-            outside = tuple((threads, item) for item in calibration_plan.stretches(size))
-            groups = [item.run or 1 for _, item in outside + inside]
-            yield HostConstant(
-                name=_at(f"stream_start.{level}", threads),
-                items=outside + inside,
-                value=functools.partial(_start, groups=groups),
-                source=f"stretches of {RUNS[0]} and {RUNS[-1]} groups less long ones, less L1",
-            )
+            for name, (probed, what) in kinds.items():
+                outside = tuple((threads, item) for item in probed(size))
+                groups = [item.run or 1 for _, item in outside + inside]
+                yield HostConstant(
+                    name=_at(f"{name}.{level}", threads),
+                    items=outside + inside,
+                    value=functools.partial(_start, groups=groups),
+                    source=f"{what} of {RUNS[0]} and {RUNS[-1]} groups less long ones, less L1",
+                )
 
 
 def _start(times: Sequence[float], groups: Sequence[int]) -> float:

@@ -18,7 +18,7 @@ from autotune.units import Bytes, Seconds
 Kind = Literal[
     "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "behind", "add",
     "forward", "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "narrow", "window",
-    "entry", "runs", "meet", "wide", "handed", "kept", "lent", "owned",
+    "entry", "runs", "resume", "meet", "wide", "handed", "kept", "lent", "owned",
 ]  # fmt: skip
 
 GROUP = 64

@@ -37,6 +37,8 @@
    entry     calls a vectorised loop over RUN doubles in L1, and at random up to
              seven times EXTRA more                                                    calls
    runs      reads stretches of RUN groups in an order without pattern                 stretches
+   resume    reads STREAMS arrays, RUN groups of each in turn, going on where it left
+             the array                                                                 stretches
    meet      reads one array, over and over, with a barrier after RUN groups           pieces
    wide      the chain of clock, with a vector multiply-add beside every eight         additions
    handed    each thread writes its array, then reads that of another thread           groups
@@ -96,7 +98,7 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 #define KINDS(X)                                                                                   \
     X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(behind) X(add)  \
     X(forward) X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles)     \
-    X(narrow) X(window) X(entry) X(runs) X(meet) X(wide) X(handed) X(kept) X(lent) X(owned)
+    X(narrow) X(window) X(entry) X(runs) X(resume) X(meet) X(wide) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
 #define TEXT(k) #k,
 typedef enum { KINDS(NAME) NO_KIND } kind;
@@ -539,6 +541,15 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         }
         return sink;
     }
+    case KIND_resume: {
+        size_t at = 0, run = (size_t)item->run;
+        for (uint64_t i = 0; i < count; ++i) {
+            uint64_t array = i % (uint64_t)item->streams;
+            at = array ? at : at + 2 * run <= a.groups ? at + run : 0;
+            sink += stretch((const vec *)(a.base + array * a.pitch + at * GROUP), run)[0];
+        }
+        return sink;
+    }
     case KIND_meet: {
         arrays piece = a;
         size_t at = 0;
@@ -647,7 +658,7 @@ static uint64_t measure(const job *job, slot *slots, double least, double end, t
     int chained = kind == KIND_clock || kind == KIND_wide || kind == KIND_add
                   || kind == KIND_forward || kind == KIND_blocked;
     uint64_t count = chained ? 1 << 13 : 1;
-    if (kind == KIND_runs) /* all stretches once, so that they are where they stay */
+    if (kind == KIND_runs || kind == KIND_resume) /* all stretches once, so that they are where they stay */
         count = job->item.bytes / GROUP / (size_t)job->item.run;
     const uint64_t fewest = kind == KIND_meet ? FEWEST_PIECES : 1;
     count = count < fewest ? fewest : count;
@@ -728,7 +739,7 @@ static item parse(const char *text)
     int small = k == KIND_offset || k == KIND_behind || entry;
     int reads = k == KIND_load || k == KIND_divide || k == KIND_update || k == KIND_store ||
                 k == KIND_clash || k == KIND_meet || in_turns(k);
-    if ((reads || runs || small) && (!found.bytes || found.bytes % PAGE))
+    if ((reads || runs || small || k == KIND_resume) && (!found.bytes || found.bytes % PAGE))
         return found;
     if (found.streams < 0 || found.streams > MOST_STREAMS || found.extra < 0 || found.run < 0)
         return found;
@@ -736,6 +747,7 @@ static item parse(const char *text)
     size_t groups = found.run ? found.bytes / GROUP / (size_t)found.run : 0;
     int wrong = (reads && !choose(&found)) || (runs && (!groups || (groups & (groups - 1)))) ||
                 (entry && (!found.run || found.bytes / 32 < (size_t)found.run + 7 * (size_t)found.extra)) ||
+                (k == KIND_resume && (!found.streams || groups < (size_t)found.streams)) ||
                 (k == KIND_meet && (!found.run || found.run % GROUPS)) ||
                 (k == KIND_narrow && found.extra > 1) ||
                 (k == KIND_window && (!found.run || found.run % 8)) ||
@@ -783,7 +795,7 @@ int main(int argc, char **argv)
         size_t per = 1;
         if (job.item.streams)
             per = job.item.bytes / GROUP / (size_t)job.item.streams * (size_t)job.item.streams;
-        if (job.item.kind == KIND_meet)
+        if (job.item.kind == KIND_meet || job.item.kind == KIND_resume)
             per = 1;
         if (job.item.kind == KIND_offset || job.item.kind == KIND_behind)
             per = job.item.bytes / WIDTH;

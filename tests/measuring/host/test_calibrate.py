@@ -196,6 +196,7 @@ def test_the_program_knows_every_item(folders, machine):
         ProbeItem(kind="load", bytes=100, streams=1),
         ProbeItem(kind="load", bytes=4096, streams=5),
         ProbeItem(kind="runs", bytes=4096 * 3, run=16),
+        ProbeItem(kind="resume", bytes=4096, streams=8, run=16),
         ProbeItem(kind="entry", bytes=4096, run=4096),
         ProbeItem(kind="clash", bytes=4096, streams=16, extra=64),
         ProbeItem(kind="wrong", bytes=4096),

@@ -23,7 +23,7 @@ COSTS = {
     "stream_start.MEM": 250.0, "core_to_core": 14.0, "barrier@2": 3e-7, "outbound.L2": 0.5,
     "outbound.MEM@2": 2.0, "allocate.MEM": 9.0, "exposed.L3": 0.25, "overlap_ol.MEM": 0.125,
     "exposed.L3@2": 0.5, "stream_start.MEM@2": 400.0, "waiting.MEM@2": 0.0625,
-    "core_cycle": 0.75, "core_cycle@2": 1.125,
+    "stream_resume.L3": 3.0, "stream_resume.MEM": 20.0, "core_cycle": 0.75, "core_cycle@2": 1.125,
 }  # fmt: skip
 
 
@@ -103,6 +103,9 @@ def cycles(of, threads, item):
             start = at(f"stream_start.{place}")
             whole = item.run > max(calibration_plan.RUNS)
             return 6.0 * (not whole) + start * (not whole) + item.run * transfer
+        case "resume":
+            short = item.run <= max(calibration_plan.RUNS)
+            return (6.0 + at(f"stream_resume.{place}")) * short + item.run * transfer
         case "clash":
             return 1.0 + COSTS["set_conflict"]
         case "update" if not item.extra:

@@ -213,6 +213,14 @@ def test_starts_of_streams_are_spread_over_the_points_between_jumps() -> None:
     assert timed(*rare, costs=costs, jump=50.0).starts[0] == pytest.approx(4 / 50)
 
 
+def test_streams_of_tiles_go_on_where_they_ended() -> None:
+    starts, resumed = np.array([0.0, 10.0, 20.0, 30.0]), np.array([0.0, 1.0, 2.0, 3.0])
+    costs = replace(SERIAL, stream_start=starts, stream_resume=resumed)
+    stream = Stream(0, everywhere(MEMORY))
+    assert timed(stream, costs=costs, jump=50.0).starts[0] == pytest.approx(30 / 50)
+    assert timed(stream, costs=costs, jump=50.0, shared=True).starts[0] == pytest.approx(3 / 50)
+
+
 def test_near_a_bend_of_the_curve_the_last_cache_has_a_part() -> None:
     """Between 8 and 64 MiB the bandwidth falls from 16 to 4: from memory comes 4 over it."""
     costs = line_costs(calibrated(), 1)

@@ -59,6 +59,7 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         loop_entry=value("loop_entry"),
         exit=value("predicted_exit"),
         stream_start=by_level("stream_start"),
+        stream_resume=by_level("stream_resume"),
         core_cycle=1.0 if cycle is None else cycle.value,
         waiting=by_level("waiting"),
     )

@@ -110,6 +110,8 @@ class LineCosts:
     """Cycles of the mispredicted exit."""
     stream_start: Floats | None = None
     """Cycles per start of a stream at each level; None: not measured."""
+    stream_resume: Floats | None = None
+    """The same where a stream goes on where it ended before others; None: not measured."""
     core_cycle: float = 1.0
     """Cycles of the calibrated clock per cycle of the core."""
     waiting: Floats | None = None

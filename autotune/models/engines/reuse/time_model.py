@@ -133,10 +133,15 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
     """Cycles to start each stream at a level; the first of the eight doubles in a line
     bears them.
+
+    The streams of a tile go on where those of the tile before ended.
     """
     if costs.stream_start is None:
         return np.zeros(len(level))
-    return np.asarray(costs.stream_start[level] * _line_weights(flows), dtype=np.float64)
+    cycles = costs.stream_start[level]
+    if costs.stream_resume is not None:
+        cycles = np.where(flows.shared[flows.owner], costs.stream_resume[level], cycles)
+    return np.asarray(cycles * _line_weights(flows), dtype=np.float64)
 
 
 def _line_weights(flows: FlowArrays) -> Floats:

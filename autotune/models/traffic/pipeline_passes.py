@@ -18,6 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from autotune.language.expression import number
 from autotune.models.traffic.passes import (
     DOUBLE,
@@ -32,6 +35,8 @@ from autotune.models.traffic.passes import (
 from autotune.models.traffic.schedule import CallPhase, Schedule, SweepCall
 from autotune.models.traffic.sweep_shape import SweepShape
 
+Floats = npt.NDArray[np.float64]
+
 _FINEST = 2
 """The most slots in a lag, ..."""
 _PARTS = 8
@@ -40,8 +45,13 @@ _NEAR = 12
 """... and the part of a block below which a lag is taken for none."""
 _SMALLEST = 64
 """Calls that compute less than the block divided by this (boundaries) are left out."""
+_BORDER = 4
+"""A call that computes less than the block divided by this is at a border: most blocks of the
+pipeline have none of it, so that it leaves the caches as they were."""
 _PAGE = 512
 """Components of a page; windows are whole pages."""
+WAY_PARTS = 16
+"""Parts of a way of a cache whose bytes are counted apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +79,38 @@ class PipelineRanges:
         return -(-self.distance // self.granule) * self.granule
 
 
+@dataclass(frozen=True, slots=True)
+class WindowPlaces:
+    """Where the objects of a thread lie; all arrays have an element for each object."""
+
+    component: Floats
+    """The place in its row, in components."""
+    row: Floats
+    """The number of leading dimensions that lie before it; 0 for windows, which begin at pages."""
+    shift: Floats
+    """The number of windows that lie before it; 0 for rows that are stored whole."""
+    window: int
+    """Components of a window that holds neighbours."""
+
+    def filled(self, way: int, sizes: Floats, leading: int, pad: int) -> Floats:
+        """(objects, parts): bytes of every object in each part of a way of so many bytes.
+
+        ``leading``: components from row to row; ``pad``: those by which each window begins later.
+        """
+        begin = DOUBLE * (self.component + self.row * leading + self.shift * pad) % way
+        rounds, rest = np.divmod(sizes, way)
+        edges, begin, rest = np.linspace(0, way, WAY_PARTS + 1), begin[:, None], rest[:, None]
+        around = np.minimum(np.maximum(edges - begin, 0), rest)
+        around += np.minimum(np.maximum(edges + way - begin, 0), rest)
+        filled: Floats = np.diff(around, axis=1) + rounds[:, None] * (way / WAY_PARTS)
+        return filled
+
+
 def pipeline_passes(
     schedule: Schedule, shapes: Sequence[SweepShape], ranges: PipelineRanges, threads: int
-) -> list[ThreadPasses]:
-    """The passes of every thread that differs from the others; idle threads are left out.
+) -> list[tuple[ThreadPasses, WindowPlaces]]:
+    """The passes of every thread that differs from the others, and where what it touches lies; idle
+    threads are left out.
 
     Raises ValueError where a program has other phases beside its pipeline, or computes nothing.
     """
@@ -86,7 +124,7 @@ def pipeline_passes(
             work = _iterations(schedule, shapes, phase, ranges, (first, end))
             groups.setdefault(work, []).append((first, end))
     passes = [
-        _Builder(schedule, shapes, phase, ranges, work, members[0]).passes(len(members))
+        _Builder(schedule, shapes, phase, ranges, work, members[0]).placed(len(members))
         for work, members in groups.items()
         if any(work)
     ]
@@ -184,6 +222,19 @@ class _Builder:
         part = self.strip * number(self.phase.strips.plane, self.ranges.values)
         return max(min(self.phase.tile, part), self.phase.tile * self.strip)
 
+    def placed(self, alike: int) -> tuple[ThreadPasses, WindowPlaces]:
+        """The passes of a time step, and where their objects lie."""
+        passes = self.passes(alike)
+        stored = len(self.schedule.rows) - len(self.schedule.windows)
+        component, row, shift = np.zeros((3, len(self.sizes)))
+        for (number_, slot), at in self.objects.items():
+            turns = self.turns if self.schedule.neighbours(number_) else 1
+            length = self.slot if turns == 1 else self.window / turns
+            component[at] = slot * length
+            row[at] = number_ if number_ < stored else 0
+            shift[at] = 0 if number_ < stored else number_ - stored
+        return passes, WindowPlaces(component, row, shift, round(self.window))
+
     def passes(self, alike: int) -> ThreadPasses:
         """The passes of a time step, from the state after the step before it."""
         slots = self.turns + (self.phase.stages[-1] + 1) * self.behind
@@ -228,7 +279,7 @@ class _Builder:
                 call,
                 work / self.parts,
                 self.touches(call, number * self.parts + part - stage * self.behind),
-                True,
+                work * _BORDER >= self.block[1] - self.block[0],
             )
             for call, stage, work in zip(
                 self.phase.calls, self.phase.stages, self.work, strict=True

@@ -58,7 +58,8 @@ def conflicts(
 ) -> list[SetConflict]:
     """The set conflicts of a sweep, for loops that do ``iterations`` per pass.
 
-    ``begins``: where the row of each parameter begins, in components. Shared outer caches are left out: their set index is a hash of the address.
+    ``begins``: where the row of each parameter begins, in components. Shared outer caches are left
+    out: their set index is a hash of the address.
     """
     private = [cache for cache in caches if cache.cores == 1]
     if len(shape.streams) <= min((cache.ways for cache in private), default=0):

@@ -72,7 +72,8 @@ class PipelineTraffic(StepTraffic):
         return self._lost[cache.name, pad_lines]
 
     def _piles(self, cache: CacheLevel, pad_lines: int) -> dict[int, float]:
-        assert self.thread is not None and self.places is not None
+        assert self.thread is not None
+        assert self.places is not None
         leading = leading_dimension(self.components, pad_lines, self.line)
         pad, way = pad_lines * self.line // DOUBLE, cache.sets * cache.line
         sizes = np.array(self.thread.sizes)

@@ -2,7 +2,7 @@
 
     python benchmarks/traffic.py [--parts time,lines] [--sizes 1e5,1e6,2e7,1e9]
                                  [--machine NAME] [--memory 2048] [--only PREFIX]
-                                 [--programs 4] [--scale 8] [--seed 1]
+                                 [--programs 4] [--scale 8] [--seed 1] [--quick]
 
 time    CPU seconds and peak memory of reading a config, enumerating its candidates and analysing
         the traffic of all of them, by size; each case in a process of its own with a limit on its
@@ -27,9 +27,12 @@ def main() -> None:
     parser.add_argument("--memory", type=int, default=2048, help="MiB of a case of part time")
     parser.add_argument("--machine", default="haswell-e5-2630v3")
     parser.add_argument("--only", default="", help="spaces or workloads that begin so")
-    parser.add_argument("--programs", type=int, default=4, help="of each problem, of part lines")
+    parser.add_argument(
+        "--programs", type=int, default=4, help="variants of a problem, of part lines"
+    )
     parser.add_argument("--scale", type=int, default=8, help="divides the caches of part lines")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--quick", action="store_true", help="part lines: one variant of a problem")
     options = parser.parse_args()
     parts = options.parts.split(",")
     for name in parts:
@@ -40,7 +43,8 @@ def main() -> None:
         traffic_time.measure(sizes, options.machine, options.memory, options.only)
     if "lines" in parts:
         machine = config.machine(options.machine)
-        traffic_lines.measure(machine, options.scale, options.programs, options.seed, options.only)
+        programs = 1 if options.quick else options.programs
+        traffic_lines.measure(machine, options.scale, programs, options.seed, options.only)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,18 @@
    The program is compiled with -fsanitize=thread, which calls __tsan_readN and __tsan_writeN before
    every load and store; instead of the library behind that option, the caches below answer. They
    are set-associative, LRU, write-allocate and write-back; each sees the misses of the one before
-   it and what that writes back. A hashed one takes its set from all bits of the address. A victim cache holds what the one before it drops, nothing else.
-   Prints for each cache the lines that came in, per time step. */
+   it and what that writes back. A hashed one takes its set from all bits of the address. A victim
+   cache holds what the one before it drops, nothing else.
+   WARM and STEPS count calls of the step, which may make several time steps each. Prints for each
+   cache the lines that came in, per time step. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
+#include <unistd.h>
 
 #include "program.h"
 #include "ranks.h"
@@ -145,12 +149,26 @@ static uintptr_t in_memory(uintptr_t address)
     return windows_begin + (page_of[inside >> PAGE_SHIFT] << PAGE_SHIFT) + offset;
 }
 
-static void access_bytes(const volatile void *address, long bytes, int dirty)
+/* The line touched last is the latest of its set: to touch it again changes nothing, unless it
+   becomes dirty. */
+static uint64_t last_entry;
+
+static inline void access_line(uintptr_t address, int dirty)
+{
+    const uintptr_t line = in_memory(address) / line_bytes;
+    const uint64_t now = entry(line, dirty);
+    if ((now | (last_entry & 1)) == last_entry)
+        return;
+    touch(0, line, dirty);
+    last_entry = now | (last_entry >> 1 == now >> 1 ? last_entry & 1 : 0);
+}
+
+static inline void access_bytes(const volatile void *address, long bytes, int dirty)
 {
     const uintptr_t first = (uintptr_t)address / line_bytes;
     const uintptr_t last = ((uintptr_t)address + (uintptr_t)bytes - 1) / line_bytes;
     for (uintptr_t line = first; line <= last; line++)
-        touch(0, in_memory(line * line_bytes) / line_bytes, dirty);
+        access_line(line * line_bytes, dirty);
 }
 
 #define HOOKS(n)                                                                                 \
@@ -198,22 +216,32 @@ double *claim(long doubles)
     return memory;
 }
 
-static long steps_made(struct thread *me, long steps)
+/* Calls of the step, which may make several time steps each; returns the time steps. */
+static long steps_made(struct thread *me, long calls)
 {
-    long made = 0;
-    while (made < steps) {
+    const long before = me->made;
+    for (long call = 0; call < calls; call++) {
         me->sweeps = me->at_once;
         step(me, start_time + (double)me->made * me->h);
         me->made += me->sweeps;
-        made += me->sweeps;
     }
-    return made;
+    return me->made - before;
+}
+
+/* The sets of a hashed cache depend on addresses: they are the same in every run. */
+static void at_fixed_addresses(char **arguments)
+{
+    const int now = personality(0xffffffff);
+    if (now == -1 || now & ADDR_NO_RANDOMIZE || personality((unsigned long)now | ADDR_NO_RANDOMIZE) == -1)
+        return;
+    execv("/proc/self/exe", arguments);
 }
 
 int main(int count, char **arguments)
 {
     if (count < 10 || (count - 7) % 4)
         fail("wrong number of arguments");
+    at_fixed_addresses(arguments);
     const struct shape shape = read_shape("SIZE", arguments[1]);
     static struct thread me;
     me.h = strtod(arguments[3], NULL);

@@ -96,8 +96,21 @@ class AccessCluster(NamedTuple):
     read: bool
     written: bool
     trails: tuple[Trail, ...]
-    span: int = 0
-    """Components from its smallest to its largest offset."""
+    pieces: tuple[tuple[int, int], ...] = ()
+    """Its smallest and its largest offset, apart where a line or more lies between two offsets."""
+
+    @property
+    def span(self) -> int:
+        """Components from its smallest to its largest offset."""
+        return self.pieces[0][1] - self.pieces[-1][0]
+
+    def further_lines(self, per_line: int, *, aligned: bool) -> float:
+        """The lines that a run of components touches beside as many as these fill, where it begins
+        at a line and ends at one (``aligned``), or anywhere (a mean).
+        """
+        if not aligned:
+            return sum((high - low + per_line - 1) / per_line for low, high in self.pieces)
+        return sum((high - 1) // per_line - low // per_line + 1 for low, high in self.pieces)
 
 
 def blocks(n: int, granule: int, threads: int) -> list[tuple[int, int]]:
@@ -278,13 +291,14 @@ class _Builder:
         segments = len(self.cuts) - 1
         touches = []
         lower, upper = self.clip(self.shapes[call.sweep])
-        for parameter, shift, read, written, trails, span in self.clusters[key]:
+        for cluster in self.clusters[key]:
+            parameter, shift, read, written, trails, _ = cluster
             row, remote = rows[parameter], False
             index = row * segments + segment
             if shift:
                 index, remote = self.elsewhere(row, segment, shift)
             past = self.shapes[call.sweep].past if written else 0.0
-            beyond = min(1.0, span / (upper - lower)) if whole else 0.0
+            beyond = min(1.0, cluster.span / (upper - lower)) if whole else 0.0
             touches.append(Touch(row, index, read, written, remote, trails, past, beyond))
         return tuple(touches)
 
@@ -339,10 +353,17 @@ def clusters(accesses: Sequence[RowAccess], far: float, line: int) -> tuple[Acce
             _trails(part, offsets, line)
             + _summed(access, part, float(swept))
             + _gathered(access, part, line),
-            part[0] - part[-1],
+            _pieces(part, line),
         )
         for access, shift, part in split
     )
+
+
+def _pieces(offsets: tuple[int, ...], line: int) -> tuple[tuple[int, int], ...]:
+    """The smallest and the largest of some descending offsets, apart where a line lies between."""
+    cuts = [k for k, (a, b) in enumerate(pairwise(offsets), 1) if (a - b) * DOUBLE >= line]
+    ends = [0, *cuts, len(offsets)]
+    return tuple((offsets[end - 1], offsets[begin]) for begin, end in pairwise(ends))
 
 
 def _trails(

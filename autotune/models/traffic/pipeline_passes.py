@@ -18,6 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from autotune.language.expression import number
 from autotune.models.traffic.passes import (
     DOUBLE,
@@ -26,11 +29,14 @@ from autotune.models.traffic.passes import (
     PassGroup,
     ThreadPasses,
     Touch,
+    Trail,
     blocks,
     clusters,
 )
 from autotune.models.traffic.schedule import CallPhase, Schedule, SweepCall
 from autotune.models.traffic.sweep_shape import SweepShape
+
+Floats = npt.NDArray[np.float64]
 
 _FINEST = 2
 """The most slots in a lag, ..."""
@@ -40,8 +46,15 @@ _NEAR = 12
 """... and the part of a block below which a lag is taken for none."""
 _SMALLEST = 64
 """Calls that compute less than the block divided by this (boundaries) are left out."""
+_BORDER = 4
+"""A call that computes less than the block divided by this is at a border: most blocks of the
+pipeline have none of it, so that it leaves the caches as they were."""
+_FAR = 1 << 62
+"""No row is as long."""
 _PAGE = 512
 """Components of a page; windows are whole pages."""
+WAY_PARTS = 16
+"""Parts of a way of a cache whose bytes are counted apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +82,38 @@ class PipelineRanges:
         return -(-self.distance // self.granule) * self.granule
 
 
+@dataclass(frozen=True, slots=True)
+class WindowPlaces:
+    """Where the objects of a thread lie; all arrays have an element for each object."""
+
+    component: Floats
+    """The place in its row, in components."""
+    row: Floats
+    """The number of leading dimensions that lie before it; 0 for windows, which begin at pages."""
+    shift: Floats
+    """The number of windows that lie before it; 0 for rows that are stored whole."""
+    window: int
+    """Components of a window that holds neighbours."""
+
+    def filled(self, way: int, sizes: Floats, leading: int, pad: int) -> Floats:
+        """(objects, parts): bytes of every object in each part of a way of so many bytes.
+
+        ``leading``: components from row to row; ``pad``: those by which each window begins later.
+        """
+        begin = DOUBLE * (self.component + self.row * leading + self.shift * pad) % way
+        rounds, rest = np.divmod(sizes, way)
+        edges, begin, rest = np.linspace(0, way, WAY_PARTS + 1), begin[:, None], rest[:, None]
+        around = np.minimum(np.maximum(edges - begin, 0), rest)
+        around += np.minimum(np.maximum(edges + way - begin, 0), rest)
+        filled: Floats = np.diff(around, axis=1) + rounds[:, None] * (way / WAY_PARTS)
+        return filled
+
+
 def pipeline_passes(
     schedule: Schedule, shapes: Sequence[SweepShape], ranges: PipelineRanges, threads: int
-) -> list[ThreadPasses]:
-    """The passes of every thread that differs from the others; idle threads are left out.
+) -> list[tuple[ThreadPasses, WindowPlaces]]:
+    """The passes of every thread that differs from the others, and where what it touches lies; idle
+    threads are left out.
 
     Raises ValueError where a program has other phases beside its pipeline, or computes nothing.
     """
@@ -86,7 +127,7 @@ def pipeline_passes(
             work = _iterations(schedule, shapes, phase, ranges, (first, end))
             groups.setdefault(work, []).append((first, end))
     passes = [
-        _Builder(schedule, shapes, phase, ranges, work, members[0]).passes(len(members))
+        _Builder(schedule, shapes, phase, ranges, work, members[0]).placed(len(members))
         for work, members in groups.items()
         if any(work)
     ]
@@ -155,6 +196,8 @@ class _Builder:
     """(row, slot) to the number of its object."""
     accesses: dict[int, list[RowOfCall]] = field(default_factory=dict)
     """The rows that each call accesses."""
+    around: float = 0.0
+    """Bytes that all stages touch while each advances by a block."""
 
     def __post_init__(self) -> None:
         assert self.phase.tile is not None
@@ -184,8 +227,22 @@ class _Builder:
         part = self.strip * number(self.phase.strips.plane, self.ranges.values)
         return max(min(self.phase.tile, part), self.phase.tile * self.strip)
 
+    def placed(self, alike: int) -> tuple[ThreadPasses, WindowPlaces]:
+        """The passes of a time step, and where their objects lie."""
+        passes = self.passes(alike)
+        stored = len(self.schedule.rows) - len(self.schedule.windows)
+        component, row, shift = np.zeros((3, len(self.sizes)))
+        for (number_, slot), at in self.objects.items():
+            turns = self.turns if self.schedule.neighbours(number_) else 1
+            length = self.slot if turns == 1 else self.window / turns
+            component[at] = slot * length
+            row[at] = number_ if number_ < stored else 0
+            shift[at] = 0 if number_ < stored else number_ - stored
+        return passes, WindowPlaces(component, row, shift, round(self.window))
+
     def passes(self, alike: int) -> ThreadPasses:
         """The passes of a time step, from the state after the step before it."""
+        self.around = self.bytes_of_position()
         slots = self.turns + (self.phase.stages[-1] + 1) * self.behind
         last = -(-slots // self.parts) + 1
         positions = [self.position(number) for number in range(last + 1)]
@@ -221,6 +278,23 @@ class _Builder:
         )
         return PassGroup((Pass(0, 0.0, touches, True),), 1.0, self.slot)
 
+    def bytes_of_position(self) -> float:
+        """The bytes that all stages together touch while each advances by a block."""
+        sizes = {
+            (row, (part - stage * self.behind + ahead) % (turns or _FAR)): size
+            for call, stage, work in zip(
+                self.phase.calls, self.phase.stages, self.work, strict=True
+            )
+            if self.inside(work)
+            for row, ahead, turns, size, _ in self.accesses_of(call)
+            for part in range(self.parts)
+        }
+        return sum(sizes.values()) * min(1.0, self.size / self.slot)
+
+    def inside(self, work: float) -> bool:
+        """Whether a call computes so many components that most blocks have some of it."""
+        return work * _BORDER >= self.block[1] - self.block[0]
+
     def position(self, number: int) -> PassGroup:
         """All stages, each one block further."""
         passes = [
@@ -228,7 +302,7 @@ class _Builder:
                 call,
                 work / self.parts,
                 self.touches(call, number * self.parts + part - stage * self.behind),
-                True,
+                self.inside(work),
             )
             for call, stage, work in zip(
                 self.phase.calls, self.phase.stages, self.work, strict=True
@@ -241,18 +315,57 @@ class _Builder:
 
     def touches(self, number: int, slot: int) -> tuple[Touch, ...]:
         """The objects that a call touches in a slot."""
-        if number not in self.accesses:
-            self.accesses[number] = self.accessed(self.schedule.steps[-1].calls[number])
+        index = self.phase.calls.index(number)
+        inside, later = self.inside(self.work[index]), self.phase.stages[index] > 0
         touches = []
         sweep = self.schedule.steps[-1].calls[number].sweep
-        for row, ahead, turns, size, cluster in self.accesses[number]:
+        for row, ahead, turns, size, cluster in self.accesses_of(number):
             key = row, (slot + ahead) % turns if turns else slot + ahead
             if key not in self.objects:
                 self.objects[key] = self.new(size)
             read, written, trails = cluster.read, cluster.written, cluster.trails
+            late = self.late(cluster) if inside and later else 0.0
+            if inside:
+                trails = self.trails(cluster, late)
             past = self.shapes[sweep].past if written else 0.0
-            touches.append(Touch(row, self.objects[key], read, written, False, trails, past))
+            made = Touch(row, self.objects[key], read, written, False, trails, past, -late)
+            touches.append(made)
         return tuple(touches)
+
+    def late(self, cluster: AccessCluster) -> float:
+        """The share of a block that the stage before has touched with the block before, since it is
+        a lag ahead; 0 where slots tell it.
+        """
+        if self.behind or not cluster.read:
+            return 0.0
+        ahead = max(0, cluster.pieces[0][1])
+        return min(1.0, max(0.0, self.ranges.lag - ahead) * self.strip / self.size)
+
+    def trails(self, cluster: AccessCluster, late: float) -> tuple[Trail, ...]:
+        """The trailing offsets, and the lines that were last touched with the block before.
+
+        Those are the lines that two blocks share, the share ``late`` of the block, and what an
+        offset reads at the begin of a block before the leading one has come there.
+        """
+        per_line = self.ranges.line // DOUBLE
+        aligned = self.ranges.granule % per_line == 0 and self.phase.strips is None
+        again = cluster.further_lines(per_line, aligned=aligned) * per_line + late * self.size
+        trails = []
+        for trail in cluster.trails:
+            # blocks that are parts of a slot count as tiles, whose borders ``streams`` sees
+            before = min(float(trail.gap), self.size) if self.size >= self.slot else 0.0
+            again += before
+            left = 1 - before / self.size
+            trails.append(trail._replace(components=trail.components * left))
+        if again:
+            trails.append(Trail(0, self.around, again / self.size))
+        return tuple(trails)
+
+    def accesses_of(self, call: int) -> list[RowOfCall]:
+        """The rows that a call accesses, by its number in the time step."""
+        if call not in self.accesses:
+            self.accesses[call] = self.accessed(self.schedule.steps[-1].calls[call])
+        return self.accesses[call]
 
     def accessed(self, call: SweepCall) -> list[RowOfCall]:
         """The rows that a call accesses."""

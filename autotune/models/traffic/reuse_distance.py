@@ -13,7 +13,7 @@ right parts reach to the borders of the tile first. D is given at ``POSITIONS`` 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -157,6 +157,26 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
         passes=past.passes[begin:],
         alike=thread.alike,
     )
+
+
+def distances(thread: ThreadPasses, parts: Floats) -> tuple[Whole, Floats]:
+    """The object that each leading touch of the last time step is to, and how much of every part of
+    a cache is touched since its last touch: (touches, POSITIONS, parts).
+
+    ``parts`` (objects, parts): bytes of each object in each part. The touches are the first ones
+    of ``streams``, in the same order.
+    """
+    groups = [group for step in thread.steps for group in step]
+    past = _timeline(groups, thread.sizes)
+    begin = sum(len(group.passes) for step in thread.steps[:-1] for group in step)
+    touches = [
+        (index, touch.object)
+        for index in range(begin, len(past.passes))
+        for touch in past.passes[index].touches
+    ]
+    where, what = (np.array(column, dtype=np.int64) for column in zip(*touches, strict=True))
+    between = [_leading(replace(past, sizes=part), where, what) for part in parts.T]
+    return what, np.stack(between, axis=2)
 
 
 def _first_writes_after_reads(row: Whole, written: Flags, remote: Flags) -> Flags:

@@ -13,7 +13,7 @@ row that a pass touches several times, because it gathers a sum in memory, stays
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autotune.domain.machine import CacheLevel
 from autotune.models.traffic.passes import DOUBLE
@@ -52,20 +52,20 @@ def leading_dimension(n: int, pad_lines: int, line: int) -> int:
 
 def conflicts(
     shape: SweepShape,
-    rows: Mapping[str, int],
-    leading: int,
+    begins: Mapping[str, int],
     caches: Sequence[CacheLevel],
     iterations: float,
 ) -> list[SetConflict]:
-    """The set conflicts of a sweep on given rows, for loops that do ``iterations`` per pass.
+    """The set conflicts of a sweep, for loops that do ``iterations`` per pass.
 
-    Shared outer caches are left out: their set index is a hash of the address.
+    ``begins``: where the row of each parameter begins, in components. Shared outer caches are left
+    out: their set index is a hash of the address.
     """
     private = [cache for cache in caches if cache.cores == 1]
     if len(shape.streams) <= min((cache.ways for cache in private), default=0):
         return []
-    starts = [rows[name] * leading + offset for name, offset in shape.streams]
-    turns = [rows[name] * leading + offset for name, offset in shape.touches]
+    starts = [begins[name] + offset for name, offset in shape.streams]
+    turns = [begins[name] + offset for name, offset in shape.touches]
     result = []
     for cache in private:
         crowd = crowded(starts, cache, iterations, turns)
@@ -73,6 +73,19 @@ def conflicts(
             certain = cache.sets * cache.line <= PAGE
             result.append(SetConflict(cache.name, crowd[0], cache.ways, crowd[1], certain))
     return result
+
+
+def merged(*several: Sequence[SetConflict]) -> list[SetConflict]:
+    """One conflict for each level: the largest of several reasons for it, which do not add up."""
+    by_level: dict[str, SetConflict] = {}
+    for conflict in (conflict for some in several for conflict in some):
+        other = by_level.get(conflict.level, conflict)
+        by_level[conflict.level] = replace(
+            conflict,
+            streams=max(conflict.streams, other.streams),
+            lines=max(conflict.lines, other.lines),
+        )
+    return list(by_level.values())
 
 
 def crowded(

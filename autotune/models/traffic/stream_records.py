@@ -126,6 +126,6 @@ class StepTraffic:
     ) -> list[SetConflict]:
         """The set conflicts of a call for a loop of ``iterations`` per pass, with this padding."""
         sweep_call = self.schedule.steps[-1].calls[call]
-        rows = dict(sweep_call.rows)
         leading = leading_dimension(self.components, pad_lines, self.line)
-        return conflicts(self.shapes[sweep_call.sweep], rows, leading, machine.caches, iterations)
+        begins = {name: row * leading for name, row in sweep_call.rows}
+        return conflicts(self.shapes[sweep_call.sweep], begins, machine.caches, iterations)

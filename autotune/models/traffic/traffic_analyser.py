@@ -2,8 +2,9 @@
 analysed once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from autotune.codegen.tree.loop_tree import AnySweep, StepProgram, Sweep
 from autotune.domain.machine import Machine
@@ -15,6 +16,7 @@ from autotune.models.traffic.reuse_distance import streams
 from autotune.models.traffic.schedule import PlanCache, Schedule, schedule
 from autotune.models.traffic.stream_records import StepTraffic
 from autotune.models.traffic.sweep_shape import STREAMING, SweepShape, shape
+from autotune.models.traffic.window_conflicts import PipelineTraffic
 
 _Place = tuple[str, int]
 """An IVP's definition and its size."""
@@ -73,15 +75,18 @@ class TrafficAnalyser:
     ) -> StepTraffic:
         line, n = int(self.machine.line), int(self._values[place]["n"])
         shapes = self._shapes_of(plan, place)
+        make: Callable[..., StepTraffic] = StepTraffic
         if plan.windows:
             values = self._values[place]
             ranges = PipelineRanges(n, granule, self._distances[place], line, values)
-            passes = pipeline_passes(plan, shapes, ranges, threads)
+            placed = pipeline_passes(plan, shapes, ranges, threads)
+            passes = [item for item, _ in placed]
+            make = partial(PipelineTraffic, thread=placed[0][0], places=placed[0][1])
         else:
             passes = thread_passes(plan, shapes, n, granule, threads, line)
         caches = self.machine.caches
         sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
-        return StepTraffic(
+        return make(
             schedule=plan,
             shapes=shapes,
             threads=tuple(streams(thread, line) for thread in passes),

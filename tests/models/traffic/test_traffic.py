@@ -182,7 +182,8 @@ def walk(rows: int) -> Sweep:
 def crowd(rows: int, pad_lines: int, iterations: float = 8, n: int = 65536):
     found = shape(walk(rows), {"n": n})
     leading = leading_dimension(n, pad_lines, 64)
-    return conflicts(found, {f"r{k}": k for k in range(rows)}, leading, (L1, L2, L3), iterations)
+    begins = {f"r{k}": k * leading for k in range(rows)}
+    return conflicts(found, begins, (L1, L2, L3), iterations)
 
 
 def test_nine_rows_of_a_power_of_two_crowd_eight_ways() -> None:
@@ -215,8 +216,8 @@ def test_rows_that_a_pass_touches_often_stay_and_drive_out_the_others() -> None:
         stretches=(SweepStretch(Num(0), Sym("n"), statements),),
     )
     found = shape(sweep, {"n": 65536})
-    rows = {name: k for k, name in enumerate(names)}
-    first = conflicts(found, rows, 65536, (L1, L2, L3), 8)[0]
+    begins = {name: k * 65536 for k, name in enumerate(names)}
+    first = conflicts(found, begins, (L1, L2, L3), 8)[0]
     assert first.streams == 9
     assert first.lines == pytest.approx(5 / 8)
 

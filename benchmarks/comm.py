@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autotune.domain.network import CostCurve
+from autotune.domain.cost_curve import CostCurve
 from autotune.measuring.conditions import quiet
 from autotune.measuring.host import detect, stored_calibrations
 from autotune.measuring.network import curve_fit, mpi_benchmark, samples

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 
 from autotune.codegen.tree import loop_tree, regions
 from autotune.codegen.tree.races import races
-from autotune.domain.network import Operation
+from autotune.domain.cost_curve import Operation
 from autotune.domain.problem import AnyProblem, Ivp, StencilProblem, generated
 from autotune.domain.variant import Candidate, Communication
 from autotune.language.expression import Bin, Expr, Num, number, substitute

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autotune.domain.network import CostCurve
+from autotune.domain.cost_curve import CostCurve
 from autotune.measuring.network.curve_fit import FittedCurve
 from autotune.measuring.network.foreign_output import ImportedSamples
 from autotune.measuring.network.mpi_benchmark import BenchmarkResult

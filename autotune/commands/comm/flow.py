@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune import paths
+from autotune.domain.cost_curve import Operation
 from autotune.domain.machine import Machine
-from autotune.domain.network import Network, Operation
+from autotune.domain.network import Network
 from autotune.errors import Fault, InputError, nearest
 from autotune.files import config
 from autotune.measuring.host import detect, stored_calibrations

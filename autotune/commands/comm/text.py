@@ -4,7 +4,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from autotune.domain.network import CostCurve, Network
+from autotune.domain.cost_curve import CostCurve
+from autotune.domain.network import Network
 from autotune.measuring.network.curve_fit import FittedCurve
 from autotune.measuring.network.curve_validation import ValidationErrors
 from autotune.measuring.network.foreign_output import TOOLS, ImportedSamples

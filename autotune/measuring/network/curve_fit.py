@@ -10,7 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from autotune.domain.network import OPERATIONS, CostCurve, CurvePoint, Operation, Segment
+from autotune.domain.cost_curve import OPERATIONS, CostCurve, CurvePoint, Operation, Segment
+from autotune.domain.curve_reach import LAUNCH
 from autotune.errors import Fault, InputError
 from autotune.measuring.network import curve_validation, piecewise_regression
 from autotune.measuring.network.curve_validation import CurveValidation, ValidationErrors, medians
@@ -63,7 +64,7 @@ def fit(recorded: Sequence[RecordedRun], *, contended: bool = False) -> list[Fit
     are used too.
 
     Raises InputError with all faults at once: for samples that must not enter one curve, for
-    operations with one size only, and where every sample was contended.
+    where every sample was contended.
     """
     faults: list[Fault] = []
     curves: list[FittedCurve] = []
@@ -135,13 +136,9 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
     inner = points.only(~far)
     sized = key[0] != "barrier"
     if sized and len(np.unique(inner.x)) < 2:
-        fault = Fault(
-            where=_named(key),
-            found=f"samples of one size only, {_shown(inner.x[0])}",
-            expected="at least two sizes: a curve has a slope",
-        )
-        raise InputError(fault)
-    if sized:
+        validated = curve_validation.CurveValidation()
+        chosen = (_through_one_size(inner),)
+    elif sized:
         validated = curve_validation.validated(points, far)
         chosen = piecewise_regression.pieces(inner.x, inner.y, validated.chosen)[-1]
     else:
@@ -156,6 +153,7 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         segments=segments,
         measured=(Bytes(int(points.x.min())), Bytes(int(points.x.max()))),
         residual=_residual(segments, points),
+        repeats=len(np.unique(points.repeat)),
         points=_medians(points),
         source=_source(run, members),
     )
@@ -171,6 +169,17 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         spread=spread(points),
         notes=_notes(run, inner, chosen, left, len(members)),
     )
+
+
+def _through_one_size(points: SamplePoints) -> LinearPiece:
+    """The line through the samples of one size, half of them latency: nothing tells the slope.
+
+    The interval of the curve says so for every other size.
+    """
+    size = float(points.x[0])
+    seconds = curve_validation.level(points).intercept
+    slope = seconds / (2 * size)
+    return LinearPiece(first=size, last=size, intercept=seconds / 2, slope=slope, free_slope=slope)
 
 
 # --- the fit ------------------------------------------------------------------------------------
@@ -233,7 +242,15 @@ def _notes(
     if run.program == "mpi4py":
         notes.append("measured through mpi4py: small messages carry the cost of Python calls")
     if len(np.unique(points.repeat)) == 1:
-        notes.append("one repeat: the interval knows nothing of the spread from run to run")
+        notes.append(
+            f"one repeat: launches are taken to differ by {100 * LAUNCH:.0f} %, as elsewhere"
+        )
+    sizes = np.unique(points.x)
+    if len(sizes) == 1 and sizes[0] > 0:
+        notes.append(
+            f"one size, {_shown(sizes[0])}: other sizes are uncertain between constant and"
+            " proportional; measure at least 8 B and the largest message too"
+        )
     for piece in chosen:
         if piece.free_slope < 0:
             ends = points.only((points.x == piece.first) | (points.x == piece.last))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from autotune.domain.network import Operation
+from autotune.domain.cost_curve import Operation
 from autotune.errors import Fault, InputError
 from autotune.measuring.network import imb, osu
 from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun, read_text

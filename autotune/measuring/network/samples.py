@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from autotune import paths
-from autotune.domain.network import OPERATIONS, Operation
+from autotune.domain.cost_curve import OPERATIONS, Operation
 from autotune.errors import Fault, InputError
 from autotune.units import Bytes, Seconds
 

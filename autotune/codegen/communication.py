@@ -183,6 +183,11 @@ def refusal(program: loop_tree.StepProgram) -> str | None:
     return str(conflicts[0]) if conflicts else None
 
 
+def communicated(program: loop_tree.StepProgram) -> frozenset[str]:
+    """The arrays whose rows ranks exchange in a time step."""
+    return frozenset(_communications(program.body))
+
+
 def phases(
     program: loop_tree.StepProgram, problem: AnyProblem, candidate: Candidate
 ) -> list[CommunicationPhase]:

@@ -137,7 +137,7 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
     sized = key[0] != "barrier"
     if sized and len(np.unique(inner.x)) < 2:
         validated = curve_validation.CurveValidation()
-        chosen = (_through_one_size(inner),)
+        chosen: tuple[LinearPiece, ...] = (_through_one_size(inner),)
     elif sized:
         validated = curve_validation.validated(points, far)
         chosen = piecewise_regression.pieces(inner.x, inner.y, validated.chosen)[-1]

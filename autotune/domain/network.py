@@ -37,6 +37,10 @@ class Network:
         """The keys of all curves: operation, nodes and ranks."""
         return frozenset(curve.key for curve in self.curves)
 
+    def exactly(self, key: tuple[Operation, int, int]) -> CostCurve | None:
+        """The curve of an operation, nodes and ranks; None without one of this very layout."""
+        return next((curve for curve in self.curves if curve.key == key), None)
+
     def curve(self, operation: Operation, nodes: int, ranks: int) -> CostCurve | None:
         """The curve of an operation whose nodes and ranks are nearest, by their ratios.
 

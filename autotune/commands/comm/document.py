@@ -41,6 +41,16 @@ class CommShowDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommMergeDocument:
+    """``autotune comm merge --json``: the network of several."""
+
+    schema: Literal["autotune.comm.merge/1"] = "autotune.comm.merge/1"
+    title: str
+    curves: tuple[CostCurve, ...]
+    written: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedRun:
     """One file of another benchmark with one layout of ranks."""
 

@@ -5,7 +5,7 @@ covers all samples that were not contended.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -18,9 +18,18 @@ from autotune.measuring.network.curve_validation import CurveValidation, Validat
 from autotune.measuring.network.outliers import Outlier, SamplePoints, far_off, outliers, spread
 from autotune.measuring.network.piecewise_regression import LinearPiece
 from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun
+from autotune.measuring.network.source_factors import (
+    JOINED,
+    NoCommonSizes,
+    SourceFactor,
+    source_factors,
+    without_factors,
+)
 from autotune.units import Bytes, BytesPerSecond, Seconds, parse, readable, show
 
 _QUANTILES = (0.05, 0.95)
+_OF_TOOL = ("benchmark", "program")
+"""Conditions that differ between tools that time the same operations."""
 
 Key = tuple[Operation, int, int]
 
@@ -39,6 +48,8 @@ class FittedCurve:
     outliers: tuple[Outlier, ...]
     validated: CurveValidation
     """Cross-validated errors by number of pieces; 1 is the line weighted by 1/y^2."""
+    sources: tuple[SourceFactor, ...] = ()
+    """How the benchmarks differ, where samples of several were fitted together; else empty."""
     spread: float | None
     """Spread between repeats: median over sizes of the coefficient of variation; None for one
     repeat."""
@@ -104,8 +115,9 @@ def _must_agree(key: Key, runs: Iterable[BenchmarkRun]) -> None:
         first = first or run
         if run is first:
             continue
+        joined = {run.benchmark, first.benchmark} == set(JOINED)
         for name, value in run.conditions.items():
-            if value != first.conditions[name]:
+            if value != first.conditions[name] and not (joined and name in _OF_TOOL):
                 fault = Fault(
                     where=_named(key),
                     found=f"samples with different {name}: {first.conditions[name]!r} and"
@@ -132,6 +144,11 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         np.array([m[1] for m in usable], dtype=np.intp),
         np.array([m[2].taken for m in usable]),
     )
+    names = [m[0].benchmark for m in usable]
+    factors = _factors(key, points, names)
+    as_measured = points
+    if factors:
+        points = replace(points, y=without_factors(points.y, names, factors))
     far = far_off(points)
     inner = points.only(~far)
     sized = key[0] != "barrier"
@@ -147,15 +164,15 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
     segments = _segments(chosen)
     curve = CostCurve(
         operation=key[0],
-        benchmark=run.benchmark,
+        benchmark="+".join(f.benchmark for f in factors) or run.benchmark,
         nodes=key[1],
         ranks=key[2],
         segments=segments,
         measured=(Bytes(int(points.x.min())), Bytes(int(points.x.max()))),
-        residual=_residual(segments, points),
+        residual=_residual(segments, as_measured),
         repeats=len(np.unique(points.repeat)),
         points=_medians(points),
-        source=_source(run, members),
+        source=_source(members),
     )
     left = len(members) - len(usable)
     return FittedCurve(
@@ -166,9 +183,27 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         contended=sum(m[2].contended(m[0]) for m in members),
         outliers=outliers(points, far),
         validated=validated,
+        sources=factors,
         spread=spread(points),
         notes=_notes(run, inner, chosen, left, len(members)),
     )
+
+
+def _factors(key: Key, points: SamplePoints, names: Sequence[str]) -> tuple[SourceFactor, ...]:
+    """The factors of several benchmarks; empty for one."""
+    if len(set(names)) < 2:
+        return ()
+    try:
+        return source_factors(points.x, points.y, names)
+    except NoCommonSizes as error:
+        tools = " and ".join(sorted(set(names)))
+        fault = Fault(
+            where=_named(key),
+            found=f"samples of {tools}, of which {error}",
+            expected="sizes that both measured: their difference is not known",
+            hint="fit the files apart",
+        )
+        raise InputError(fault) from error
 
 
 def _through_one_size(points: SamplePoints) -> LinearPiece:
@@ -263,15 +298,17 @@ def _notes(
     return tuple(notes)
 
 
-def _source(run: BenchmarkRun, members: Sequence[Member]) -> str:
+def _source(members: Sequence[Member]) -> str:
     tools = {
         "autotune": "autotune comm bench",
         "osu": "OSU Micro-Benchmarks",
         "imb": "Intel MPI Benchmarks",
     }
     repeats = len({repeat for _, repeat, _ in members})
+    run = members[0][0]
+    versions = sorted({(m[0].benchmark, m[0].program) for m in members if m[0].program})
     parts = [
-        f"{tools.get(run.benchmark, run.benchmark)} ({run.program})" if run.program else "",
+        *(f"{tools.get(benchmark, benchmark)} ({program})" for benchmark, program in versions),
         run.mpi,
         f"{run.buffers} buffers in turn" if run.buffers else "",
         run.taken,

@@ -341,7 +341,7 @@ def test_a_fit_is_one_document_or_a_text(measured: Path) -> None:
     shown = CliRunner().invoke(app, ["comm", "show", str(measured)])
     assert shown.stdout.splitlines()[0] == "s.jsonl"
     assert [command.name for command in comm_command.app.registered_commands] == [
-        "bench", "fit", "show", "import",
+        "bench", "fit", "show", "import", "merge",
     ]  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """Quantities with units: text to SI numbers and back.
 
 Inside the package every number is in SI units (seconds, bytes, hertz, bytes per second) or in the
-unit that its type or name states (bytes per cycle, cycles). Text carries the unit. KiB, MiB and
-GiB are binary; kB, MB and GB are decimal.
+unit that its type or name states (bytes per cycle, cycles). Text carries the unit. KiB, MiB,
+GiB and TiB are binary; kB, MB and GB are decimal.
 """
 
 import math
@@ -75,7 +75,8 @@ def show(value: float, dimension: Dimension) -> str:
     if dimension == "time":
         return _scaled(value, [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)])
     if dimension == "size" and value >= 1024 and value % 64 == 0:
-        return _scaled(value, [("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10)])
+        binary = [("TiB", 2.0**40), ("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10)]
+        return _scaled(value, binary)
     unit = {"size": "B", "frequency": "Hz", "bandwidth": "B/s"}[dimension]
     return _scaled(value, [("G" + unit, 1e9), ("M" + unit, 1e6), ("k" + unit, 1e3), (unit, 1.0)])
 

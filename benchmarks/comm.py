@@ -2,7 +2,9 @@
 
     python benchmarks/comm.py [--ranks 2] [--budget-seconds 60] [--repeats 5] [--full 3]
     python benchmarks/comm.py FILE.jsonl...
+    python benchmarks/comm.py --intervals [FILE.jsonl...]
 
+``--intervals``: instead, whether intervals cover ranks that are hidden (``comm_intervals.py``).
 Without files, ``autotune comm bench`` is run ``--full`` times, apart in time. For each operation:
 the cross-validated relative error of the fit (each fold leaves out one launch and one octave of
 sizes; then one full repeat and one octave), median and 90th percentile, beside one line weighted by
@@ -20,9 +22,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import comm_intervals
 import numpy as np
 
-from autotune.domain.network import CostCurve
+from autotune.domain.cost_curve import CostCurve
 from autotune.measuring.conditions import quiet
 from autotune.measuring.host import detect, stored_calibrations
 from autotune.measuring.network import curve_fit, mpi_benchmark, samples
@@ -35,6 +38,9 @@ from autotune.results.report.text_table import columns
 
 def main() -> None:
     arguments = _arguments()
+    if arguments.intervals:
+        comm_intervals.print_scores([Path(name) for name in arguments.files])
+        return
     if others := quiet.other_processes(1.0).note:
         print(others)
     files = [Path(name) for name in arguments.files] or _measured(arguments)
@@ -52,6 +58,7 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("files", nargs="*")
+    parser.add_argument("--intervals", action="store_true")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--budget-seconds", type=float, default=BUDGET)

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 
 from autotune.codegen.tree import loop_tree, regions
 from autotune.codegen.tree.races import races
-from autotune.domain.network import Operation
+from autotune.domain.cost_curve import Operation
 from autotune.domain.problem import AnyProblem, Ivp, StencilProblem, generated
 from autotune.domain.variant import Candidate, Communication
 from autotune.language.expression import Bin, Expr, Num, number, substitute
@@ -181,6 +181,11 @@ def refusal(program: loop_tree.StepProgram) -> str | None:
         return "threads that wait for their neighbours do not wait for the one that communicates"
     conflicts = races(program, distributed=True)
     return str(conflicts[0]) if conflicts else None
+
+
+def communicated(program: loop_tree.StepProgram) -> frozenset[str]:
+    """The arrays whose rows ranks exchange in a time step."""
+    return frozenset(_communications(program.body))
 
 
 def phases(

@@ -33,8 +33,8 @@ DOCUMENTS: tuple[type, ...] = (
     machine.MachineListDocument,
     machine.MachineCheckDocument, machine.MachineDetectDocument, RefineDocument,
     RefineUndoDocument, comm.CommBenchDocument, comm.CommFitDocument, comm.CommShowDocument,
-    comm.CommImportDocument, MeasurementsDocument, DesignDocument, FitDocument,
-    ModelComparisonDocument, SchemaDocument,
+    comm.CommImportDocument, comm.CommMergeDocument, MeasurementsDocument, DesignDocument,
+    FitDocument, ModelComparisonDocument, SchemaDocument,
 )  # fmt: skip
 """The classes, in the order of the help; a class may have several schemas."""
 

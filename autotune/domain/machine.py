@@ -138,6 +138,10 @@ class Streaming:
 class Memory:
     """Main memory of one NUMA domain."""
 
+    capacity: Annotated[
+        Bytes | None, FileKey(about="a size such as 32 GiB: larger problems are refused")
+    ] = None
+    """Of the domain; None: not known, and nothing is refused."""
     saturated: BytesPerSecond | None = None
     """Load bandwidth with all cores of the domain."""
     single: BytesPerSecond | None = None
@@ -164,6 +168,8 @@ class Memory:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ValueError(f"memory: {name} bandwidth {value} B/s is not positive")
+        if self.capacity is not None and self.capacity <= 0:
+            raise ValueError(f"memory: capacity {self.capacity} B is not positive")
         if self.cores < 1:
             raise ValueError(f"memory: needs at least one core, not {self.cores}")
         if not 0 <= self.exposed <= 1:
@@ -363,6 +369,13 @@ class Machine:
     def line(self) -> Bytes:
         """Bytes of one cache line of the innermost cache."""
         return self.caches[0].line
+
+    @property
+    def memory_capacity(self) -> Bytes | None:
+        """Bytes of main memory of the node, all NUMA domains together; None: not known."""
+        if self.memory.capacity is None:
+            return None
+        return Bytes(self.memory.capacity * max(1, round(self.cores / self.memory.cores)))
 
     @property
     def unverified(self) -> frozenset[str]:

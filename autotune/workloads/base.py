@@ -15,6 +15,7 @@ from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.base import Measurer
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.progress import Progress
+from autotune.units import Bytes
 
 IllegalCombination = tuple[str, AnyProblem, str]
 """Label, problem and reason."""
@@ -148,6 +149,9 @@ class Workload(Protocol):
         self, entry: Ranked, machine: Machine, progress: Progress
     ) -> tuple[CompiledSweep, ...]:
         """The compiled sweeps of a ranked candidate; empty if the engine compiles nothing."""
+
+    def stored_bytes(self, candidate: Candidate) -> Bytes | None:
+        """Bytes that the arrays of a candidate take on a node; None if they are not known."""
 
     def features(self, candidate: Candidate) -> Mapping[str, int] | None:
         """Inputs for learned models about a candidate, by name; None if there are none."""

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune import paths
+from autotune.domain.cost_curve import CostCurve, Segment
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory, Streaming
 from autotune.domain.machine_checks import contradictions
 from autotune.domain.misfit import Misfit
-from autotune.domain.network import CostCurve, Network, Segment
+from autotune.domain.network import Network
 from autotune.files import config
 from autotune.files.config.machines import check_physics
 from autotune.files.config.session import Session

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, NewType
 
 import pytest
 
-from autotune.domain.network import CostCurve, CurvePoint, Segment
+from autotune.domain.cost_curve import CostCurve, CurvePoint, Segment
 from autotune.files import codec
 from autotune.units import Bytes, Seconds
 

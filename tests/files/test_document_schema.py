@@ -12,7 +12,8 @@ from json_schema_check import faults
 from sample_nodes import calibrated, documented
 
 from autotune.domain.calibration import Constant
-from autotune.domain.network import CostCurve, CurvePoint, Network, Segment
+from autotune.domain.cost_curve import CostCurve, CurvePoint, Segment
+from autotune.domain.network import Network
 from autotune.domain.results import Measurement, Prediction, Sample, Uncertainty
 from autotune.files import codec, config
 from autotune.files.config.kinds import FILES

@@ -223,6 +223,9 @@ class ToyWorkload:
     def loops(self, entry: Ranked, machine: Machine, progress: object) -> tuple[()]:
         return ()
 
+    def stored_bytes(self, candidate: Candidate) -> None:
+        """Nothing is allocated."""
+
     def features(self, candidate: Candidate) -> Mapping[str, int]:
         return {name: int(value) for name, value in candidate.variant.parameters.items()}  # type: ignore[arg-type]
 

@@ -12,7 +12,7 @@ from autotune.measuring.network.benchmark_settings import BUDGET, REPEATS, USUAL
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="MPI cost curves: measure, fit, show, import.",
+    help="MPI cost curves: measure, fit, show, import, merge.",
 )
 
 Nodes = Annotated[int, typer.Option("--nodes", help="How many nodes the ranks are on.", min=1)]
@@ -122,7 +122,8 @@ def comm_fit(options: CurveFitOptions) -> None:
     Curves are piecewise linear in message size.
 
     Relative errors are minimised; cross-validation chooses the number of pieces. Every curve has
-    intervals and a list of outliers.
+    intervals and a list of outliers. Samples of OSU and IMB of one operation are fitted together at
+    their common level; by what factor each differs from it is shown, and the interval spans both.
     """
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
@@ -210,7 +211,10 @@ class ImportSamplesOptions:
 )
 @command
 def comm_import(options: ImportSamplesOptions) -> None:
-    """Read the output of OSU or Intel MPI benchmarks."""
+    """Read the output of OSU or Intel MPI benchmarks.
+
+    A text that was imported before is not added again.
+    """
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
@@ -226,3 +230,43 @@ def comm_import(options: ImportSamplesOptions) -> None:
         document(documents.imported(imports, options.output))
     else:
         typer.echo(text.imported(imports, options.output))
+
+
+@command_options
+class MergeNetworksOptions:
+    """Options of ``autotune comm merge``, in the order of its help."""
+
+    names: Annotated[
+        list[str], typer.Argument(help="Machines, machine or network files, or files of samples.")
+    ]
+    output: Annotated[Path, typer.Option("-o", "--output", help="The network file to write.")]
+    last_wins: Annotated[
+        bool, typer.Option("--last-wins", help="Of two curves of one layout, keep the last.")
+    ] = False
+    json: Json = False
+
+
+@app.command(
+    "merge", epilog="Example: autotune comm merge nodes-2.yaml nodes-8.yaml -o cluster.yaml"
+)
+@command
+def comm_merge(options: MergeNetworksOptions) -> None:
+    """Join the curves of several networks in one file.
+
+    Two different curves of one operation, ranks and nodes are an error: fit their samples together
+    instead, or keep the last.
+    """
+    from autotune.commands.comm import document as documents
+    from autotune.commands.comm import flow as comm_flow
+    from autotune.commands.comm import text
+
+    merged = comm_flow.merge(options.names, options.output, last_wins=options.last_wins)
+    if options.json:
+        document(
+            documents.CommMergeDocument(
+                title=merged.title, curves=merged.curves, written=options.output
+            )
+        )
+    else:
+        typer.echo(text.shown(merged.title, merged))
+        note(f"wrote {options.output}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autotune.domain.network import CostCurve
+from autotune.domain.cost_curve import CostCurve
 from autotune.measuring.network.curve_fit import FittedCurve
 from autotune.measuring.network.foreign_output import ImportedSamples
 from autotune.measuring.network.mpi_benchmark import BenchmarkResult
@@ -38,6 +38,16 @@ class CommShowDocument:
     title: str
     curves: tuple[CostCurve, ...]
     figure: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommMergeDocument:
+    """``autotune comm merge --json``: the network of several."""
+
+    schema: Literal["autotune.comm.merge/1"] = "autotune.comm.merge/1"
+    title: str
+    curves: tuple[CostCurve, ...]
+    written: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,13 @@
 """MPI cost curves, from the measurement to the network model of a machine."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autotune import paths
+from autotune.domain.cost_curve import Operation
 from autotune.domain.machine import Machine
-from autotune.domain.network import Network, Operation
+from autotune.domain.network import Network
 from autotune.errors import Fault, InputError, nearest
 from autotune.files import config
 from autotune.measuring.host import detect, stored_calibrations
@@ -16,6 +17,7 @@ from autotune.measuring.network.foreign_output import ImportedSamples, Tool
 from autotune.measuring.network.mpi_benchmark import BenchmarkPlan, BenchmarkResult
 from autotune.measuring.network.samples import BenchmarkRun, RecordedRun, SampleWriter
 from autotune.progress import Progress
+from autotune.units import counted
 
 HOST = "host"
 
@@ -162,18 +164,67 @@ def load(
 ) -> list[ImportedSamples]:
     """Read the output of other benchmarks and append its samples to ``output``.
 
-    If one file is faulty, nothing is appended.
+    A text that ``output`` has already, or that is named twice, is not appended again, and a note
+    says so. If one file is faulty, nothing is appended.
     """
-    imports = [foreign_output.load(path, name, ranks, nodes) for path in files]
+    loaded = [foreign_output.load(path, name, ranks, nodes) for path in files]
     writer = SampleWriter(output)
     try:
-        for recorded in (samples for imported in imports for samples in imported.recorded):
+        before = samples.read([output]) if output.stat().st_size else []
+        imports = _without_repeated(loaded, files, output, before)
+        for recorded in (run for imported in imports for run in imported.recorded):
             writer.begin(recorded.run)
             for sample in recorded.samples:
                 writer(sample)
     finally:
         writer.close()
     return imports
+
+
+def _without_repeated(
+    loaded: Sequence[ImportedSamples],
+    files: Sequence[Path],
+    output: Path,
+    before: Sequence[RecordedRun],
+) -> list[ImportedSamples]:
+    """What was loaded, without the tables that are in ``before`` or were loaded already."""
+    held = {recorded.run.imported_from for recorded in before}
+    imports = []
+    for path, imported in zip(files, loaded, strict=True):
+        fresh = tuple(r for r in imported.recorded if r.run.imported_from not in held)
+        repeated = len(imported.recorded) - len(fresh)
+        held |= {recorded.run.imported_from for recorded in fresh}
+        note = f"{path} was imported into {output} already: its samples are not added again"
+        notes = (*imported.notes, note) if repeated else imported.notes
+        imports.append(replace(imported, recorded=fresh, notes=notes))
+    return imports
+
+
+def merge(names: Sequence[str], output: Path, *, last_wins: bool) -> Network:
+    """The curves of several machines, network files or files of samples in one network file.
+
+    Raises InputError for two different curves of one operation, ranks and nodes, unless
+    ``last_wins``: then that of the network named last is kept.
+    """
+    merged = Network(title="")
+    faults: list[Fault] = []
+    origin: dict[tuple[Operation, int, int], str] = {}
+    for name in names:
+        shown = show(name)
+        for curve in shown.network.curves:
+            other = merged.exactly(curve.key)
+            if other is not None and other != curve and not last_wins:
+                ranks = f"{curve.ranks} ranks on {counted(curve.nodes, 'node')}"
+                problem = f"{curve.operation} of {ranks}: {origin[curve.key]} has another curve"
+                hint = "fit their samples together: autotune comm fit FILES; or --last-wins"
+                faults.append(Fault(where=name, found=problem, hint=hint))
+            origin[curve.key] = name
+        title = ", ".join(dict.fromkeys(filter(None, (merged.title, shown.network.title))))
+        merged = replace(merged.updated(shown.network.curves), title=title)
+    if faults:
+        raise InputError(*faults)
+    write(output, config.dump_network(merged))
+    return merged
 
 
 def write(path: Path, text: str) -> None:

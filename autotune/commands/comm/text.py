@@ -4,11 +4,13 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from autotune.domain.network import CostCurve, Network
+from autotune.domain.cost_curve import CostCurve
+from autotune.domain.network import Network
 from autotune.measuring.network.curve_fit import FittedCurve
 from autotune.measuring.network.curve_validation import ValidationErrors
 from autotune.measuring.network.foreign_output import TOOLS, ImportedSamples
 from autotune.measuring.network.mpi_benchmark import BenchmarkResult
+from autotune.measuring.network.source_factors import SourceFactor
 from autotune.results.report.text_table import columns
 from autotune.units import counted, show
 
@@ -71,11 +73,20 @@ def fitted(curves: Sequence[FittedCurve], written: Path | None) -> str:
     ]
     for curve in curves:
         name = f"{curve.curve.operation} of {curve.curve.ranks} ranks"
+        lines += [f"sources: {name}: {_source(source)}" for source in curve.sources]
         lines += [f"note: {name}: {note}" for note in curve.notes]
         lines += _outliers(name, curve)
     if written is not None:
         lines.append(f"written to {written}")
     return "\n".join(lines)
+
+
+def _source(source: SourceFactor) -> str:
+    return (
+        f"times of {source.benchmark} are {source.factor:.3g} times the level that the curve is"
+        f" fitted at, {source.lowest:.3g} to {source.highest:.3g} at"
+        f" {counted(source.sizes, 'common size')}"
+    )
 
 
 def _outliers(name: str, curve: FittedCurve) -> list[str]:

@@ -48,6 +48,8 @@ def machine(machine: Machine) -> str:
             f" {counted(path.cores, 'core')}"
         )
     memory = machine.memory
+    if capacity := machine.memory_capacity:
+        lines.append(f"  memory of the node: {show(capacity, 'size')}{doubt('memory.capacity')}")
     for label, key, value in (
         ("all cores of a domain", "saturated", memory.saturated),
         ("one core", "single", memory.single),

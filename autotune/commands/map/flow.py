@@ -178,6 +178,8 @@ class _Work:
         started = time.monotonic()
         wide = self.workload.at(widened(self.setup, kind, threads))
         ranked = rank_space(wide, self.progress)
+        for line in ranked.capacity_notes:
+            self.progress(line, 0, 1)
         map_grid = grid(kind, threads, ranked)
         conditions = {
             **conditions_of(ranked, self.progress),

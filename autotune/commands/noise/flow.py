@@ -23,6 +23,7 @@ from autotune.tuning import Bench, TunerLock, agree
 from autotune.tuning.base import NoJournal
 from autotune.tuning.building import prepare
 from autotune.workloads.base import Workload
+from autotune.workloads.capacity import candidates_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ def measure_noise(
 
 def _candidate_of(workload: Workload, machine: Machine, name: str) -> Candidate:
     """The legal candidate of a name; nothing is predicted for it."""
-    enumerated = workload.candidates(machine.cores)
+    enumerated = candidates_on(workload, machine)
     unpredicted = Prediction(
         seconds=None, interval=None, parts=(), engine=workload.setup.engine, reason="not predicted"
     )

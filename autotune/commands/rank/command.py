@@ -62,10 +62,11 @@ def variants(options: VariantsOptions) -> None:
     """List the candidates of a config, or write one's source."""
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import emit_source, host_machine, ranked_space, text
+    from autotune.workloads.capacity import candidates_on
 
     workload = ranked_space.load(options.config, trusted=options.trust)
     machine = host_machine.uncalibrated_machine(workload.setup)
-    enumerated = workload.candidates(machine.cores)
+    enumerated = candidates_on(workload, machine)
     if options.emit is not None:
         for line in emit_source.emit_sources(workload, enumerated, options.emit, options.output):
             note(line)
@@ -198,4 +199,7 @@ def _ranked(config: Path, engine: EngineName | None, *, trusted: bool) -> "Ranke
     from autotune.commands.rank.ranked_space import load, rank_space
 
     workload = load(config, trusted=trusted)
-    return rank_space(workload, TerminalProgress(), engines(engine, workload.engines))
+    ranked = rank_space(workload, TerminalProgress(), engines(engine, workload.engines))
+    for line in ranked.capacity_notes:
+        note(line)
+    return ranked

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from autotune import paths
+from autotune.domain.cost_curve import OPERATIONS
 from autotune.domain.machine import Machine
-from autotune.domain.network import OPERATIONS, Network
+from autotune.domain.network import Network
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError

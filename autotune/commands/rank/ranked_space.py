@@ -15,6 +15,7 @@ from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.files import config
 from autotune.progress import Clock, Progress
 from autotune.workloads.base import EnumeratedSpace, Workload
+from autotune.workloads.capacity import candidates_on, capacity_notes
 from autotune.workloads.layouts import execution_layouts
 from autotune.workloads.shipped import workload_of
 
@@ -34,6 +35,11 @@ class RankedSpace:
     def setup(self) -> Setup:
         """The study that was ranked."""
         return self.workload.setup
+
+    @property
+    def capacity_notes(self) -> tuple[str, ...]:
+        """What a user must know of the memory of the machine, to be said once."""
+        return capacity_notes(self.enumerated, self.workload, self.machine)
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -69,7 +75,7 @@ def rank_space(
     machine = resolve_machine(workload, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
-    enumerated = workload.candidates(machine.cores)
+    enumerated = candidates_on(workload, machine)
     rankings: list[Ranking] = []
     for name in wanted:
         try:

@@ -8,8 +8,9 @@ import yaml
 
 from autotune.domain.annotations import FileColumn
 from autotune.domain.calibration import Calibration
+from autotune.domain.cost_curve import OPERATIONS
 from autotune.domain.machine import UNVERIFIED, Machine
-from autotune.domain.network import OPERATIONS, Network
+from autotune.domain.network import Network
 from autotune.files.config import machines, measured_files
 from autotune.files.config.file_fields import fields_of, is_record, notation_of, required, split
 from autotune.files.parsing.yaml_document import Plain, scalar

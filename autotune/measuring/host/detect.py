@@ -75,7 +75,8 @@ def decide(facts: HostFacts) -> DetectedMachine:
             + "; calibration measures it",
         )
     )
-    memory = Memory(cores=_domain(facts, cores, reasons))
+    inside = _domain(facts, cores, reasons)
+    memory = Memory(cores=inside, capacity=_capacity(facts, cores, inside, reasons))
     sockets = len({facts.packages.get(cpu, 0) for cpu in facts.cpus})
     machine = Machine(
         name="host",
@@ -121,6 +122,24 @@ def _cores(facts: HostFacts, reasons: list[DetectionReason]) -> tuple[int, int]:
         because += f"; the control group grants {facts.cpu_limit:g} CPUs"
     reasons.append(DetectionReason(key="cores", decided=str(cores), because=because))
     return cores, threads
+
+
+def _capacity(
+    facts: HostFacts, cores: int, inside: int, reasons: list[DetectionReason]
+) -> Bytes | None:
+    """The main memory of one NUMA domain; None where the host does not say."""
+    if facts.memory is None:
+        return None
+    domains = max(1, round(cores / inside))
+    decided = Bytes(facts.memory // domains)
+    because = "the least of MemTotal in /proc/meminfo and the limits of control groups"
+    among = f", over {domains} NUMA nodes" if domains > 1 else ""
+    reasons.append(
+        DetectionReason(
+            key="memory.capacity", decided=show(decided, "size"), because=f"{because}{among}"
+        )
+    )
+    return decided
 
 
 def _domain(facts: HostFacts, cores: int, reasons: list[DetectionReason]) -> int:

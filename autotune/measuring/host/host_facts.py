@@ -49,6 +49,8 @@ class HostFacts:
     caches: tuple[CacheFacts, ...]
     clock: Hertz | None
     clock_source: str
+    memory: Bytes | None
+    """Installed, or what a control group grants; None where the host does not say."""
 
     @property
     def guest(self) -> bool:
@@ -87,7 +89,18 @@ def gather(root: Path = Path("/")) -> HostFacts:
         caches=tuple(_caches(devices / f"cpu/cpu{cpus[0]}/cache")),
         clock=clock,
         clock_source=clock_source,
+        memory=installed_memory(root),
     )
+
+
+def installed_memory(root: Path = Path("/")) -> Bytes | None:
+    """The memory in bytes that the system or a control group ever gives to all processes."""
+    match = re.search(r"^MemTotal:\s*(\d+) kB", _read(root / "proc/meminfo"), re.MULTILINE)
+    amounts = [int(match[1]) * 1024] if match else []
+    for folder in _groups(root, "memory"):
+        limits = (_read(folder / name) for name in ("memory.max", "memory.limit_in_bytes"))
+        amounts += [int(limit) for limit in limits if limit.isdigit() and int(limit) > 0]
+    return Bytes(min(amounts)) if amounts else None
 
 
 def available_memory(root: Path = Path("/")) -> Bytes | None:

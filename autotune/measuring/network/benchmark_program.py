@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
-from autotune.domain.network import OPERATIONS, Operation
+from autotune.domain.cost_curve import OPERATIONS, Operation
 from autotune.domain.variant import Build
 from autotune.errors import Fault, MissingTool, WorkFailed
 from autotune.measuring.network.samples import BenchmarkSample, ImpossibleSample

@@ -5,21 +5,31 @@ covers all samples that were not contended.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from autotune.domain.network import OPERATIONS, CostCurve, CurvePoint, Operation, Segment
+from autotune.domain.cost_curve import OPERATIONS, CostCurve, CurvePoint, Operation, Segment
+from autotune.domain.curve_reach import LAUNCH
 from autotune.errors import Fault, InputError
 from autotune.measuring.network import curve_validation, piecewise_regression
 from autotune.measuring.network.curve_validation import CurveValidation, ValidationErrors, medians
 from autotune.measuring.network.outliers import Outlier, SamplePoints, far_off, outliers, spread
 from autotune.measuring.network.piecewise_regression import LinearPiece
 from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun
+from autotune.measuring.network.source_factors import (
+    JOINED,
+    NoCommonSizes,
+    SourceFactor,
+    source_factors,
+    without_factors,
+)
 from autotune.units import Bytes, BytesPerSecond, Seconds, parse, readable, show
 
 _QUANTILES = (0.05, 0.95)
+_OF_TOOL = ("benchmark", "program")
+"""Conditions that differ between tools that time the same operations."""
 
 Key = tuple[Operation, int, int]
 
@@ -38,6 +48,8 @@ class FittedCurve:
     outliers: tuple[Outlier, ...]
     validated: CurveValidation
     """Cross-validated errors by number of pieces; 1 is the line weighted by 1/y^2."""
+    sources: tuple[SourceFactor, ...] = ()
+    """How the benchmarks differ, where samples of several were fitted together; else empty."""
     spread: float | None
     """Spread between repeats: median over sizes of the coefficient of variation; None for one
     repeat."""
@@ -63,7 +75,7 @@ def fit(recorded: Sequence[RecordedRun], *, contended: bool = False) -> list[Fit
     are used too.
 
     Raises InputError with all faults at once: for samples that must not enter one curve, for
-    operations with one size only, and where every sample was contended.
+    where every sample was contended.
     """
     faults: list[Fault] = []
     curves: list[FittedCurve] = []
@@ -103,8 +115,9 @@ def _must_agree(key: Key, runs: Iterable[BenchmarkRun]) -> None:
         first = first or run
         if run is first:
             continue
+        joined = {run.benchmark, first.benchmark} == set(JOINED)
         for name, value in run.conditions.items():
-            if value != first.conditions[name]:
+            if value != first.conditions[name] and not (joined and name in _OF_TOOL):
                 fault = Fault(
                     where=_named(key),
                     found=f"samples with different {name}: {first.conditions[name]!r} and"
@@ -131,17 +144,18 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         np.array([m[1] for m in usable], dtype=np.intp),
         np.array([m[2].taken for m in usable]),
     )
+    names = [m[0].benchmark for m in usable]
+    factors = _factors(key, points, names)
+    as_measured = points
+    if factors:
+        points = replace(points, y=without_factors(points.y, names, factors))
     far = far_off(points)
     inner = points.only(~far)
     sized = key[0] != "barrier"
     if sized and len(np.unique(inner.x)) < 2:
-        fault = Fault(
-            where=_named(key),
-            found=f"samples of one size only, {_shown(inner.x[0])}",
-            expected="at least two sizes: a curve has a slope",
-        )
-        raise InputError(fault)
-    if sized:
+        validated = curve_validation.CurveValidation()
+        chosen: tuple[LinearPiece, ...] = (_through_one_size(inner),)
+    elif sized:
         validated = curve_validation.validated(points, far)
         chosen = piecewise_regression.pieces(inner.x, inner.y, validated.chosen)[-1]
     else:
@@ -150,14 +164,15 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
     segments = _segments(chosen)
     curve = CostCurve(
         operation=key[0],
-        benchmark=run.benchmark,
+        benchmark="+".join(f.benchmark for f in factors) or run.benchmark,
         nodes=key[1],
         ranks=key[2],
         segments=segments,
         measured=(Bytes(int(points.x.min())), Bytes(int(points.x.max()))),
-        residual=_residual(segments, points),
+        residual=_residual(segments, as_measured),
+        repeats=len(np.unique(points.repeat)),
         points=_medians(points),
-        source=_source(run, members),
+        source=_source(members),
     )
     left = len(members) - len(usable)
     return FittedCurve(
@@ -168,9 +183,38 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         contended=sum(m[2].contended(m[0]) for m in members),
         outliers=outliers(points, far),
         validated=validated,
+        sources=factors,
         spread=spread(points),
         notes=_notes(run, inner, chosen, left, len(members)),
     )
+
+
+def _factors(key: Key, points: SamplePoints, names: Sequence[str]) -> tuple[SourceFactor, ...]:
+    """The factors of several benchmarks; empty for one."""
+    if len(set(names)) < 2:
+        return ()
+    try:
+        return source_factors(points.x, points.y, names)
+    except NoCommonSizes as error:
+        tools = " and ".join(sorted(set(names)))
+        fault = Fault(
+            where=_named(key),
+            found=f"samples of {tools}, of which {error}",
+            expected="sizes that both measured: their difference is not known",
+            hint="fit the files apart",
+        )
+        raise InputError(fault) from error
+
+
+def _through_one_size(points: SamplePoints) -> LinearPiece:
+    """The line through the samples of one size, half of them latency: nothing tells the slope.
+
+    The interval of the curve says so for every other size.
+    """
+    size = float(points.x[0])
+    seconds = curve_validation.level(points).intercept
+    slope = seconds / (2 * size)
+    return LinearPiece(first=size, last=size, intercept=seconds / 2, slope=slope, free_slope=slope)
 
 
 # --- the fit ------------------------------------------------------------------------------------
@@ -233,7 +277,15 @@ def _notes(
     if run.program == "mpi4py":
         notes.append("measured through mpi4py: small messages carry the cost of Python calls")
     if len(np.unique(points.repeat)) == 1:
-        notes.append("one repeat: the interval knows nothing of the spread from run to run")
+        notes.append(
+            f"one repeat: launches are taken to differ by {100 * LAUNCH:.0f} %, as elsewhere"
+        )
+    sizes = np.unique(points.x)
+    if len(sizes) == 1 and sizes[0] > 0:
+        notes.append(
+            f"one size, {_shown(sizes[0])}: other sizes are uncertain between constant and"
+            " proportional; measure at least 8 B and the largest message too"
+        )
     for piece in chosen:
         if piece.free_slope < 0:
             ends = points.only((points.x == piece.first) | (points.x == piece.last))
@@ -246,15 +298,17 @@ def _notes(
     return tuple(notes)
 
 
-def _source(run: BenchmarkRun, members: Sequence[Member]) -> str:
+def _source(members: Sequence[Member]) -> str:
     tools = {
         "autotune": "autotune comm bench",
         "osu": "OSU Micro-Benchmarks",
         "imb": "Intel MPI Benchmarks",
     }
     repeats = len({repeat for _, repeat, _ in members})
+    run = members[0][0]
+    versions = sorted({(m[0].benchmark, m[0].program) for m in members if m[0].program})
     parts = [
-        f"{tools.get(run.benchmark, run.benchmark)} ({run.program})" if run.program else "",
+        *(f"{tools.get(benchmark, benchmark)} ({program})" for benchmark, program in versions),
         run.mpi,
         f"{run.buffers} buffers in turn" if run.buffers else "",
         run.taken,

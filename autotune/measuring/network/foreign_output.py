@@ -5,12 +5,13 @@ and Uniband print the rate of many messages in flight, which is not the time of 
 refused.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from autotune.domain.network import Operation
+from autotune.domain.cost_curve import Operation
 from autotune.errors import Fault, InputError
 from autotune.measuring.network import imb, osu
 from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun, read_text
@@ -60,7 +61,7 @@ def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> Import
         raise InputError(
             Fault(where=where, found=str(refused), expected=f"the whole output of {TOOLS[chosen]}")
         ) from refused
-    return _taken(path, chosen, blocks, ranks, nodes)
+    return _marked(_taken(path, chosen, blocks, ranks, nodes), text)
 
 
 def _tool(path: Path, lines: Sequence[str], stated: Tool | None) -> Tool:
@@ -105,6 +106,15 @@ def _check_end(lines: Sequence[str], blocks: Sequence[BenchmarkTable]) -> None:
         raise MalformedLine(last, f"the text ends in the middle of a number, {word!r}")
 
 
+def _marked(imported: ImportedSamples, text: str) -> ImportedSamples:
+    """The samples with the digest of the text that they come from."""
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    recorded = tuple(
+        RecordedRun(replace(run.run, text=digest), run.samples) for run in imported.recorded
+    )
+    return replace(imported, recorded=recorded)
+
+
 def _taken(
     path: Path, tool: Tool, blocks: Sequence[BenchmarkTable], ranks: int | None, nodes: int
 ) -> ImportedSamples:
@@ -133,10 +143,8 @@ def _taken(
             notes.append(f"{where}: {count} ranks are not spread evenly over {on} nodes: left out")
             continue
         key = (count, on, block.version)
-        recorded = runs.setdefault(
-            key,
-            RecordedRun(BenchmarkRun(benchmark=tool, nodes=on, ranks=count, program=block.version)),
-        )
+        run = BenchmarkRun(benchmark=tool, nodes=on, ranks=count, program=block.version)
+        recorded = runs.setdefault(key, RecordedRun(run))
         again = (block.operation, count)
         launch = launches[again] = launches.get(again, -1) + 1
         recorded.samples += [

@@ -14,7 +14,7 @@ also with two ranks each sends two messages, where our own has one.
 import re
 from collections.abc import Sequence
 
-from autotune.domain.network import Operation
+from autotune.domain.cost_curve import Operation
 from autotune.measuring.network.text_block import (
     BenchmarkRow,
     BenchmarkTable,

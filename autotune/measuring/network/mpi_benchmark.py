@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autotune.domain.network import OPERATIONS, Operation
+from autotune.domain.cost_curve import OPERATIONS, Operation
 from autotune.errors import Fault, InputError, WorkFailed, unknown_name
 from autotune.measuring.conditions import quiet
 from autotune.measuring.host import host_facts

@@ -15,7 +15,7 @@ stand for one-sided access, ``MPI-CUDA`` and the like for buffers of an accelera
 import re
 from collections.abc import Sequence
 
-from autotune.domain.network import Operation
+from autotune.domain.cost_curve import Operation
 from autotune.measuring.network.text_block import (
     BenchmarkRow,
     BenchmarkTable,

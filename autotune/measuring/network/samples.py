@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from autotune import paths
-from autotune.domain.network import OPERATIONS, Operation
+from autotune.domain.cost_curve import OPERATIONS, Operation
 from autotune.errors import Fault, InputError
 from autotune.units import Bytes, Seconds
 
@@ -51,10 +51,18 @@ class BenchmarkRun:
     priority: str = ""
     buffers: int = 0
     """Number of buffers that operations alternate between; 0: not known."""
+    text: str = ""
+    """Digest of the text that another benchmark printed; empty: measured here. A text counts once,
+    however often it was imported."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= self.ranks or self.ranks % self.nodes:
             raise ValueError(f"{self.ranks} ranks cannot be spread evenly over {self.nodes} nodes")
+
+    @property
+    def imported_from(self) -> tuple[str, str, int, int] | None:
+        """What equal tables of equal texts have in common; None for what was measured here."""
+        return (self.text, self.program, self.nodes, self.ranks) if self.text else None
 
     @property
     def oversubscribed(self) -> bool:
@@ -174,18 +182,31 @@ class SampleWriter:
 
 
 def read(paths: Sequence[Path]) -> list[RecordedRun]:
-    """The runs in some files, in order.
+    """The runs in some files, in order; a text of another benchmark that was imported more than
+    once is taken once.
 
     Raises InputError with every fault: ``file:line``, the text found, and the text expected.
     """
     faults: list[Fault] = []
-    recordings = [recorded for path in paths for recorded in _file(path, faults)]
+    recordings = _once([recorded for path in paths for recorded in _file(path, faults)])
     if not faults and not any(recorded.samples for recorded in recordings):
         where = ", ".join(map(str, paths))
         faults.append(Fault(where=where, found="no samples", hint="autotune comm bench takes some"))
     if faults:
         raise InputError(*faults)
     return recordings
+
+
+def _once(recordings: Sequence[RecordedRun]) -> list[RecordedRun]:
+    seen: set[tuple[str, str, int, int]] = set()
+    kept = []
+    for recorded in recordings:
+        origin = recorded.run.imported_from
+        if origin is None or origin not in seen:
+            kept.append(recorded)
+        if origin is not None:
+            seen.add(origin)
+    return kept
 
 
 def _file(path: Path, faults: list[Fault]) -> list[RecordedRun]:
@@ -243,6 +264,7 @@ def _run(row: Mapping[str, object]) -> BenchmarkRun:
         taken=_text(row, "taken"),
         priority=_text(row, "priority"),
         buffers=_whole(row, "buffers") if "buffers" in row else 0,
+        text=_text(row, "text") if "text" in row else "",
     )
 
 

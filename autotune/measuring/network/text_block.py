@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from autotune.domain.network import Operation
+from autotune.domain.cost_curve import Operation
 
 
 class MalformedLine(Exception):

@@ -7,6 +7,7 @@ communication operations, the message sizes, and how often each occurs. The curv
 give the cost of each.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,7 +15,8 @@ from typing import NamedTuple
 from autotune.codegen import communication
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.calibration import Z80
-from autotune.domain.network import Cost, Network
+from autotune.domain.communication_cost import Cost
+from autotune.domain.network import Network
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.variant import Candidate
 from autotune.models.engines.base import CandidatePredictor
@@ -127,12 +129,13 @@ class SystemEngine:
 
 def _uncertainty(theta: Prediction, cost: Cost, seconds: float) -> Uncertainty | None:
     """The uncertainty of the whole: that of the node, scaled by its share of the time, and that of
-    the communication.
+    the communication: half of the logarithm that its interval makes the whole differ by.
     """
     if theta.uncertainty is None or theta.seconds is None:
         return None
     share = theta.seconds / seconds
-    spread = (cost.interval[1] - cost.interval[0]) / (2 * Z80) / seconds
+    low, high = (float(theta.seconds) + bound for bound in cost.interval)
+    spread = math.log(high / low) / (2 * Z80)
     shared = {name: value * share for name, value in theta.uncertainty.shared.items()}
     return Uncertainty(
         shared=shared | {COMMUNICATION: spread}, independent=theta.uncertainty.independent * share

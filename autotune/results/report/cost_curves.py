@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from autotune.domain.network import CostCurve, Network
+from autotune.domain.cost_curve import CostCurve
+from autotune.domain.network import Network
 from autotune.measuring.network.curve_fit import FittedCurve
 
 BEYOND = 4.0

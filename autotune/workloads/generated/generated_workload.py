@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autotune.codegen import storage
 from autotune.codegen.c import harness
 from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.tree import loop_tree
@@ -21,6 +22,7 @@ from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
+from autotune.units import Bytes
 from autotune.workloads.base import EnumeratedSpace
 from autotune.workloads.generated import candidate_space, engines
 from autotune.workloads.generated.base import GeneratedKind
@@ -154,6 +156,10 @@ class GeneratedWorkload:
             CompiledSweep(sweep=sweep.name, kernel=sweep.kernel, result=result)
             for sweep, result in zip(sweeps.values(), results, strict=True)
         )
+
+    def stored_bytes(self, candidate: Candidate) -> Bytes:
+        """Bytes of all arrays that a candidate allocates on a node."""
+        return storage.node_bytes(self.programs(candidate), candidate.problem, candidate.layout)
 
     def features(self, candidate: Candidate) -> Mapping[str, int] | None:
         """The modelling vector of a candidate; None if its kind has none."""

@@ -217,6 +217,9 @@ class ProgramWorkload:
         """The compiled marked loops of a candidate; empty for other kinds of model."""
         return model_route.program_loops(self.setup, machine, entry.candidate, progress)
 
+    def stored_bytes(self, candidate: Candidate) -> None:
+        """None: what a program allocates is not known before it runs."""
+
     def features(self, candidate: Candidate) -> None:
         """None: there is no modelling vector for programs."""
 

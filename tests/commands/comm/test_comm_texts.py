@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from autotune.commands.app import app
 from autotune.commands.comm import command as comm_command
 from autotune.commands.comm import flow, text
-from autotune.domain.network import CostCurve, Network, Segment
+from autotune.domain.cost_curve import CostCurve, Segment
+from autotune.domain.network import Network
 from autotune.files import config
 from autotune.measuring.network.benchmark_settings import sizes
 from autotune.measuring.network.curve_fit import FittedCurve
@@ -340,7 +341,7 @@ def test_a_fit_is_one_document_or_a_text(measured: Path) -> None:
     shown = CliRunner().invoke(app, ["comm", "show", str(measured)])
     assert shown.stdout.splitlines()[0] == "s.jsonl"
     assert [command.name for command in comm_command.app.registered_commands] == [
-        "bench", "fit", "show", "import",
+        "bench", "fit", "show", "import", "merge",
     ]  # fmt: skip
 
 

@@ -15,8 +15,9 @@ from autotune.commands.machine.refine.refine_options import RefinementOptions
 from autotune.commands.machine.text import machine, machine_check, machine_detected, machines
 from autotune.commands.rank.host_machine import write_machine
 from autotune.domain.calibration import Constant, Refined
+from autotune.domain.cost_curve import CostCurve, Segment
 from autotune.domain.machine import InCore, Memory, Overlap, StorePath, Streaming
-from autotune.domain.network import CostCurve, Network, Segment
+from autotune.domain.network import Network
 from autotune.measuring.host.detect import DetectionReason
 from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Seconds
 

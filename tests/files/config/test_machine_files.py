@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from autotune import paths
 from autotune.commands.rank.host_machine import machine_gaps
 from autotune.domain.calibration import BandwidthCurve, Calibration
+from autotune.domain.cost_curve import CostCurve, Segment
 from autotune.domain.machine import (
     BENCHMARKS,
     OVERLAP_RULES,
@@ -22,7 +23,7 @@ from autotune.domain.machine import (
     Streaming,
     exposed_by,
 )
-from autotune.domain.network import CostCurve, Network, Segment
+from autotune.domain.network import Network
 from autotune.errors import ConfigError
 from autotune.files import config
 

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune import paths
-from autotune.domain.network import OPERATIONS, CostCurve, Network, Segment
+from autotune.domain.cost_curve import OPERATIONS, CostCurve, Segment
+from autotune.domain.network import Network
 from autotune.errors import ConfigError
 from autotune.files import config
 

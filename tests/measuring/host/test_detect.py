@@ -187,3 +187,17 @@ def test_zen_adds_beside_its_multiply_adds(processor: tuple[str, int, int], floa
     match = architectures.x86(*processor, 0)
     ports = architectures.ports("x86_64", frozenset({"avx512f"}), match)
     assert (ports.table.floating, ports.table.fused) == (floating, 2)
+
+
+def test_the_memory_is_what_the_system_has_or_a_control_group_grants(tmp_path):
+    assert host_facts.installed_memory(tmp_path) is None
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/meminfo").write_text("MemTotal:       4194304 kB\nMemFree:  100 kB\n")
+    assert host_facts.installed_memory(tmp_path) == 4 << 30
+    (tmp_path / "proc/self").mkdir()
+    (tmp_path / "proc/self/cgroup").write_text("0::/\n")
+    (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
+    (tmp_path / "sys/fs/cgroup/memory.max").write_text("1073741824\n")
+    assert host_facts.installed_memory(tmp_path) == 1 << 30
+    (tmp_path / "sys/fs/cgroup/memory.max").write_text("max\n")
+    assert host_facts.installed_memory(tmp_path) == 4 << 30

@@ -10,8 +10,9 @@ from planted_curves import RUN, planted
 
 from autotune.commands.rank import host_machine
 from autotune.commands.rank.ranked_space import rank_space
+from autotune.domain.cost_curve import CostCurve, Segment
 from autotune.domain.machine import Machine
-from autotune.domain.network import CostCurve, Network, Segment
+from autotune.domain.network import Network
 from autotune.domain.setup import Layout, Setup
 from autotune.errors import InputError, MissingTool
 from autotune.measuring.host import stored_calibrations

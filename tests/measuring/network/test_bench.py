@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autotune.domain.network import OPERATIONS
+from autotune.domain.cost_curve import OPERATIONS
 from autotune.errors import InputError, MissingTool, WorkFailed
 from autotune.measuring.network import benchmark_program, mpi_benchmark, samples
 from autotune.measuring.network.benchmark_settings import SIZES, sizes

@@ -14,6 +14,7 @@ from autotune.commands.comm.document import (
     CommBenchDocument,
     CommFitDocument,
     CommImportDocument,
+    CommMergeDocument,
     CommShowDocument,
 )
 from autotune.files import config
@@ -173,7 +174,7 @@ def test_samples_of_another_machine_do_not_become_this_host_s(autotune, tmp_path
     assert "samples of another machine" in ran.err
 
 
-@pytest.mark.parametrize("command", ["bench", "fit", "show", "import"])
+@pytest.mark.parametrize("command", ["bench", "fit", "show", "import", "merge"])
 def test_help_has_an_example(autotune, command):
     assert f"Example: autotune comm {command}" in " ".join(
         autotune("comm", command, "--help").out.split()
@@ -188,3 +189,60 @@ def test_a_damaged_network_of_the_host_names_the_remedy(autotune, measured, tmp_
     ran = autotune("comm", "show", "host", code=2)
     assert f"networks/{kept.name}:" in ran.err
     assert "fit it anew" in ran.err
+
+
+def test_a_text_imported_twice_counts_once(autotune, tmp_path):
+    (tmp_path / "osu.txt").write_text(OSU_TEXT)
+    osu = ("comm", "import", "osu.txt", "--ranks", "8")
+    autotune(*osu, "-o", "o.jsonl")
+    once = (tmp_path / "o.jsonl").read_text()
+    again = autotune(*osu, "-o", "o.jsonl")
+    assert "osu.txt was imported into o.jsonl already" in again.out
+    assert (tmp_path / "o.jsonl").read_text() == once
+    autotune("comm", "import", "osu.txt", "osu.txt", "--ranks", "8", "-o", "twice.jsonl")
+    fits = [
+        json.loads(autotune("comm", "fit", *files, "--json").out)["curves"]
+        for files in (["o.jsonl"], ["twice.jsonl"], ["o.jsonl", "o.jsonl"])
+    ]
+    assert fits[0] == fits[1] == fits[2]
+
+
+def test_osu_and_imb_are_fitted_together_and_their_difference_is_shown(autotune, tmp_path):
+    (tmp_path / "osu.txt").write_text(OSU_TEXT)
+    (tmp_path / "imb.txt").write_text(IMB_TEXT)
+    autotune("comm", "import", "osu.txt", "--ranks", "4", "-o", "both.jsonl")
+    autotune("comm", "import", "imb.txt", "--ranks", "4", "-o", "both.jsonl")
+    out = autotune("comm", "fit", "both.jsonl", "-o", "n.yaml").out
+    assert "sources: allgather of 4 ranks: times of imb are" in out
+    assert "sources: allgather of 4 ranks: times of osu are" in out
+    curve = config.read_network(tmp_path / "n.yaml").exactly(("allgather", 1, 4))
+    assert curve.benchmark == "imb+osu"
+    assert curve.residual[0] < 0.8
+    assert curve.residual[1] > 1.25
+
+
+def test_networks_are_merged(autotune, measured, tmp_path):
+    autotune("comm", "fit", measured, "-o", "a.yaml")
+    head = "schema: autotune.network/1\ntitle: of a paper\ncurves:\n"
+    barrier = (
+        "  - {operation: barrier, benchmark: osu, nodes: 2, ranks: 4, measured: [0 B, 0 B],"
+        " segments: [{from: 0 B, latency: %s}]}\n"
+    )
+    (tmp_path / "b.yaml").write_text(head + barrier % "2 us")
+    (tmp_path / "c.yaml").write_text(head + barrier % "3 us")
+    document = json.loads(
+        autotune("comm", "merge", "a.yaml", "b.yaml", "-o", "m.yaml", "--json").out
+    )
+    documented(document, CommMergeDocument, "merge")
+    merged = config.read_network(tmp_path / "m.yaml")
+    assert [c.operation for c in merged.curves] == ["barrier", "allgather", "pingpong"]
+    assert merged.title == "of a paper"
+    autotune("comm", "merge", "m.yaml", "b.yaml", "-o", "m.yaml")
+    assert config.read_network(tmp_path / "m.yaml").curves == merged.curves
+    refused = autotune("comm", "merge", "b.yaml", "c.yaml", "-o", "no.yaml", code=2)
+    assert "c.yaml: barrier of 4 ranks on 2 nodes: b.yaml has another curve" in " ".join(
+        refused.err.split()
+    )
+    assert not (tmp_path / "no.yaml").exists()
+    autotune("comm", "merge", "b.yaml", "c.yaml", "-o", "c2.yaml", "--last-wins")
+    assert config.read_network(tmp_path / "c2.yaml").curves[0].at(0) == pytest.approx(3e-6)

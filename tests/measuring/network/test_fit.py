@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted_curves import RUN, planted
 
+from autotune.domain.network import Network
 from autotune.errors import InputError
 from autotune.measuring.network import curve_fit, curve_validation
 from autotune.measuring.network.benchmark_settings import SIZES
@@ -228,16 +229,27 @@ def test_a_barrier_is_a_constant():
     assert found.chosen.median < 0.05
 
 
-def test_one_size_is_refused():
-    with pytest.raises(InputError, match=r"pingpong of 2 ranks.*one size only, 64 B.*two sizes"):
-        curve_fit.fit([planted(line, operation="pingpong", sizes=[64])])
+def test_one_size_leaves_the_slope_open_and_says_so():
+    (found,) = curve_fit.fit([planted(line, operation="pingpong", sizes=[64])])
+    assert found.curve.at(64) == pytest.approx(line(64), rel=0.05)
+    assert found.curve.measured == (64, 64)
+    assert "other sizes are uncertain" in " ".join(found.notes)
+    network = Network(curves=(found.curve,))
+    there, far = (network.cost("pingpong", size, 1, 2).interval for size in (64, 1 << 20))
+    assert there[1] / there[0] < 2
+    assert far[1] / far[0] > 100
+
+
+def test_repeats_are_kept_with_the_curve():
+    (found,) = curve_fit.fit([planted(line)])
+    assert found.curve.repeats == found.repeats == 4
 
 
 def test_all_faults_at_once():
+    recorded = [planted(line, operation=name) for name in ("pingpong", "sparse")]
+    others = [RecordedRun(dataclasses.replace(r.run, mpi="another"), r.samples) for r in recorded]
     with pytest.raises(InputError) as caught:
-        curve_fit.fit(
-            [planted(line, operation=name, sizes=[64]) for name in ("pingpong", "sparse")]
-        )
+        curve_fit.fit([*recorded, *others])
     assert len(caught.value.faults) == 2
 
 

@@ -8,8 +8,9 @@ from documented import documented
 
 from autotune.commands.compare import document as compare_document
 from autotune.commands.compare import text as table
+from autotune.domain.cost_curve import CostCurve, Segment
 from autotune.domain.machine import Machine
-from autotune.domain.network import CostCurve, Network, Segment
+from autotune.domain.network import Network
 from autotune.domain.ranking import rank
 from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Setup

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 
+from autotune.domain.cost_curve import CostCurve, CurvePoint, Segment
 from autotune.domain.metric import Metric
-from autotune.domain.network import CostCurve, CurvePoint, Network, Segment
+from autotune.domain.network import Network
 from autotune.results.report.cost_curves import BEYOND, panels
 from autotune.results.report.draw import draw_curves, draw_search
 from autotune.results.report.draw.svg import figure_svg, round_values, svg, time_ticks

@@ -23,6 +23,7 @@ from autotune.files.tables import read, read_model
 from autotune.files.tables.cleaning import Cell
 from autotune.learning.designs import Design, DesignPlan, Members, members
 from autotune.progress import Progress
+from autotune.workloads.capacity import candidates_on
 
 _YAML = (".yaml", ".yml")
 _GZIP = b"\x1f\x8b"
@@ -135,7 +136,7 @@ def _constant(name: str, value: Value) -> Parameter:
 
 def _of_config(path: Path, plan: DesignPlan, progress: Progress | None) -> DesignResult:
     workload = ranked_space.load(path)
-    legal = workload.candidates(uncalibrated_machine(workload.setup).cores).legal
+    legal = candidates_on(workload, uncalibrated_machine(workload.setup)).legal
     settings = study_tables.candidate_settings(
         [candidate_record(legal_candidate) for legal_candidate in legal]
     )

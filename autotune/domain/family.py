@@ -34,7 +34,7 @@ IVP = Family(
 STENCIL = Family(
     name="stencil",
     words="a stencil",
-    engines=("reuse", "planes"),
+    engines=("reuse", "planes", "kerncraft"),
     problem_key="stencil",
     needs="a space for stencils",
 )

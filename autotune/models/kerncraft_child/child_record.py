@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kerncraft.models import ECM
 
-from autotune.models.kerncraft_child.child_incore import in_core_times
+from autotune.models.kerncraft_child.child_incore import StatedTimes, in_core_times
 from autotune.models.kerncraft_child.kernel_subject import Json, KernelOnMachine, read_subject
 from autotune.models.kerncraft_child.layer_conditions import cache_sizes, layer_conditions
 
@@ -13,13 +13,13 @@ _SAMPLES = ((37, 4), (1009, 10), (100_003, 100))
 """Sizes at which kerncraft's own results are recorded for comparison: the first, and the step."""
 
 
-def analyse(place: str) -> Json:
-    """The record of the kernel in this folder."""
-    subject = read_subject(place)
+def analyse(place: str, stated: StatedTimes | None = None) -> Json:
+    """The record of the kernel in this folder, with its own in-core times or the stated ones."""
+    subject = read_subject(place, in_core=stated is None)
     machine, names = subject.machine(), subject.names()
     subject.set_sizes(dict.fromkeys(names, 1009))
     layers = layer_conditions(subject, names)
-    in_core = in_core_times(subject)
+    in_core = in_core_times(subject, stated)
     domain, socket = int(machine["cores per NUMA domain"]), int(machine["cores per socket"])
     return {
         "constants": names,

@@ -8,14 +8,13 @@ from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build
-from autotune.files.kerncraft.kerncraft_text import kerncraft_text
 from autotune.models.engines.base import CandidatePredictor
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.engines.system import SystemEngine
 from autotune.models.incore import osaca_analyser
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
-from autotune.models.kerncraft import KerncraftAnalyser
+from autotune.models.kerncraft.kernel_routes import KernelRoutes
 from autotune.progress import Progress
 from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
@@ -65,8 +64,7 @@ def _kerncraft(
     def examined(done: int, total: int) -> None:
         progress("analyse with kerncraft", done, total)
 
-    text = kerncraft_text(machine)
-    with KerncraftAnalyser(text, progress=examined) as kerncraft:
+    with KernelRoutes(machine, progress=examined) as kerncraft:
         yield KerncraftEngine(machine, programs, kerncraft, setup.saturation)
 
 

@@ -13,12 +13,11 @@ from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelMo
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
 from autotune.files import config
-from autotune.files.kerncraft.kerncraft_text import kerncraft_text
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore.marked import marked_build
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
-from autotune.models.kerncraft import KerncraftAnalyser
+from autotune.models.kerncraft.kernel_routes import KernelRoutes
 from autotune.progress import Progress
 from autotune.toolchain import child_process
 from autotune.workloads.generated.engines import loop_analyser
@@ -81,8 +80,7 @@ class Routes:
         def examined(done: int, total: int) -> None:
             self._progress("analyse with kerncraft", done, total)
 
-        text = kerncraft_text(self._machine)
-        analyser = self._stack.enter_context(KerncraftAnalyser(text, progress=examined))
+        analyser = self._stack.enter_context(KernelRoutes(self._machine, progress=examined))
         return KerncraftRoute(model, self._machine, analyser, self._facts, self._setup.saturation)
 
     def _kernel(self, model: KernelModel) -> KernelRoute:

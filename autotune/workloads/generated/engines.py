@@ -16,6 +16,7 @@ from autotune.models.incore import osaca_analyser
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.kerncraft.kernel_routes import KernelRoutes
 from autotune.progress import Progress
+from autotune.workloads.generated.foreign_builds import NotedBuilds
 from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
 NodeEngine = Callable[
@@ -54,7 +55,8 @@ def _reuse(
     setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
 ) -> Iterator[CandidatePredictor]:
     with loop_analyser(setup, machine, progress) as analyser:
-        yield ReuseEngine(machine, programs, analyser, sweep_code)
+        engine = ReuseEngine(machine, programs, analyser, sweep_code)
+        yield engine if setup.machine is None else NotedBuilds(engine, machine)
 
 
 @contextmanager

@@ -41,7 +41,7 @@ STENCIL = Family(
 PROGRAM = Family(
     name="program",
     words="a program",
-    engines=("program",),
+    engines=("program", "kerncraft"),
     problem_key="arguments",
     needs="the key program",
 )

@@ -26,6 +26,7 @@ from autotune.models.incore.osaca import osaca_architectures
 from autotune.models.kerncraft.ecm_times import EcmTimes
 from autotune.models.kerncraft.kerncraft_analyser import InCoreTimes, KerncraftAnalyser
 from autotune.models.kerncraft.kerncraft_model import EcmModel
+from autotune.models.kerncraft.kerncraft_record import LineTransfers
 from autotune.toolchain.cross_compilers import CROSS_COMPILERS, is_host
 from autotune.units import Bytes
 
@@ -126,6 +127,10 @@ class KernelRoutes:
             for text, model in zip(sources, first, strict=True)
         ]
 
+    def transfers(self, lines: Sequence[tuple[float, float]]) -> LineTransfers | str:
+        """The transfers of lines loaded and stored in a line of work, or why there are none."""
+        return self._kerncraft.transfers(lines)
+
     @property
     def osaca(self) -> str | None:
         """OSACA's name of the architecture of the machine."""
@@ -191,17 +196,17 @@ def counted_times(text: str, machine: Machine) -> CountedTimes:
         architecture = osaca_architectures.find(machine.in_core.osaca)
         vector = architecture.vector if architecture else 2 * _DOUBLE
         table, whose = port_table.generic(vector), "a port table of a common core"
-    scalar = _recurs(rows)
-    if scalar:
+    scalar = ""
+    if _recurs(rows):
         table = replace(table, vector=Bytes(_DOUBLE))
-        whose += ", one element at a time, without the wait of each for the one before"
+        scalar = ", one element at a time, without the wait of each for the one before"
     counts = port_table.count_source(rows, table.vector // _DOUBLE, table.unroll)
     figures = port_table.estimate(counts, table)
     line = int(machine.line) // _DOUBLE
     return CountedTimes(
         alone=_per_line(figures, float(figures.T_OL), line),
         crowded=_per_line(figures, float(figures.crowded or figures.T_OL), line),
-        route=f"in-core by {whose} on the C text",
+        route=f"in-core by {whose} on the C text{scalar}",
     )
 
 

@@ -8,7 +8,7 @@ from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction
 from autotune.models.engines.explain import BARRIER
 from autotune.models.engines.kerncraft.node_stretches import StretchTiming
-from autotune.models.engines.kerncraft.step_plan import StepPlan
+from autotune.models.engines.kerncraft.step_plan import NamedStretches
 from autotune.units import Seconds
 
 _ALL = 1 - 1e-9
@@ -17,7 +17,7 @@ _KERNELS_NAMED = 2
 """Number of kernels that a reason names."""
 
 
-def parts(plan: StepPlan, timing: StretchTiming, barriers: float) -> tuple[Part, ...]:
+def parts(plan: NamedStretches, timing: StretchTiming, barriers: float) -> tuple[Part, ...]:
     """The contributions of each sweep in program order; sweeps of equal name are added up.
 
     ``T_OL``, ``T_nOL`` and the levels are for one core with its part of the iterations; ``sweep``
@@ -71,7 +71,7 @@ class _Kernel:
 
 
 def reason(
-    plan: StepPlan, timing: StretchTiming, barriers: float, seconds: float, cores: int
+    plan: NamedStretches, timing: StretchTiming, barriers: float, seconds: float, cores: int
 ) -> str:
     """One line: the kernels that take most of the step, and what bounds each.
 

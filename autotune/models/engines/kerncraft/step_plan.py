@@ -8,8 +8,8 @@ from autotune.codegen.c.kerncraft_values import KernelText
 from autotune.domain.variant import Candidate
 
 
-class PlannedStretch(Protocol):
-    """A stretch of a program with its text for kerncraft."""
+class NamedStretch(Protocol):
+    """A stretch of a program, by its names."""
 
     @property
     def sweep(self) -> str:
@@ -18,6 +18,18 @@ class PlannedStretch(Protocol):
     @property
     def kernel(self) -> str:
         """The kernel of the program that the sweep computes."""
+
+
+class NamedStretches(Protocol):
+    """The stretches of a program."""
+
+    @property
+    def stretches(self) -> Sequence[NamedStretch]:
+        """Every stretch, in program order."""
+
+
+class PlannedStretch(NamedStretch, Protocol):
+    """A stretch of a program with its text for kerncraft."""
 
     @property
     def text(self) -> KernelText:

@@ -29,8 +29,8 @@ Engine = Annotated[
     EngineName | None,
     typer.Option(
         "--engine",
-        help="Who predicts the time on a node: reuse (from the compiled loops), kerncraft (IVPs, as"
-        " published), planes (stencils, as published), or both (reuse and the one as published)."
+        help="Who predicts the time on a node: reuse (from the compiled loops), kerncraft (as"
+        " published), planes (stencils, as published), or both (all that can)."
         " Default: the config's.",
     ),
 ]

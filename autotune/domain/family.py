@@ -34,14 +34,14 @@ IVP = Family(
 STENCIL = Family(
     name="stencil",
     words="a stencil",
-    engines=("reuse", "planes"),
+    engines=("reuse", "planes", "kerncraft"),
     problem_key="stencil",
     needs="a space for stencils",
 )
 PROGRAM = Family(
     name="program",
     words="a program",
-    engines=("program",),
+    engines=("program", "kerncraft"),
     problem_key="arguments",
     needs="the key program",
 )

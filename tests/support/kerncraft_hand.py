@@ -58,6 +58,7 @@ class Hand:
     T_OL: float = 8.0
     T_nOL: float = 5.0
     cores: int = 8
+    in_core: str = "in-core by hand"
 
     @property
     def constants(self) -> tuple[str, ...]:

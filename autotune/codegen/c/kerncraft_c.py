@@ -18,18 +18,23 @@ every offset within a row or whole rows away. Short loops are unrolled in the sw
 Conditions, other functions and ``%`` have no expression: the reason is returned in words.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from autotune.codegen.c import c_expressions
+from autotune.codegen.c.kerncraft_values import (
+    KernelNames,
+    KernelText,
+    Unfit,
+    index,
+    nest,
+    value_text,
+)
 from autotune.codegen.tree import loop_tree
 from autotune.domain.problem import Ivp, offset
 from autotune.language.expression import (
     Bin,
     Call,
-    Cond,
     Expr,
-    Neg,
     Num,
     Ref,
     Sym,
@@ -43,36 +48,12 @@ from autotune.language.expression import (
 SHARE = "share"
 """Symbol: components of one core's part of the block."""
 
-STAND_IN = (
-    "max and min stand as additions: one instruction each, on the ports of an addition on Intel"
-    " cores, on as many others on AMD Zen"
-)
 FIELDS = "components a whole field away are taken as an array of their own"
 PAIRS = "the columns of short rows are taken as arrays of their own: the same lines, no permutes"
 
 _SIZES = (1009, 2003, 5003)
 """Sizes at which offsets are told apart; primes, so that no multiple passes for another."""
 _LENGTH, _ROWS = "N", "M"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelText:
-    """One stretch of a sweep as kerncraft C."""
-
-    text: str
-    constants: tuple[tuple[str, Expr], ...]
-    """The sizes of the text as expressions of ``N``, ``n`` and ``share`` (components of a core)."""
-    components: int = 1
-    """Components that one iteration of the innermost loop computes."""
-    notes: tuple[str, ...] = ()
-
-    def sizes(self, values: Mapping[str, float | int]) -> dict[str, int]:
-        """The sizes at given ``N``, ``n``, constants and ``share``."""
-        return {name: int(number(expr, values)) for name, expr in self.constants}
-
-
-class _Unfit(Exception):
-    """Raised for a construct that kerncraft cannot express; the message is the reason."""
 
 
 def kernel_text(
@@ -86,12 +67,12 @@ def kernel_text(
     """
     try:
         if stretch.planes is not None:
-            raise _Unfit("its loops run over rows within planes")
+            raise Unfit("its loops run over rows within planes")
         if stretch.columns is not None and isinstance(stretch.row, Num):
             text = _pairs(sweep, ivp, int(stretch.row.value))
         else:
             text = _rows(stretch, ivp)
-    except _Unfit as reason:
+    except Unfit as reason:
         return f"kerncraft cannot express {sweep.name}: {reason}"
     return text
 
@@ -115,7 +96,7 @@ def _shift(ref: Ref, ivp: Ivp, pitch: Expr) -> _Shift:
         try:
             offsets.append(offset(ref, values))
         except ValueError as error:
-            raise _Unfit(str(error)) from error
+            raise Unfit(str(error)) from error
         pitches.append(int(number(pitch, values)))
     if len(set(offsets)) == 1:
         return _Shift(0, offsets[0])
@@ -123,7 +104,7 @@ def _shift(ref: Ref, ivp: Ivp, pitch: Expr) -> _Shift:
     outer = (offsets[1] - offsets[0]) // step if step else 0
     inner = offsets[0] - outer * pitches[0]
     if any(o != outer * p + inner for o, p in zip(offsets, pitches, strict=True)):
-        raise _Unfit(f"{show(ref)} is neither near by nor whole rows of {show(pitch)} away")
+        raise Unfit(f"{show(ref)} is neither near by nor whole rows of {show(pitch)} away")
     return _Shift(outer, inner)
 
 
@@ -152,42 +133,22 @@ class _Writer:
     pitch: Expr
     loop: str
     extents: str
-    taken: set[str]
+    names: KernelNames
     arrays: dict[tuple[str, int], str] = field(default_factory=dict)
-    scalars: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, None] = field(default_factory=dict)
     inner: list[int] = field(default_factory=list)
     outer: list[int] = field(default_factory=list)
-    counter: str = "long"
 
     def array(self, row: str, part: int) -> str:
         """The name of the array for a row parameter, or for a part of it (a field, a column)."""
         key = (row, part)
         if key not in self.arrays:
             mark = f"_{'m' if part < 0 else ''}{abs(part)}" if part else ""
-            self.arrays[key] = self.fresh(row + mark)
+            self.arrays[key] = self.names.fresh(row + mark)
         return self.arrays[key]
-
-    def scalar(self, symbol: str) -> str:
-        """The name of the scalar that stands for a symbol in the text."""
-        if symbol not in self.scalars:
-            self.scalars[symbol] = self.fresh(symbol)
-        return self.scalars[symbol]
-
-    def fresh(self, stem: str) -> str:
-        """A name that is not used yet, without the trailing underscore of names that kerncraft
-        makes.
-        """
-        name = c_expressions.name(stem).strip("_") or "x"
-        while name in self.taken or c_expressions.name(name) != name:
-            name += "x"
-        self.taken.add(name)
-        return name
 
     def declarations(self) -> list[str]:
         """The C declarations of the arrays, then of the scalars."""
-        lines = [f"double {name}{self.extents};" for name in self.arrays.values()]
-        return lines + [f"double {name};" for name in self.scalars.values()]
+        return self.names.declarations([name + self.extents for name in self.arrays.values()])
 
 
 def _rows(stretch: loop_tree.SweepStretch, ivp: Ivp) -> KernelText:
@@ -200,17 +161,17 @@ def _rows(stretch: loop_tree.SweepStretch, ivp: Ivp) -> KernelText:
     grid = far and _many_rows(ivp, pitch)
     writer = _Writer(
         ivp, pitch, "c" if grid else "j", "[M][N]" if grid else "[N]",
-        {"c", "r", "j", _LENGTH, _ROWS, "kernel"},
+        KernelNames({"c", "r", "j", _LENGTH, _ROWS, "kernel"}),
     )  # fmt: skip
 
     def element(row: str, shift: _Shift) -> str:
         writer.inner.append(shift.inner)
         if grid:
             writer.outer.append(shift.outer)
-            return f"{writer.array(row, 0)}[{_index('r', shift.outer)}][{_index('c', shift.inner)}]"
+            return f"{writer.array(row, 0)}[{index('r', shift.outer)}][{index('c', shift.inner)}]"
         if shift.outer:
-            writer.notes[FIELDS] = None
-        return f"{writer.array(row, shift.outer)}[{_index('j', shift.inner)}]"
+            writer.names.notes[FIELDS] = None
+        return f"{writer.array(row, shift.outer)}[{index('j', shift.inner)}]"
 
     place: Expr = Sym("j")
     if grid:
@@ -225,16 +186,20 @@ def _rows(stretch: loop_tree.SweepStretch, ivp: Ivp) -> KernelText:
         constants.insert(0, (_ROWS, rows))
         loops.insert(0, _loop(writer, "r", _ROWS, writer.outer))
     return KernelText(
-        text=_text(writer, loops, lines),
+        text=nest(writer.declarations(), loops, lines),
         constants=tuple(constants),
-        notes=tuple(writer.notes),
+        notes=tuple(writer.names.notes),
     )
 
 
 def _pairs(sweep: loop_tree.Sweep, ivp: Ivp, row: int) -> KernelText:
     """The kernel text of rows of fixed length: a loop over rows, with an array for every column."""
     writer = _Writer(
-        ivp, Num(row), "j", "[N]", {"j", _LENGTH, _ROWS, "kernel"}, notes={PAIRS: None}
+        ivp,
+        Num(row),
+        "j",
+        "[N]",
+        KernelNames({"j", _LENGTH, _ROWS, "kernel"}, notes={PAIRS: None}),
     )
     lines = []
     for stretch in sweep.stretches:
@@ -245,38 +210,28 @@ def _pairs(sweep: loop_tree.Sweep, ivp: Ivp, row: int) -> KernelText:
             def element(name: str, shift: _Shift, column: int = column) -> str:
                 rows, part = divmod(column + shift.inner, row)
                 writer.inner.append(rows)
-                return f"{writer.array(name, part)}[{_index('j', rows)}]"
+                return f"{writer.array(name, part)}[{index('j', rows)}]"
 
             place = Bin("+", Bin("*", Num(row), Sym("j")), Num(column))
             lines += [_assignment(s, writer, element, place) for s in _inlined(stretch.statements)]
     _check_columns(writer, row)
     length = _at_least(Bin("//", Sym(SHARE), Num(row)), writer.inner)
     return KernelText(
-        text=_text(writer, [_loop(writer, "j", _LENGTH, writer.inner)], lines),
+        text=nest(writer.declarations(), [_loop(writer, "j", _LENGTH, writer.inner)], lines),
         constants=((_LENGTH, length),),
         components=row,
-        notes=tuple(writer.notes),
+        notes=tuple(writer.names.notes),
     )
 
 
 def _check_columns(writer: _Writer, row: int) -> None:
-    """Raise ``_Unfit`` unless every column is used; kerncraft would not count the traffic of unused
+    """Raise ``Unfit`` unless every column is used; kerncraft would not count the traffic of unused
     columns.
     """
     for name in dict.fromkeys(name for name, _ in writer.arrays):
         used = sum(name == other for other, _ in writer.arrays)
         if used < row:
-            raise _Unfit(f"only {used} of the {row} columns of {name} count, but all are moved")
-
-
-def _text(writer: _Writer, loops: list[str], lines: list[str]) -> str:
-    done = [*writer.declarations(), ""]
-    done += ["    " * depth + loop for depth, loop in enumerate(loops)]
-    done[-1] += " {"
-    indent = "    " * len(loops)
-    return "\n".join(
-        [*done, *(indent + line for line in lines), "    " * (len(loops) - 1) + "}", ""]
-    )
+            raise Unfit(f"only {used} of the {row} columns of {name} count, but all are moved")
 
 
 def _loop(writer: _Writer, variable: str, end: str, offsets: Iterable[int]) -> str:
@@ -284,17 +239,13 @@ def _loop(writer: _Writer, variable: str, end: str, offsets: Iterable[int]) -> s
     reach = [0, *offsets]
     first, last = -min(reach), max(reach)
     until = f"{end} - {last}" if last else end
-    return f"for ({writer.counter} {variable} = {first}; {variable} < {until}; ++{variable})"
+    return f"for ({writer.names.counter} {variable} = {first}; {variable} < {until}; ++{variable})"
 
 
 def _at_least(length: Expr, offsets: Iterable[int]) -> Expr:
     """The length of the loop, increased where needed so that it has at least one iteration."""
     reach = [0, *offsets]
     return Call("max", (length, Num(max(reach) - min(reach) + 1)))
-
-
-def _index(variable: str, shift: int) -> str:
-    return f"{variable}{shift:+d}" if shift else variable
 
 
 # --- statements -----------------------------------------------------------------------------
@@ -308,7 +259,7 @@ def _inlined(statements: tuple[loop_tree.Statement, ...]) -> list[loop_tree.Assi
     done = []
     for statement in statements:
         if isinstance(statement, loop_tree.SumLoop):
-            raise _Unfit(f"the sum {statement.name} over {statement.index} is a loop of its own")
+            raise Unfit(f"the sum {statement.name} over {statement.index} is a loop of its own")
         value = substitute(statement.value, values)
         if isinstance(statement, loop_tree.Assign):
             done.append(replace(statement, value=value))
@@ -323,53 +274,9 @@ def _assignment(
     statement: loop_tree.Assign, writer: _Writer, element: _Element, place: Expr
 ) -> str:
     target = element(statement.target, _Shift(0, 0))
-    value = show(_value(statement.value, writer, element, place))
+
+    def read(ref: Ref) -> str:
+        return element(ref.array, _shift(ref, writer.ivp, writer.pitch))
+
+    value = show(value_text(statement.value, writer.names, read, place))
     return f"{target} {'+=' if statement.add else '='} {value};"
-
-
-def _value(expr: Expr, writer: _Writer, element: _Element, place: Expr) -> Expr:
-    """The expression with numbers as doubles, and with elements and scalars under their names in
-    the text.
-    """
-
-    def again(part: Expr) -> Expr:
-        return _value(part, writer, element, place)
-
-    match expr:
-        case Num(value=value):
-            return Num(float(value))
-        case Sym(name="j"):
-            writer.counter = "int"
-            return place
-        case Sym(name=name):
-            return Sym(writer.scalar(name))
-        case Ref(array=array):
-            return Sym(element(array, _shift(expr, writer.ivp, writer.pitch)))
-        case Neg(operand=operand):
-            return Neg(again(operand))
-        case Bin(op="**", left=left, right=Num(value=int() as power)):
-            if power == 0:
-                return Num(1.0)
-            product = base = again(left)
-            for _ in range(power - 1):
-                product = Bin("*", product, base)
-            return product
-        case Bin(op="+" | "-" | "*" | "/" as op, left=left, right=right):
-            return Bin(op, again(left), again(right))
-        case Bin(op=op):
-            raise _Unfit(f"{show(expr)} ({op} of whole numbers)")
-        case Call(function="max" | "min", arguments=(first, second)):
-            writer.notes[STAND_IN] = None
-            return Bin("+", _operand(first, again, writer), _operand(second, again, writer))
-        case Call(function=function):
-            raise _Unfit(f"it has no function calls: {function}")
-        case Cond():
-            raise _Unfit(f"it has no conditions: {show(expr)}")
-    raise AssertionError(expr)
-
-
-def _operand(expr: Expr, again: Callable[[Expr], Expr], writer: _Writer) -> Expr:
-    """An operand of max; a number is replaced by a named scalar, since compilers would drop ``x +
-    0.0``.
-    """
-    return Sym(writer.scalar("bound")) if isinstance(expr, Num) else again(expr)

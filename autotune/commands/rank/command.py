@@ -187,6 +187,9 @@ def rank(options: RankOptions) -> None:
                 ranked.rankings, ranked.machine, top=options.top, enumerated=ranked.enumerated
             )
         )
+        routes = text.routes(ranked.rankings)
+        if routes:
+            typer.echo(f"\n{routes}")
         typer.echo(f"\n{bounds_text.text(ranked.rankings, ranked.machine)}")
         blocks = block_text.text(ranked.rankings, ranked.machine)
         if blocks:

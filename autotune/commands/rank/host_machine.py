@@ -188,7 +188,7 @@ def machine_gaps(machine: Machine) -> list[str]:
     memory``.
     """
     gaps = [f"{figure}: {use}" for figure, use in _gaps(machine)]
-    gaps += [f"{figure}: {use}" for figure, use in kerncraft_gaps(machine)]
+    gaps += [f"{figure}: {use}" for figure, use in kerncraft_gaps(machine, in_core=False)]
     return list(dict.fromkeys(gaps))
 
 

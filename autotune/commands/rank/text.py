@@ -12,6 +12,9 @@ from autotune.results.report.text_table import columns
 from autotune.units import counted
 from autotune.workloads.base import EnumeratedSpace
 
+_ROUTES = ("in-core by", "the build")
+"""Beginnings of notes on the route of the in-core time and on builds."""
+
 
 def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
     """The candidates as text, then the illegal combinations, and how many there are for each
@@ -65,6 +68,19 @@ def rankings(
             tail += f"\n~ not told apart from the first: {close - 1} of the others"
         blocks.append(f"{head}\n{columns(rows, right=(0, 1))}{tail}")
     return "\n\n".join(blocks)
+
+
+def routes(rankings: Sequence[Ranking]) -> str:
+    """What gave the time in the core, by engine, and builds that are not for the machine; empty
+    where nothing is to be said.
+    """
+    lines: dict[str, None] = {}
+    for ranking in rankings:
+        for entry in ranking.entries:
+            for note in entry.prediction.notes:
+                if note.startswith(_ROUTES) or f": {_ROUTES[0]}" in note:
+                    lines[f"engine {ranking.engine}: {note}"] = None
+    return "\n".join(lines)
 
 
 def predictions(rankings: Sequence[Ranking]) -> str:

@@ -9,7 +9,8 @@ Features that kerncraft cannot express are written so that its model still count
 * quantities have the prefixes k, M and G only: kerncraft misreads other prefixes.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from autotune.domain.machine import CacheLevel, Machine, Streaming
@@ -27,6 +28,8 @@ _STREAMS = {
     "daxpy": (2, 1, 1),
 }
 _FLAGS = "-O3"
+_COMPILERS = re.compile(r"^compiler[ \t]*:.*(?:\n(?:[ \t]+\S.*|-.*|[ \t]*(?=\n)))*", re.MULTILINE)
+"""The key ``compiler`` with its value."""
 _ISA = {"x86_64": "x86", "aarch64": "aarch64"}
 
 
@@ -47,6 +50,13 @@ def kerncraft_text(machine: Machine, *, in_core: bool = True) -> str:
         )
     lines = [*_head(machine), *(_in_core(machine) if in_core else ()), *_hierarchy(machine)]
     return "\n".join([*lines, *_benchmarks(machine), ""])
+
+
+def with_compilers(text: str, compilers: Mapping[str, str]) -> str:
+    """The text of a machine file of kerncraft with other compilers, names to flags in order."""
+    lines = [f"- {name}: {_quoted(flags)}" for name, flags in compilers.items()]
+    block = "\n".join(["compiler: !!omap", *lines])
+    return _COMPILERS.sub(lambda _: block, text, count=1)
 
 
 def kerncraft_gaps(machine: Machine, *, in_core: bool = True) -> list[tuple[str, str]]:

@@ -6,8 +6,9 @@
     Misses_Li = ceil(II / W) JJ KK nplanes_Li NB             (7), (15)
 
 with S_read = II JJ, S_write = I J in elements, II, JJ, KK with ghosts and per block, NB blocks, W
-elements per line, and nplanes from 1 (all planes stay) to 2 P - 1 (none does), linear in the size
-of the cache in between:
+elements per line. In a grid that is cut into blocks, and only there, Eq. 15 rounds I and II up to
+whole lines before planes are counted; Eq. 3 to 7 take them as they are. nplanes goes from 1 (all
+planes stay) to 2 P - 1 (none does), linear in the size of the cache in between:
 
     nplanes   2P-1 |--.                      C in elements, R = P / (2 P - 1)
                  P |    '--.
@@ -47,6 +48,11 @@ class Grids:
     planar: npt.NDArray[np.bool_]
     """(n,): two dimensions, rows in place of planes: J is 1 and has no ghosts."""
 
+    @property
+    def blocked(self) -> npt.NDArray[np.bool_]:
+        """(n,): whether a block is smaller than the grid in some dimension."""
+        return np.asarray((self.blocks < self.extents).any(axis=1))
+
 
 def planes_read(grids: Grids, caches: Floats, allocates: Sequence[bool], W: int) -> Floats:
     """nplanes: (n, levels), planes of lines that each cache misses per plane computed.
@@ -54,8 +60,8 @@ def planes_read(grids: Grids, caches: Floats, allocates: Sequence[bool], W: int)
     ``caches``: (n, levels) sizes in elements.
     """
     l, P = grids.order, 2 * grids.order + 1  # noqa: E741
-    I = np.ceil(grids.blocks[:, 0] / W) * W  # noqa: E741
-    II = np.ceil((grids.blocks[:, 0] + 2 * l) / W) * W
+    I = _row(grids, grids.blocks[:, 0], W)  # noqa: E741
+    II = _row(grids, grids.blocks[:, 0] + 2 * l, W)
     J, JJ = grids.blocks[:, 1], grids.blocks[:, 1] + 2 * l * ~grids.planar
     S_read, R_col = II * JJ, P / (2 * P - 1)
     planes = np.empty_like(caches)
@@ -66,6 +72,11 @@ def planes_read(grids: Grids, caches: Floats, allocates: Sequence[bool], W: int)
         values = np.stack([_referred(grids), P, P - 1, np.ones_like(P)])
         planes[:, level] = _piecewise(caches[:, level], corners, values)
     return planes
+
+
+def _row(grids: Grids, elements: Floats, W: int) -> Floats:
+    """(n,) the elements of a row, in whole lines where the grid is cut into blocks (Eq. 15)."""
+    return np.asarray(np.where(grids.blocked, np.ceil(elements / W) * W, elements))
 
 
 def _referred(grids: Grids) -> Floats:

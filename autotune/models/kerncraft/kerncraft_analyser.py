@@ -4,24 +4,34 @@ content hash.
 
 import contextlib
 import importlib.util
+import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from autotune import paths
 from autotune.errors import Fault, MissingTool
 from autotune.models.kerncraft import kerncraft_cache, kerncraft_client
 from autotune.models.kerncraft.kerncraft_client import KerncraftPool, Reply
 from autotune.models.kerncraft.kerncraft_model import EcmModel, disagreement
-from autotune.models.kerncraft.kerncraft_record import read_record
+from autotune.models.kerncraft.kerncraft_record import LineTransfers, read_lines, read_record
 from autotune.toolchain.scratch_folder import temporary_folder
 from autotune.units import Seconds
 
 _LIMIT = 120.0
+_PLAIN = "double a[N];\n\nfor (long i = 0; i < N; ++i)\n    a[i] = 0.0;\n"
+"""A kernel with a line of work for every line that it stores."""
+
+
+class InCoreTimes(NamedTuple):
+    """In-core times of a kernel in cycles per line of work, stated in place of an analysis."""
+
+    T_OL: float
+    T_nOL: float
 
 
 class KerncraftAnalyser:
@@ -53,23 +63,45 @@ class KerncraftAnalyser:
         """Number of workers started so far."""
         return self._pool.starts if self._pool else 0
 
-    def analyse(self, sources: Sequence[str]) -> list[EcmModel | str]:
+    def analyse(
+        self, sources: Sequence[str], stated: Sequence[InCoreTimes | None] | None = None
+    ) -> list[EcmModel | str]:
         """One model per kernel in kerncraft's C, in order, or the reason why there is none.
 
-        Raises MissingTool where kerncraft is not installed.
+        ``stated``: in-core times of each kernel, which then needs no compiler; None: by kerncraft's
+        own analysis. Raises MissingTool where kerncraft is not installed.
         """
         self._need_kerncraft()
         identity = _identity(self._command)
-        keys = {text: kerncraft_cache.key(text, self._machine_file, identity) for text in sources}
-        models = {text: _model(kerncraft_cache.stored(key)) for text, key in keys.items()}
-        new = [text for text in keys if models[text] is None]
-        for position, reply in self._ask([(keys[text], text) for text in new]):
-            text = new[position]
-            models[text] = model = _model(reply)
+        kernels = [*zip(sources, stated or [None] * len(sources), strict=True)]
+        keys = {
+            (text, times): kerncraft_cache.key(text, self._machine_file, identity, times)
+            for text, times in kernels
+        }
+        models = {kernel: _model(kerncraft_cache.stored(key)) for kernel, key in keys.items()}
+        new = [kernel for kernel in keys if models[kernel] is None]
+        asked = [(keys[k], k[0], {"stated": k[1]} if k[1] else {}) for k in new]
+        for position, reply in self._ask(asked):
+            kernel = new[position]
+            models[kernel] = model = _model(reply)
             if model is not None and (reply.get("ok") or reply.get("lasting")):
-                kerncraft_cache.keep(keys[text], reply)
+                kerncraft_cache.keep(keys[kernel], reply)
         unread = "kerncraft: the answer of its worker cannot be read"
-        return [models[text] or unread for text in sources]
+        return [models[kernel] or unread for kernel in kernels]
+
+    def transfers(self, lines: Sequence[tuple[float, float]]) -> LineTransfers | str:
+        """The transfers of lines loaded and stored in a line of work, or why there are none."""
+        self._need_kerncraft()
+        text = f"{_PLAIN}/* {json.dumps(lines)} */"
+        key = kerncraft_cache.key(text, self._machine_file, _identity(self._command), (0.0, 0.0))
+        reply = kerncraft_cache.stored(key)
+        if reply is None:
+            ((_, reply),) = self._ask([(key, _PLAIN, {"lines": lines})])
+            if reply.get("ok") or reply.get("lasting"):
+                kerncraft_cache.keep(key, reply)
+        if not reply.get("ok"):
+            return f"kerncraft: {reply.get('error', 'no reason given')}"
+        return read_lines(reply.get("record"), lines)
 
     def close(self) -> None:
         """End the workers and remove their folders; a later analysis starts them again."""
@@ -89,21 +121,23 @@ class KerncraftAnalyser:
     ) -> None:
         self.close()
 
-    def _ask(self, kernels: Sequence[tuple[str, str]]) -> Iterator[tuple[int, Reply]]:
-        """The replies of kerncraft for kernels with their keys; each kernel is analysed in a fresh
-        folder.
+    def _ask(
+        self, kernels: Sequence[tuple[str, str, Mapping[str, object]]]
+    ) -> Iterator[tuple[int, Reply]]:
+        """The replies of kerncraft for kernels with their keys and what else is asked; each kernel
+        is analysed in a fresh folder.
         """
         if not kernels:
             return
         folder, pool = self._started()
-        requests = []
-        for key, text in kernels:
+        requests: list[dict[str, object]] = []
+        for key, text, more in kernels:
             place = Path(tempfile.mkdtemp(prefix=f"{key[:16]}-", dir=folder))
             place.joinpath("kernel.c").write_text(text + "\n", encoding="utf-8")
-            requests.append({"folder": str(place)})
+            requests.append({"folder": str(place), **more})
         self._tell(0, len(kernels))
         for done, (position, reply) in enumerate(pool.ask(requests), start=1):
-            shutil.rmtree(requests[position]["folder"], ignore_errors=True)
+            shutil.rmtree(str(requests[position]["folder"]), ignore_errors=True)
             self._tell(done, len(kernels))
             yield position, reply
 

@@ -25,9 +25,15 @@ _TOOLS = ("kerncraft", "osaca", "pycachesim", "sympy", "pycparser")
 _LIMIT = 20.0
 
 
-def key(source: str, machine_file: str, worker: str) -> str:
-    """A hash of the kernel, the machine file, the worker, its tools and the installed compilers."""
+def key(
+    source: str, machine_file: str, worker: str, stated: tuple[float, float] | None = None
+) -> str:
+    """A hash of the kernel, the machine file, the worker, its tools and the installed compilers, or
+    of the in-core times that are stated.
+    """
     parts = [VERSION, worker, source, machine_file, *map(_version, _TOOLS), *sys.version_info[:2]]
+    if stated is not None:
+        return hashlib.sha256(json.dumps([*parts, stated]).encode()).hexdigest()
     parts += [
         [name, _compiler(path, Path(path).stat().st_mtime_ns)]
         for name, path in _compilers(machine_file)

@@ -95,6 +95,34 @@ def read_record(data: object) -> KerncraftRecord:
         raise ValueError(f"not a record of kerncraft: {error} is missing") from error
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineTransfers:
+    """The transfers of some numbers of lines on a machine, by kerncraft's own arithmetic."""
+
+    levels: tuple[str, ...]
+    overlapping: tuple[bool, ...]
+    caches: tuple[tuple[int, ...], ...]
+    socket_cores: int
+    options: Mapping[tuple[float, float], TransferOption]
+    """By lines loaded and lines stored in a line of work."""
+
+
+def read_lines(data: object, lines: Sequence[tuple[float, float]]) -> LineTransfers:
+    """The transfers of ``lines`` in decoded JSON data; ValueError where the data has none."""
+    try:
+        record = _fields(data)
+        options = [_option(option) for option in _items(record["options"])]
+        return LineTransfers(
+            levels=_texts(record["levels"]),
+            overlapping=tuple(bool(level) for level in _items(record["overlapping"])),
+            caches=tuple(_integers(sizes) for sizes in _items(record["caches"])),
+            socket_cores=_integer(record["socket_cores"]),
+            options=dict(zip(lines, options, strict=True)),
+        )
+    except KeyError as error:
+        raise ValueError(f"not a record of kerncraft: {error} is missing") from error
+
+
 def _option(data: object) -> TransferOption:
     option = _fields(data)
     return TransferOption(

@@ -1,6 +1,8 @@
 """A separate process that runs kerncraft on kernels: JSON lines in, JSON lines out.
 
     -> {"id": 3, "folder": "/tmp/.../5f2a..."}       the folder holds kernel.c and nothing else
+    -> {"id": 3, "folder": ..., "stated": [8, 4]}    with stated T_OL and T_nOL, cycles per line
+    -> {"id": 3, "folder": ..., "lines": [[3, 1]]}   transfers of lines loaded and stored, no more
     <- {"id": 3, "ok": true, "record": {...}}        see kerncraft_record
     <- {"id": 3, "ok": false, "lasting": true, "error": "..."}
 
@@ -27,7 +29,8 @@ from pathlib import Path
 warnings.simplefilter("ignore")  # before kerncraft, sympy and OSACA are loaded
 gc.disable()  # what is loaded stays
 
-from autotune.models.kerncraft_child.child_record import analyse  # noqa: E402
+from autotune.models.kerncraft_child.child_incore import StatedTimes  # noqa: E402
+from autotune.models.kerncraft_child.child_record import analyse, lines_record  # noqa: E402
 from autotune.models.kerncraft_child.kernel_subject import Json, KernelRefused  # noqa: E402
 from autotune.models.kerncraft_child.warm import prepare  # noqa: E402
 
@@ -42,16 +45,16 @@ def die_with_parent(parent: int) -> None:
         os._exit(0)
 
 
-def examine(place: str, folder: str) -> Json:
-    """The answer for the kernel in a folder; an exception becomes an answer with its reason."""
-    os.chdir(folder)
+def examine(place: str, request: Json) -> Json:
+    """The answer to a request; an exception becomes an answer with its reason."""
+    os.chdir(str(request["folder"]))
     output = os.open("output.txt", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
     sys.stdin = os.fdopen(0, encoding="utf-8")
     try:
-        return {"ok": True, "record": analyse(place)}
+        return {"ok": True, "record": answer_to(place, request)}
     except KernelRefused as fault:
         return {"ok": False, "lasting": True, "error": str(fault)}
     except SystemExit:
@@ -65,6 +68,14 @@ def examine(place: str, folder: str) -> Json:
         return {"ok": False, "lasting": False, "error": f"{type(fault).__name__}: {fault}"}
     except Exception as fault:  # whatever goes wrong in kerncraft is the answer
         return {"ok": False, "lasting": True, "error": readable(fault)}
+
+
+def answer_to(place: str, request: Json) -> Json:
+    """The record that a request asks for."""
+    lines, stated = request.get("lines"), request.get("stated")
+    if isinstance(lines, list):
+        return lines_record(place, lines)
+    return analyse(place, StatedTimes(*stated) if isinstance(stated, list) else None)
 
 
 def _printed() -> str:
@@ -92,7 +103,7 @@ def readable(fault: Exception) -> str:
     return f"{type(fault).__name__}: {text}"
 
 
-def in_child(place: str, folder: str) -> Json:
+def in_child(place: str, request: Json) -> Json:
     """The answer for a kernel, computed in a child process; there is an answer even if the child
     dies.
     """
@@ -104,7 +115,7 @@ def in_child(place: str, folder: str) -> Json:
         try:
             os.close(reading)
             die_with_parent(server)
-            answer = json.dumps(examine(place, folder)).encode()
+            answer = json.dumps(examine(place, request)).encode()
             with os.fdopen(writing, "wb") as pipe:
                 pipe.write(answer)
             code = 0
@@ -138,7 +149,7 @@ def main(parent: int, place: str) -> None:
             request = json.loads(line)
             sys.stdout.flush()
             sys.stderr.flush()
-            answer = in_child(place, request["folder"])
+            answer = in_child(place, request)
             replies.write(json.dumps({"id": request["id"], **answer}) + "\n")
             replies.flush()
 

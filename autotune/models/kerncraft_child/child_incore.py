@@ -1,22 +1,38 @@
 # mypy: disable-error-code="import-untyped"
-"""In-core times from kerncraft's own analysis, provided that the assembly block counts the same
-iterations.
+"""In-core times: of kerncraft's own analysis, provided that the assembly block counts the same
+iterations, or as the request states them.
 """
+
+from dataclasses import dataclass
 
 from kerncraft.models.ecm import ECMCPU
 
 from autotune.models.kerncraft_child.iteration_units import check_units
-from autotune.models.kerncraft_child.kernel_subject import Json, KernelOnMachine, KernelRefused
+from autotune.models.kerncraft_child.kernel_subject import (
+    MODEL,
+    OTHER,
+    OVERLAPPING,
+    Json,
+    KernelOnMachine,
+    KernelRefused,
+)
 
-MODEL = "OSACA"
-"""The only in-core model of kerncraft that still works."""
+
+@dataclass(frozen=True, slots=True)
+class StatedTimes:
+    """In-core times of a kernel in cycles per line of work, in place of kerncraft's analysis."""
+
+    T_OL: float
+    T_nOL: float
 
 
-def in_core_times(subject: KernelOnMachine) -> Json:
+def in_core_times(subject: KernelOnMachine, stated: StatedTimes | None) -> Json:
     """T_OL and T_nOL in cycles per line of work.
 
     Raises ``KernelRefused`` where the assembly block and kerncraft count different iterations.
     """
+    if stated is not None:
+        return _as_stated(subject, stated)
     kernel = subject.kernel
     if MODEL not in subject.machine()["in-core model"]:
         raise KernelRefused(f"the machine file has no {MODEL} under 'in-core model'")
@@ -34,3 +50,14 @@ def in_core_times(subject: KernelOnMachine) -> Json:
         "T_nOL": float(times["T_RegL1"]),
         "compiler": " ".join([compiler, *flags]),
     }
+
+
+def _as_stated(subject: KernelOnMachine, stated: StatedTimes) -> Json:
+    """The stated times, and kerncraft's kernel made to answer with them: a block of one line that
+    keeps two ports busy.
+    """
+    line = int(subject.machine()["cacheline size"])
+    ports = {OVERLAPPING: stated.T_OL, OTHER: stated.T_nOL}
+    answer = {"throughput": 0.0, "port cycles": ports, "uops": None, "output": ""}
+    subject.kernel.incore_analysis = lambda **_: (answer, line)
+    return {"T_OL": stated.T_OL, "T_nOL": stated.T_nOL, "compiler": ""}

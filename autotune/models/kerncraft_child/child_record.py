@@ -5,28 +5,29 @@ from collections.abc import Sequence
 
 from kerncraft.models import ECM
 
-from autotune.models.kerncraft_child.child_incore import in_core_times
+from autotune.models.kerncraft_child.child_incore import StatedTimes, in_core_times
 from autotune.models.kerncraft_child.kernel_subject import Json, KernelOnMachine, read_subject
-from autotune.models.kerncraft_child.layer_conditions import cache_sizes, layer_conditions
+from autotune.models.kerncraft_child.layer_conditions import (
+    cache_sizes,
+    layer_conditions,
+    transfers,
+)
 
 _SAMPLES = ((37, 4), (1009, 10), (100_003, 100))
 """Sizes at which kerncraft's own results are recorded for comparison: the first, and the step."""
 
 
-def analyse(place: str) -> Json:
-    """The record of the kernel in this folder."""
-    subject = read_subject(place)
-    machine, names = subject.machine(), subject.names()
+def analyse(place: str, stated: StatedTimes | None = None) -> Json:
+    """The record of the kernel in this folder, with its own in-core times or the stated ones."""
+    subject = read_subject(place, in_core=stated is None)
+    names = subject.names()
     subject.set_sizes(dict.fromkeys(names, 1009))
     layers = layer_conditions(subject, names)
-    in_core = in_core_times(subject)
-    domain, socket = int(machine["cores per NUMA domain"]), int(machine["cores per socket"])
+    in_core = in_core_times(subject, stated)
+    socket = int(subject.machine()["cores per socket"])
     return {
         "constants": names,
-        "levels": [str(level["level"]) for level in machine["memory hierarchy"]][1:],
-        "overlapping": [bool(level["transfers overlap"]) for level in machine["memory hierarchy"]],
-        "caches": [cache_sizes(subject, cores) for cores in range(1, domain + 1)],
-        "socket_cores": socket,
+        **machine_record(subject),
         **layers,
         **in_core,
         "samples": [
@@ -34,6 +35,28 @@ def analyse(place: str) -> Json:
             for cores in sorted({1, socket})
             for first, step in _SAMPLES
         ],
+    }
+
+
+def machine_record(subject: KernelOnMachine) -> Json:
+    """What a record says of the machine."""
+    machine = subject.machine()
+    domain = int(machine["cores per NUMA domain"])
+    return {
+        "levels": [str(level["level"]) for level in machine["memory hierarchy"]][1:],
+        "overlapping": [bool(level["transfers overlap"]) for level in machine["memory hierarchy"]],
+        "caches": [cache_sizes(subject, cores) for cores in range(1, domain + 1)],
+        "socket_cores": int(machine["cores per socket"]),
+    }
+
+
+def lines_record(place: str, lines: Sequence[tuple[float, float]]) -> Json:
+    """The transfers of numbers of lines, loaded and stored in a line of work of the kernel."""
+    subject = read_subject(place, in_core=False)
+    subject.set_sizes(dict.fromkeys(subject.names(), 1009))
+    return {
+        **machine_record(subject),
+        "options": [transfers(subject, loads, stores) for loads, stores in lines],
     }
 
 

@@ -22,12 +22,17 @@ class KernelRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KernelOnMachine:
-    """The kernel in the working folder on the machine of the file at ``place``."""
+    """The kernel in the working folder on the machine of the file at ``place``.
+
+    Without ``in_core`` the machine has two ports in place of its in-core models, one for work that
+    overlaps with transfers and one for the rest, and needs no compiler.
+    """
 
     kernel: KernelCode
     place: str
     parser: ArgumentParser
     given: Namespace
+    in_core: bool
 
     def arguments(self, cores: int = 1) -> Namespace:
         """The parsed arguments of kerncraft's own command line."""
@@ -39,7 +44,7 @@ class KernelOnMachine:
         """A new machine model for a number of cores; one that was used keeps its divided caches, so
         none is reused.
         """
-        return MachineModel(self.place, args=self.arguments(cores))
+        return machine_model(self.place, self.arguments(cores), in_core=self.in_core)
 
     def set_sizes(self, sizes: Mapping[str, int]) -> None:
         """Set the sizes of the kernel, replacing all earlier sizes."""
@@ -64,13 +69,29 @@ def refuse_objects(place: str) -> None:
         raise KernelRefused("a machine file with tags of Python objects is not read")
 
 
-def read_subject(place: str) -> KernelOnMachine:
+MODEL = "OSACA"
+"""The only in-core model of kerncraft that still works."""
+OVERLAPPING, OTHER = "OL", "nOL"
+"""Names of the two ports that stated in-core times are the work of."""
+
+
+def machine_model(place: str, arguments: Namespace, *, in_core: bool) -> MachineModel:
+    """A new machine model; without ``in_core``, with two ports in place of its in-core models."""
+    machine = MachineModel(place, args=arguments)
+    if not in_core:
+        ports = {"overlapping model": OVERLAPPING, "non-overlapping model": OTHER}
+        machine._data |= {key: {"ports": {MODEL: [port]}} for key, port in ports.items()}
+        machine._data["in-core model"] = {MODEL: ""}
+    return machine
+
+
+def read_subject(place: str, *, in_core: bool = True) -> KernelOnMachine:
     """The kernel ``kernel.c`` of the working folder, read by kerncraft's own parser."""
     refuse_objects(place)
     parser = command.create_parser()
     arguments = parser.parse_args(["-p", "ECM", "-m", place, "-P", "LC", "kernel.c"])
     command.check_arguments(arguments, parser)
-    machine = MachineModel(place, args=arguments)
+    machine = machine_model(place, arguments, in_core=in_core)
     text = Path("kernel.c").read_text(encoding="utf-8")
     kernel = KernelCode(clean_code(text), machine=machine, filename="kernel.c")
-    return KernelOnMachine(kernel, place, parser, arguments)
+    return KernelOnMachine(kernel, place, parser, arguments, in_core)

@@ -55,7 +55,7 @@ class TransferPredictor(Protocol):
 class UniformTransfers:
     """A predictor that gives the same number of lines for every level."""
 
-    def __init__(self, loads: int, stores: int, levels: int) -> None:
+    def __init__(self, loads: float, stores: float, levels: int) -> None:
         self._loads, self._stores, self._levels = loads, stores, levels
 
     def get_loads(self) -> list[float]:
@@ -109,7 +109,7 @@ def polynomial(expression: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Terms
     return terms
 
 
-def transfers(subject: KernelOnMachine, loads: int, stores: int) -> Json:
+def transfers(subject: KernelOnMachine, loads: float, stores: float) -> Json:
     """The cycles of every level for a number of lines, by kerncraft's own transfer model."""
     machine = subject.machine()
     hierarchy = machine["memory hierarchy"]

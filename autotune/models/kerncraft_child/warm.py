@@ -23,8 +23,7 @@ from osaca.parser import BaseParser, InstructionForm
 from osaca.semantics import KernelDG
 from osaca.semantics import MachineModel as PortModel
 
-from autotune.models.kerncraft_child.child_incore import MODEL
-from autotune.models.kerncraft_child.kernel_subject import refuse_objects
+from autotune.models.kerncraft_child.kernel_subject import MODEL, refuse_objects
 
 _get_parser = incore_model.get_parser
 _read_tables = PortModel._get_cached

@@ -8,15 +8,15 @@ from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build
-from autotune.files.kerncraft.kerncraft_text import kerncraft_text
 from autotune.models.engines.base import CandidatePredictor
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.engines.system import SystemEngine
 from autotune.models.incore import osaca_analyser
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
-from autotune.models.kerncraft import KerncraftAnalyser
+from autotune.models.kerncraft.kernel_routes import KernelRoutes
 from autotune.progress import Progress
+from autotune.workloads.generated.foreign_builds import NotedBuilds
 from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
 NodeEngine = Callable[
@@ -55,7 +55,8 @@ def _reuse(
     setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
 ) -> Iterator[CandidatePredictor]:
     with loop_analyser(setup, machine, progress) as analyser:
-        yield ReuseEngine(machine, programs, analyser, sweep_code)
+        engine = ReuseEngine(machine, programs, analyser, sweep_code)
+        yield engine if setup.machine is None else NotedBuilds(engine, machine)
 
 
 @contextmanager
@@ -65,8 +66,7 @@ def _kerncraft(
     def examined(done: int, total: int) -> None:
         progress("analyse with kerncraft", done, total)
 
-    text = kerncraft_text(machine)
-    with KerncraftAnalyser(text, progress=examined) as kerncraft:
+    with KernelRoutes(machine, progress=examined) as kerncraft:
         yield KerncraftEngine(machine, programs, kerncraft, setup.saturation)
 
 

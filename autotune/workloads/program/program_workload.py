@@ -60,7 +60,7 @@ class ProgramWorkload:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """The engine that predicts by the model of the program."""
+        """The engines that predict by the model of the program."""
         return PROGRAM.engines
 
     @property
@@ -165,12 +165,12 @@ class ProgramWorkload:
 
     def predictor(
         self,
-        engine: str,  # noqa: ARG002 - there is one
+        engine: str,
         machine: Machine,
         progress: Progress,
     ) -> AbstractContextManager[CandidatePredictor]:
-        """The engine for the model of the program."""
-        return model_route.program_engine(self.setup, machine, progress)
+        """An engine by name, for the model of the program."""
+        return model_route.program_engine(self.setup, machine, progress, engine)
 
     def measurer(self, machine: Machine) -> ProgramMeasurer:
         """The measurer, which runs the commands and compares results with the baseline's."""

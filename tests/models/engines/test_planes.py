@@ -33,10 +33,13 @@ def one(extents: tuple[int, ...], blocks: tuple[int, ...], order: int = 1) -> Gr
     )
 
 
-def nplanes(C: float, TI: int, TJ: int, order: int) -> float:
-    """nplanes as the paper has it, case by case, with C in elements and write-allocate."""
+def nplanes(C: float, TI: int, TJ: int, order: int, whole: int = 1) -> float:
+    """nplanes as the paper has it, case by case, with C in elements and write-allocate.
+
+    Rows are rounded up to ``whole`` elements: W where there are blocks (Eq. 15).
+    """
     P = 2 * order + 1
-    I, II = math.ceil(TI / W) * W, math.ceil((TI + 2 * order) / W) * W  # noqa: E741
+    I, II = (math.ceil(row / whole) * whole for row in (TI, TI + 2 * order))  # noqa: E741
     S_read = II * (TJ + 2 * order)
     S_total = P * S_read + I * TJ
     R_col = P / (2 * P - 1)
@@ -64,13 +67,15 @@ def nplanes(C: float, TI: int, TJ: int, order: int) -> float:
 def test_planes_are_those_of_the_conditions(TI: int, TJ: int, order: int, C: float) -> None:
     found = planes_read(one((TI, TJ, 50), (TI, TJ, 50), order), np.array([[C]]), [True], W)
     assert found[0, 0] == pytest.approx(nplanes(C, TI, TJ, order), rel=1e-9)
+    cut = planes_read(one((TI, TJ, 50), (TI, TJ, 25), order), np.array([[C]]), [True], W)
+    assert cut[0, 0] == pytest.approx(nplanes(C, TI, TJ, order, whole=W), rel=1e-9)
 
 
 def test_misses_of_a_cube_by_hand() -> None:
-    """96^3, C = 4096: 13 lines x 98 rows x 98 planes x 4.5657 planes (Eq. 7)."""
+    """96^3, C = 4096: 13 lines x 98 rows x 98 planes x 4.535 planes (Eq. 7), II = 98."""
     cube = one((96, 96, 96), (96, 96, 96))
     read = planes_read(cube, np.array([[4096.0]]), [True], W)
-    assert read[0, 0] == pytest.approx(5 - 2 * (4096 - 520) / (10192 / 0.6 - 520))
+    assert read[0, 0] == pytest.approx(5 - 2 * (4096 - 490) / (98 * 98 / 0.6 - 490))
     assert misses(cube, read, W)[0, 0] == pytest.approx(13 * 98 * 98 * read[0, 0])
     blocked = one((96, 96, 96), (40, 16, 96))
     assert misses(blocked, np.ones((1, 1)), W)[0, 0] == 3 * 6 * (6 * 18 * 98)  # Eq. 15

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_nodes import documented
 
-from autotune.codegen.c.kerncraft_c import KernelText
+from autotune.codegen.c.kerncraft_values import KernelText
 from autotune.codegen.tree.loop_tree import SweepStretch
 from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Saturation
+from autotune.files import config
 from autotune.language.expression import Num, Sym
 from autotune.models.engines.kerncraft import prediction_parts
 from autotune.models.engines.kerncraft.node_plan import (
@@ -44,7 +45,7 @@ def plan(*names: str) -> NodePlan:
             text=KernelText(text=name, constants=()),
         )
         kernels.append(NodeKernel(stretches=(stretch,), executions=1))
-    return NodePlan(kernels=tuple(kernels), barriers=0, granule=8)
+    return NodePlan(ivp=config.ivp("wave1d"), kernels=tuple(kernels), barriers=0, granule=8)
 
 
 def timing(*rows: Row, saturation: Sequence[float] | None = None) -> StretchTiming:

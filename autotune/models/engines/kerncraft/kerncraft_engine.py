@@ -6,8 +6,9 @@
     theta = sum of phi + barriers             seconds of a node, Eq. 10; the slowest node counts
 
 Source: Scherg, Seiferth, Korch, Rauber, ICPE 2019, section 4.1. beta counts the iterations of a
-stretch in the node's block, delta those of a line, tau the threads of the node. kerncraft analyses
-each stretch once; sizes and cores are array arithmetic. Two rules of saturation:
+stretch in the node's block, delta those of a line, tau the threads of the node. A stretch is one of
+a sweep of an IVP, or a whole sweep of a stencil. kerncraft analyses each stretch once; sizes and
+cores are array arithmetic. Two rules of saturation:
 
     paper       sigma = T_ECM / T_Mem, a real number: saturated, a line takes exactly T_Mem
     kerncraft   the recursion over cores of kerncraft 0.8.18
@@ -23,35 +24,32 @@ from typing import Protocol
 
 import numpy as np
 
-from autotune.codegen.c.kerncraft_c import SHARE
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.machine import Machine
-from autotune.domain.problem import Problem
+from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Saturation
 from autotune.domain.variant import Candidate
 from autotune.models.engines.ecm_arithmetic import domain_share, step_seconds
 from autotune.models.engines.kerncraft import prediction_parts
-from autotune.models.engines.kerncraft.node_plan import NodePlan, node_blocks, plan
+from autotune.models.engines.kerncraft.grid_plan import grid_plan
+from autotune.models.engines.kerncraft.node_plan import plan
 from autotune.models.engines.kerncraft.node_stretches import (
     StretchModel,
     StretchRequests,
     StretchTiming,
 )
+from autotune.models.engines.kerncraft.step_plan import StepPlan
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.models.traffic.passes import DOUBLE
-from autotune.models.traffic.set_conflicts import leading_dimension
 from autotune.units import Seconds
 
 RULES: dict[Saturation, str] = {
     "paper": "saturation rule paper: sigma = T_ECM / T_Mem as a real number",
     "kerncraft": "saturation rule kerncraft: the recursion over cores of kerncraft 0.8.18",
 }
-_ROUTE = (
-    "kerncraft 0.8.18 with layer conditions; in-core by OSACA on the loop as kerncraft compiles it,"
-    " whatever the build of the candidate"
-)
+_ROUTE = "traffic by kerncraft 0.8.18 with layer conditions"
 
 
 class KernelAnalyser(Protocol):
@@ -78,7 +76,7 @@ class _PlannedCase:
     requests.
     """
 
-    plan: NodePlan
+    plan: StepPlan
     candidate: Candidate
     requests: list[list[int]] = field(default_factory=list)
     """Per node, one for each stretch of the plan."""
@@ -106,7 +104,7 @@ class KerncraftEngine:
         self._programs = programs
         self._analyser = analyser
         self._barriers = Evaluator(machine)
-        self._plans: dict[tuple[int, str], tuple[loop_tree.NodeBlock, NodePlan | str]] = {}
+        self._plans: dict[tuple[int, str], tuple[loop_tree.NodeBlock, StepPlan | str]] = {}
         self._models: dict[str, StretchModel | str] = {}
         self._done: dict[_Case, Prediction] = {}
 
@@ -115,32 +113,32 @@ class KerncraftEngine:
         is None and a reason is stated.
         """
         plans = [self._plan(candidate) for candidate in candidates]
-        self._analyse([node_plan for _, node_plan in plans if isinstance(node_plan, NodePlan)])
+        self._analyse([step for _, step in plans if not isinstance(step, str)])
         requests: dict[_Case, _PlannedCase] = {}
-        cases: list[_Case | str] = []
-        for candidate, (key, node_plan) in zip(candidates, plans, strict=True):
-            usable = self._usable(node_plan)
+        cases: list[tuple[_Case, StepPlan] | str] = []
+        for candidate, (key, planned) in zip(candidates, plans, strict=True):
+            usable = self._usable(planned)
             if isinstance(usable, str):
                 cases.append(usable)
                 continue
             case = _case(key, candidate)
-            cases.append(case)
+            cases.append((case, usable))
             if case not in self._done:
                 requests.setdefault(case, _PlannedCase(usable, candidate))
         self._evaluate(requests)
         return [
             self._unknown(case)
             if isinstance(case, str)
-            else prediction_parts.with_notes(self._done[case], self._conflicts(candidate))
+            else prediction_parts.with_notes(
+                self._done[case[0]], self._conflicts(candidate, case[1])
+            )
             for candidate, case in zip(candidates, cases, strict=True)
         ]
 
     # --- once per program and text --------------------------------------------------------
 
-    def _plan(self, candidate: Candidate) -> tuple[int, NodePlan | str]:
+    def _plan(self, candidate: Candidate) -> tuple[int, StepPlan | str]:
         problem = candidate.problem
-        if not isinstance(problem, Problem):
-            return 0, "engine kerncraft analyses IVPs only, not stencils"
         try:
             program = self._programs(candidate)
         except (IllegalTransformation, ValueError) as error:
@@ -148,27 +146,27 @@ class KerncraftEngine:
         key = (id(program.body), problem.definition)
         if key not in self._plans:
             try:
-                node_plan = plan(program, problem.ivp)
+                planned = _planned(program, problem)
             except ValueError as error:
-                node_plan = f"no schedule of the program: {error}"
-            self._plans[key] = (program.body, node_plan)
+                planned = f"no schedule of the program: {error}"
+            self._plans[key] = (program.body, planned)
         return id(program.body), self._plans[key][1]
 
-    def _analyse(self, plans: Sequence[NodePlan]) -> None:
-        texts = dict.fromkeys(s.text.text for node_plan in plans for _, s in node_plan.stretches)
+    def _analyse(self, plans: Sequence[StepPlan]) -> None:
+        texts = dict.fromkeys(s.text.text for planned in plans for s in planned.stretches)
         new = [text for text in texts if text not in self._models]
         if new:
             self._models.update(zip(new, self._analyser.analyse(new), strict=True))
 
-    def _usable(self, node_plan: NodePlan | str) -> NodePlan | str:
-        """The plan of a node; or the reason, if kerncraft could not analyse one of its
+    def _usable(self, planned: StepPlan | str) -> StepPlan | str:
+        """The plan of a time step; or the reason, if kerncraft could not analyse one of its
         stretches.
         """
-        for _, stretch in node_plan.stretches if isinstance(node_plan, NodePlan) else ():
+        for stretch in () if isinstance(planned, str) else planned.stretches:
             model = self._models[stretch.text.text]
             if isinstance(model, str):
                 return f"sweep {stretch.sweep}: {model}"
-        return node_plan
+        return planned
 
     # --- many cases at once ---------------------------------------------------------------
 
@@ -181,28 +179,14 @@ class KerncraftEngine:
             self._done[key] = self._prediction(case, timing)
 
     def _ask(self, case: _PlannedCase, batch: StretchRequests) -> None:
-        candidate, problem = case.candidate, case.candidate.problem
-        threads = candidate.threads_per_node
+        candidate = case.candidate
         memory, node = self.machine.memory.cores, self.machine.cores
-        cores, part = domain_share(threads, memory, candidate.placement, node)
-        assert isinstance(problem, Problem), "a plan is of an IVP"
-        values = problem.ivp.values(problem.size)
-        for block in node_blocks(problem.n, case.plan.granule, candidate.ranks, candidate.nodes):
-            rows = []
-            share = -(-(block[1] - block[0]) // threads)
-            for kernel in case.plan.kernels:
-                counts = kernel.components(block, values)
-                for stretch, count in zip(kernel.stretches, counts, strict=True):
-                    mine = min(share, max(1, round(count)))
-                    rows.append(
-                        batch.add(
-                            stretch.text.text,
-                            stretch.text.sizes({**values, SHARE: mine}),
-                            cores,
-                            count * kernel.executions / stretch.text.components * part,
-                        )
-                    )
-            case.requests.append(rows)
+        threads, placement = candidate.threads_per_node, candidate.placement
+        cores, part = domain_share(threads, memory, placement, node)
+        case.requests += [
+            [batch.add(w.text, w.sizes, cores, w.iterations * part) for w in works]
+            for works in case.plan.work(candidate)
+        ]
 
     def _prediction(self, case: _PlannedCase, timing: StretchTiming) -> Prediction:
         candidate = case.candidate
@@ -213,10 +197,10 @@ class KerncraftEngine:
         barriers = case.plan.barriers * (barrier or 0.0)
         seconds = step_seconds(mine.seconds, case.plan.barriers, barrier or 0.0)
         parts = prediction_parts.parts(case.plan, mine, barriers)
-        notes = [_ROUTE, RULES[self.saturation]]
+        notes = [_ROUTE, *self._routes(case.plan), RULES[self.saturation]]
         if barrier is None:
             notes.append("barriers are not counted: the machine has no figure")
-        notes += [note for _, stretch in case.plan.stretches for note in stretch.text.notes]
+        notes += [note for stretch in case.plan.stretches for note in stretch.text.notes]
         threads, memory = candidate.threads_per_node, self.machine.memory.cores
         cores, _ = domain_share(threads, memory, candidate.placement, self.machine.cores)
         bounds = prediction_parts.interval(self.machine, mine, barriers, seconds)
@@ -229,13 +213,24 @@ class KerncraftEngine:
             notes=tuple(dict.fromkeys(notes)),
         )
 
-    def _conflicts(self, candidate: Candidate) -> str | None:
+    def _routes(self, planned: StepPlan) -> list[str]:
+        """The in-core route of every kernel; those of some kernels only name them."""
+        routes: dict[str, dict[str, None]] = {}
+        for stretch in planned.stretches:
+            model = self._models[stretch.text.text]
+            assert not isinstance(model, str), "only what was analysed is predicted"
+            routes.setdefault(model.in_core, {})[stretch.kernel.upper()] = None
+        if len(routes) == 1:
+            return [*routes]
+        return [f"{', '.join(kernels)}: {route}" for route, kernels in routes.items()]
+
+    def _conflicts(self, candidate: Candidate, planned: StepPlan) -> str | None:
         """A note where rows of a candidate share sets of the innermost cache, which layer
         conditions ignore; else None.
         """
         cache = self.machine.caches[0]
         pad_lines = self._programs(candidate).pad_lines
-        leading = leading_dimension(candidate.problem.n, pad_lines, cache.line)
+        leading = planned.leading(candidate, pad_lines, cache.line)
         if leading * DOUBLE // cache.line % cache.sets:
             return None
         return (
@@ -245,6 +240,13 @@ class KerncraftEngine:
 
     def _unknown(self, reason: str) -> Prediction:
         return Prediction(seconds=None, interval=None, parts=(), engine=self.name, reason=reason)
+
+
+def _planned(program: loop_tree.StepProgram, problem: AnyProblem) -> StepPlan | str:
+    """The plan of a program; the reason where kerncraft cannot model it."""
+    if isinstance(problem, Problem):
+        return plan(program, problem.ivp)
+    return grid_plan(program)
 
 
 def _case(plan_key: int, candidate: Candidate) -> _Case:

@@ -1,5 +1,5 @@
-"""The kernels that a program runs on a node: stretches of code for kerncraft, their executions and
-components.
+"""The kernels that a program of an IVP runs on a node: stretches of code for kerncraft, their
+executions and components.
 
 A kernel of the program is one sweep over all components, or several sweeps over regions that cover
 all components together (a right-hand side and its boundaries). kerncraft analyses the *long*
@@ -13,11 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autotune.codegen import communication
-from autotune.codegen.c.kerncraft_c import KernelText, kernel_text
+from autotune.codegen.c.kerncraft_c import SHARE, kernel_text
+from autotune.codegen.c.kerncraft_values import KernelText
 from autotune.codegen.tree import loop_tree
-from autotune.domain.problem import Ivp
+from autotune.domain.problem import Ivp, Problem
+from autotune.domain.variant import Candidate
 from autotune.language.expression import Num, number
+from autotune.models.engines.kerncraft.step_plan import StretchWork
 from autotune.models.traffic.schedule import Schedule, schedule
+from autotune.models.traffic.set_conflicts import leading_dimension
 
 _LARGE = 10_007
 """A size at which short stretches can be told from long ones."""
@@ -64,24 +68,53 @@ class NodeKernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePlan:
-    """One time step as kernels for kerncraft."""
+    """One time step of a solver of an IVP as kernels for kerncraft."""
 
+    ivp: Ivp
     kernels: tuple[NodeKernel, ...]
     barriers: float
     granule: int
     """Number of components of which the blocks of ranks are multiples."""
 
     @property
-    def stretches(self) -> list[tuple[NodeKernel, KernelStretch]]:
-        """Every stretch with its kernel, in program order."""
-        return [(kernel, stretch) for kernel in self.kernels for stretch in kernel.stretches]
+    def stretches(self) -> list[KernelStretch]:
+        """Every stretch, in program order."""
+        return [stretch for kernel in self.kernels for stretch in kernel.stretches]
+
+    def work(self, candidate: Candidate) -> list[list[StretchWork]]:
+        """For every node, the work in every stretch."""
+        problem = candidate.problem
+        assert isinstance(problem, Problem), "a plan of an IVP"
+        values = self.ivp.values(problem.size)
+        blocks = node_blocks(problem.n, self.granule, candidate.ranks, candidate.nodes)
+        return [self._within(block, values, candidate.threads_per_node) for block in blocks]
+
+    def leading(self, candidate: Candidate, pad_lines: int, line: int) -> int:
+        """Elements from one row to the next of the arrays of a candidate."""
+        return leading_dimension(candidate.problem.n, pad_lines, line)
+
+    def _within(self, block: Interval, values: Values, threads: int) -> list[StretchWork]:
+        share = -(-(block[1] - block[0]) // threads)
+        result = []
+        for kernel in self.kernels:
+            counts = kernel.components(block, values)
+            for stretch, count in zip(kernel.stretches, counts, strict=True):
+                mine = min(share, max(1, round(count)))
+                result.append(
+                    StretchWork(
+                        text=stretch.text.text,
+                        sizes=stretch.text.sizes({**values, SHARE: mine}),
+                        iterations=count * kernel.executions / stretch.text.components,
+                    )
+                )
+        return result
 
 
 def plan(program: loop_tree.StepProgram, ivp: Ivp) -> NodePlan | str:
     """The program as kernels for kerncraft, or the reason why kerncraft cannot model it."""
     if program.windows:
         return "kerncraft knows no loop that follows another one, so no pipeline"
-    if _has_tiles(program.body):
+    if has_tiles(program.body):
         return "kerncraft takes no loop variable in the bounds of a loop, so no tiles"
     steps = schedule(program)
     if any(sweep.streamed for sweep in map(_on_components, steps.sweeps)):
@@ -96,7 +129,7 @@ def plan(program: loop_tree.StepProgram, ivp: Ivp) -> NodePlan | str:
             return stretches
         kernels.append(NodeKernel(stretches=stretches, executions=executions))
     return NodePlan(
-        kernels=tuple(kernels), barriers=steps.steps[-1].barriers, granule=program.granule
+        ivp=ivp, kernels=tuple(kernels), barriers=steps.steps[-1].barriers, granule=program.granule
     )
 
 
@@ -105,10 +138,11 @@ def _on_components(sweep: loop_tree.AnySweep) -> loop_tree.Sweep:
     return sweep
 
 
-def _has_tiles(block: loop_tree.NodeBlock) -> bool:
+def has_tiles(block: loop_tree.NodeBlock) -> bool:
+    """Whether a program goes tile by tile, or block by block."""
     return any(
         isinstance(node, loop_tree.Tiles)
-        or (isinstance(node, loop_tree.Repeat) and _has_tiles(node.body))
+        or (isinstance(node, loop_tree.Repeat) and has_tiles(node.body))
         for node in block.nodes
     )
 

@@ -31,6 +31,10 @@ class StretchModel(Protocol):
     def constants(self) -> tuple[str, ...]:
         """Names of the sizes that the model needs."""
 
+    @property
+    def in_core(self) -> str:
+        """The route that gave the in-core time, in words."""
+
     def evaluate(
         self, sizes: Mapping[str, npt.NDArray[np.int64]], cores: Sequence[int]
     ) -> EcmTimes:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction
 from autotune.models.engines.explain import BARRIER
-from autotune.models.engines.kerncraft.node_plan import NodePlan
 from autotune.models.engines.kerncraft.node_stretches import StretchTiming
+from autotune.models.engines.kerncraft.step_plan import NamedStretches
 from autotune.units import Seconds
 
 _ALL = 1 - 1e-9
@@ -17,7 +17,7 @@ _KERNELS_NAMED = 2
 """Number of kernels that a reason names."""
 
 
-def parts(plan: NodePlan, timing: StretchTiming, barriers: float) -> tuple[Part, ...]:
+def parts(plan: NamedStretches, timing: StretchTiming, barriers: float) -> tuple[Part, ...]:
     """The contributions of each sweep in program order; sweeps of equal name are added up.
 
     ``T_OL``, ``T_nOL`` and the levels are for one core with its part of the iterations; ``sweep``
@@ -25,7 +25,7 @@ def parts(plan: NodePlan, timing: StretchTiming, barriers: float) -> tuple[Part,
     is saturated it is the whole time. The ``sweep`` and ``barrier`` parts add up to the time step.
     """
     total: dict[str, dict[str, float]] = {}
-    for index, (_, stretch) in enumerate(plan.stretches):
+    for index, stretch in enumerate(plan.stretches):
         kinds = total.setdefault(stretch.sweep, defaultdict(float))
         for kind, seconds in _row(timing, index):
             kinds[kind] += seconds
@@ -71,7 +71,7 @@ class _Kernel:
 
 
 def reason(
-    plan: NodePlan, timing: StretchTiming, barriers: float, seconds: float, cores: int
+    plan: NamedStretches, timing: StretchTiming, barriers: float, seconds: float, cores: int
 ) -> str:
     """One line: the kernels that take most of the step, and what bounds each.
 
@@ -79,7 +79,7 @@ def reason(
     of 8 cores: 62 % of the step".
     """
     kernels: dict[str, _Kernel] = defaultdict(_Kernel)
-    for index, (_, stretch) in enumerate(plan.stretches):
+    for index, stretch in enumerate(plan.stretches):
         kernel = kernels[stretch.kernel.upper()]
         row = dict(_row(timing, index))
         took = row.pop("sweep")

@@ -25,10 +25,7 @@ from autotune.units import Seconds
 from autotune.workloads.program.engine.formula_facts import FormulaValues
 from autotune.workloads.program.engine.program_engine import NAME, finished, unknown
 
-_NOTE = (
-    "kerncraft 0.8.18 with layer conditions on the given kernel, compiled as kerncraft does,"
-    " whatever the build of the candidate"
-)
+_NOTE = "traffic by kerncraft 0.8.18 with layer conditions on the given kernel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +143,14 @@ class KerncraftRoute:
             ),
             engine=NAME,
             reason=_reason(timing, seconds, request.cores),
-            notes=(_NOTE, RULES[self._saturation]),
+            notes=(_NOTE, self._in_core(request.text), RULES[self._saturation]),
         )
         return finished(made, self._model.accuracy, request.extra)
+
+    def _in_core(self, text: str) -> str:
+        model = self._models[text]
+        assert not isinstance(model, str), "only what was analysed is predicted"
+        return model.in_core
 
     def _interval(self, timing: StretchTiming, seconds: float) -> tuple[Seconds, Seconds] | None:
         """Seconds with full and with no overlap; None where the machine allows no overlap."""

@@ -35,7 +35,7 @@ from autotune.workloads.program.engine.stated_node import StatedCase, evaluated
 
 
 @dataclass(frozen=True, slots=True)
-class _StatedNumbers:
+class StatedNumbers:
     """The numbers that the description of a model gives for a candidate."""
 
     works: tuple[LoopWork, ...]
@@ -55,22 +55,20 @@ class MarkedRoute:
     ) -> None:
         self._model = model
         self._machine = machine
-        self._compiled = compiled
+        self._code = compiled
         self._facts = facts
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; without a time, a reason is given."""
-        stated = [self._stated(candidate) for candidate in candidates]
-        usable = [k for k, statement in enumerate(stated) if isinstance(statement, _StatedNumbers)]
+        stated = [self.stated(candidate) for candidate in candidates]
+        usable = [k for k, statement in enumerate(stated) if isinstance(statement, StatedNumbers)]
         result = [unknown(statement if isinstance(statement, str) else "") for statement in stated]
-        groups: dict[ThreadPlacement, list[tuple[int, _StatedNumbers, Compiled]]] = defaultdict(
-            list
-        )
-        for place, loops in zip(usable, self._loops(candidates, stated), strict=True):
+        groups: dict[ThreadPlacement, list[tuple[int, StatedNumbers, Compiled]]] = defaultdict(list)
+        for place, loops in zip(usable, self.compiled(candidates, stated), strict=True):
             candidate, statement = candidates[place], stated[place]
             if isinstance(loops, str):
                 result[place] = unknown(loops)
-            elif isinstance(statement, _StatedNumbers):
+            elif isinstance(statement, StatedNumbers):
                 spread = ThreadPlacement(candidate.threads_per_node, candidate.placement)
                 groups[spread].append((place, statement, loops))
         for spread, group in groups.items():
@@ -85,10 +83,10 @@ class MarkedRoute:
 
     def loops(self, candidate: Candidate) -> tuple[CompiledSweep, ...]:
         """The compiled marked loops of a candidate; none where they are not found."""
-        stated = self._stated(candidate)
+        stated = self.stated(candidate)
         if isinstance(stated, str):
             return ()
-        (compiled,) = self._loops([candidate], [stated])
+        (compiled,) = self.compiled([candidate], [stated])
         if isinstance(compiled, str):
             return ()
         return tuple(
@@ -96,21 +94,22 @@ class MarkedRoute:
             for work, result in zip(stated.works, compiled, strict=True)
         )
 
-    def _loops(
-        self, candidates: Sequence[Candidate], stated: Sequence[_StatedNumbers | str]
+    def compiled(
+        self, candidates: Sequence[Candidate], stated: Sequence[StatedNumbers | str]
     ) -> list[Compiled | str]:
         """The compiled loops of the candidates that the model covers."""
-        return self._compiled.of(
+        return self._code.of(
             [
                 LoopRequest(candidate, statement.loops)
                 for candidate, statement in zip(candidates, stated, strict=True)
-                if isinstance(statement, _StatedNumbers)
+                if isinstance(statement, StatedNumbers)
             ]
         )
 
     # --- what is stated -------------------------------------------------------------------
 
-    def _stated(self, candidate: Candidate) -> _StatedNumbers | str:
+    def stated(self, candidate: Candidate) -> StatedNumbers | str:
+        """What the model states of a candidate, or why it states nothing."""
         model, facts = self._model, self._facts
         try:
             values = facts.of(candidate, model.where)
@@ -126,7 +125,7 @@ class MarkedRoute:
             return str(error)
         if not works:
             return "no loop of the model has iterations"
-        return _StatedNumbers(tuple(works), tuple(loops), barriers, extra)
+        return StatedNumbers(tuple(works), tuple(loops), barriers, extra)
 
     def _flops(self, loop: MarkedLoop, values: Mapping[str, Value]) -> float | None:
         if loop.flops is None:

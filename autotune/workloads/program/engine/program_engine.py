@@ -34,9 +34,8 @@ class ProgramEngine:
     ``route`` gives the predictor for the model of a program.
     """
 
-    name = NAME
-
-    def __init__(self, route: Callable[[Program], CandidatePredictor]) -> None:
+    def __init__(self, route: Callable[[Program], CandidatePredictor], name: str = NAME) -> None:
+        self.name = name
         self._route = route
         self._routes: dict[str, CandidatePredictor] = {}
 
@@ -57,7 +56,7 @@ class ProgramEngine:
                     self._routes[key] = self._route(program)
                 made = self._routes[key].predict([candidates[place] for place in places])
             for place, prediction in zip(places, made, strict=True):
-                predictions[place] = replace(prediction, engine=NAME)
+                predictions[place] = replace(prediction, engine=self.name)
         return predictions
 
 

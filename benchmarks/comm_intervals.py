@@ -74,7 +74,9 @@ def print_scores(files: Sequence[Path]) -> None:
         half = "judged" if (table.kind, table.system) in judged else "set"
         hidden.setdefault((half, table.kind, table.operation), []).extend(_hidden(table))
     print("the larger half of the ranks hidden, 80 % intervals (goal: 70 to 90 % covered)")
-    rows = [("half", "kind", "operation", "n", "covered", "width", "error", "bias")]
+    rows: list[tuple[str, ...]] = [
+        ("half", "kind", "operation", "n", "covered", "width", "error", "bias")
+    ]
     rows += [_row(*key, times) for key, times in sorted(hidden.items()) if times]
     for half, kind in sorted({key[:2] for key in hidden}):
         every = [time for key, times in hidden.items() if key[:2] == (half, kind) for time in times]

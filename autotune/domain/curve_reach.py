@@ -20,6 +20,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 DRIFT = 0.25
 """Per octave of ranks: standard deviation of the slope of the deviation from the law."""
 WALK = 0.30
@@ -65,7 +67,7 @@ def at_layout(measured: Sequence[LayoutDeviation], nodes: int, ranks: int) -> Lo
     for i, point in enumerate(measured):
         matrix[i][i] += point.deviation.variance
     matrix.append([1.0] * len(places) + [0.0])
-    *weights, multiplier = _solved(matrix, [*to_target, 1.0])
+    *weights, multiplier = np.linalg.solve(matrix, [*to_target, 1.0]).tolist()
     value = sum(w * point.deviation.value for w, point in zip(weights, measured, strict=True))
     explained = sum(w * c for w, c in zip(weights, to_target, strict=True))
     return LogEstimate(value, max(0.0, -explained - multiplier))
@@ -74,23 +76,6 @@ def at_layout(measured: Sequence[LayoutDeviation], nodes: int, ranks: int) -> Lo
 def _covariance(a: tuple[float, float], b: tuple[float, float]) -> float:
     """The generalised covariance of the deviations at two places, relative to the target."""
     return sum(DRIFT**2 * x * y - WALK**2 * abs(x - y) / 2 for x, y in zip(a, b, strict=True))
-
-
-def _solved(matrix: list[list[float]], right: list[float]) -> list[float]:
-    """The solution of a linear system by elimination with partial pivoting."""
-    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    n = len(rows)
-    for k in range(n):
-        pivot = max(range(k, n), key=lambda i: abs(rows[i][k]))
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        for i in range(k + 1, n):
-            factor = rows[i][k] / rows[k][k]
-            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
-    solution = [0.0] * n
-    for k in reversed(range(n)):
-        rest = sum(rows[k][j] * solution[j] for j in range(k + 1, n))
-        solution[k] = (rows[k][n] - rest) / rows[k][k]
-    return solution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

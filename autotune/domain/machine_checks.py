@@ -84,6 +84,14 @@ def _caches(machine: Machine) -> Iterator[Misfit]:
 
 def _memory(machine: Machine) -> Iterator[Misfit]:
     memory = machine.memory
+    largest = machine.caches[-1]
+    if memory.capacity is not None and memory.capacity <= largest.size:
+        yield Misfit(
+            ("memory", "capacity"),
+            f"a memory of {show(memory.capacity, 'size')}, no more than {largest.name},"
+            f" {show(largest.size, 'size')}",
+            "the main memory of a NUMA domain, such as 32 GiB",
+        )
     if memory.single and memory.saturated and memory.single > memory.saturated * _SLACK:
         yield Misfit(
             ("memory", "single"),

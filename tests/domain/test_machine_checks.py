@@ -49,6 +49,13 @@ def curve(latency):
     )  # fmt: skip
 
 
+def test_a_memory_no_larger_than_the_last_cache_is_none():
+    (misfit,) = contradictions(replace(SOUND, **memory(capacity=4 << 20)))
+    assert misfit.keys == ("memory", "capacity")
+    assert "a memory of 4 MiB, no more than L3, 4 MiB" in misfit.found
+    assert list(contradictions(replace(SOUND, **memory(capacity=32 << 30)))) == []
+
+
 def test_a_machine_that_can_be_has_no_contradiction():
     assert list(contradictions(SOUND)) == []
 

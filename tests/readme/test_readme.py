@@ -95,7 +95,9 @@ def test_every_command_of_the_table_exists() -> None:
     known |= {group.name for group in app.registered_groups}
     named = set(re.findall(r"`autotune (\w+)", TEXT))
     assert named <= known
-    assert {"bench", "fit", "show", "import"} == {c.name for c in comm_app.registered_commands}
+    assert {"bench", "fit", "show", "import", "merge"} == {
+        c.name for c in comm_app.registered_commands
+    }
     assert {"list", "show", "check", "detect", "calibrate", "refine"} == {
         c.name for c in machine_app.registered_commands
     }

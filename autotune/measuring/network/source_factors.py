@@ -59,8 +59,8 @@ def source_factors(x: Floats, y: Floats, source: Sequence[str]) -> tuple[SourceF
 def without_factors(y: Floats, source: Sequence[str], factors: Sequence[SourceFactor]) -> Floats:
     """The seconds (n,) at the common level."""
     by_name: Mapping[str, float] = {f.benchmark: f.factor for f in factors}
-    common: Floats = y / np.array([by_name[name] for name in source])
-    return common
+    level: Floats = y / np.array([by_name[name] for name in source])
+    return level
 
 
 def _medians(x: Floats, y: Floats, where: np.ndarray) -> tuple[Floats, Floats]:

@@ -12,17 +12,30 @@ file of the Haswell cluster. Printed are
     top-k     loss of the best of the predicted k best; rule: always the order that is fastest for
               Heat2D; rule-k: the k orders with the smallest mean loss over the other groups
 
+    one bandwidth
+              the same differences where all kernels have the bandwidth of `copy`: kerncraft chooses
+              the benchmark with the nearest ratio of reads to writes, and of those in the machine
+              file only `load` was measured on this processor. What changes here is the choice
+              alone, so it says which differences stem from the estimates of `update` and `triad`
+
 Groups that a cost curve was fitted to are marked and in no summary. The paper compiled with icc and
 predicted with kerncraft 0.7.0.
 """
 
 import argparse
+import dataclasses
+import re
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
+from autotune import paths
 from autotune.commands.compare.text import milliseconds
+from autotune.commands.options import EngineName
+from autotune.files import config
 from autotune.results.evaluate.published_comparison import (
     TOPS,
     ColumnScore,
@@ -56,8 +69,13 @@ def main() -> None:
         sys.exit("nothing could be predicted")
     reference = tables[0].reference
     print(f"\nthere: {reference.compiler}; {reference.model}; here: engine {arguments.engine}")
+    flat = _compare(_with_copy_only(names[0]), arguments.engine)
     for title, text in (
         (f"differences to {reference.rule}, predicted", differences(tables)),
+        (
+            "the same with one bandwidth, that of copy, for all kernels",
+            differences([flat], tables) if flat else "-",
+        ),
         ("application and communication of a step", shares(split) if split else "-"),
         ("order of the measured times", scores(tables)),
     ):
@@ -73,15 +91,31 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _compare(name: str, engine: str) -> PublishedComparison | None:
-    from pathlib import Path
+def _with_copy_only(name: str) -> str:
+    """The path of a config that is like another one, on its machine with the benchmark ``copy``
+    as the only one beside ``load``.
+    """
+    setup = config.load(Path(name))
+    assert setup.machine is not None, "a config of the paper names its machine"
+    memory = setup.machine.memory
+    one = dataclasses.replace(memory, benchmarks={"copy": memory.benchmarks["copy"]})
+    folder = Path(tempfile.mkdtemp())
+    machine = folder / "copy.yaml"
+    flat = dataclasses.replace(setup.machine, memory=one)
+    machine.write_text(config.dump_machine(flat), encoding="utf-8")
+    text = (paths.folder("configs") / f"{name}.yaml").read_text(encoding="utf-8")
+    made = folder / f"{name}.yaml"
+    made.write_text(re.sub(r"(?m)^machine:.*", f"machine: {machine}", text), encoding="utf-8")
+    return str(made)
 
+
+def _compare(name: str, engine: EngineName) -> PublishedComparison | None:
     from autotune.commands.compare.flow import compare_published
     from autotune.errors import WorkFailed
 
     started = time.perf_counter()
     try:
-        _, (found,) = compare_published(Path(name), _silent, (engine,))
+        _, (found,) = compare_published(Path(name), _silent, engine)
     except WorkFailed as error:
         print(f"{name}: {error}", flush=True)
         return None
@@ -96,15 +130,20 @@ def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
 # --- differences between the orders -----------------------------------------------------------
 
 
-def differences(tables: Sequence[PublishedComparison]) -> str:
-    """Ours and theirs, group by group; at the end ours against the paper's common figures."""
+def differences(
+    tables: Sequence[PublishedComparison], theirs_of: Sequence[PublishedComparison] = ()
+) -> str:
+    """Ours and theirs, group by group; at the end ours against the paper's common figures.
+
+    ``theirs_of``: the tables that the common figures are taken from; none: the same.
+    """
     groups = [(c, group) for c in tables for group in c.groups]
     variants = [gap.variant for gap in groups[0][1].differences]
     lines = [["", *(f"{v}: ours, theirs" for v in variants)]]
     for found, group in groups:
         gaps = {gap.variant: gap for gap in group.differences}
         lines.append([_name(found, group), *(_gap(gaps[v]) for v in variants)])
-    theirs = {v: common(tables, v) for v in variants}
+    theirs = {v: common(theirs_of or tables, v) for v in variants}
     ours = {v: _known([_find(group, v).predicted for _, group in groups]) for v in variants}
     lines.append(["theirs, in common", *(milliseconds(theirs[v]) for v in variants)])
     lines.append(["ours, smallest", *(milliseconds(min(ours[v], default=None)) for v in variants)])

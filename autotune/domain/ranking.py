@@ -58,8 +58,9 @@ class Ranking:
 def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> list[Ranking]:
     """One ranking per problem by one engine, in the order in which the problems first occur.
 
-    Equal predictions are ordered by the identity of the candidate, so that the ranking does not
-    depend on the order of the input.
+    Of equal predictions, such as of programs that saturate the memory, that with less work in the
+    core comes first; then by the identity of the candidate, so that the ranking does not depend on
+    the order of the input.
     """
     groups: dict[str, tuple[AnyProblem, list[tuple[Candidate, Prediction]]]] = {}
     for candidate, prediction in zip(candidates, predictions, strict=True):
@@ -70,10 +71,10 @@ def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> 
 
 
 def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...]:
-    def key(pair: tuple[Candidate, Prediction]) -> tuple[bool, float, str]:
+    def key(pair: tuple[Candidate, Prediction]) -> tuple[bool, float, float, str]:
         candidate, prediction = pair
         seconds = prediction.seconds
-        return seconds is None, seconds or 0.0, candidate.identity
+        return seconds is None, seconds or 0.0, _core(prediction), candidate.identity
 
     ordered = sorted(pairs, key=key)
     distinct = _separations(
@@ -85,6 +86,11 @@ def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...
         apart, group = distinct[place - 1] if predicted else (None, None)
         entries.append(Ranked(place if predicted else None, candidate, prediction, apart, group))
     return tuple(entries)
+
+
+def _core(prediction: Prediction) -> float:
+    """Seconds of work in the core, whether it overlaps with transfers or not."""
+    return sum(part.seconds for part in prediction.parts if part.kind in ("T_OL", "T_nOL"))
 
 
 # --- who is told apart from whom ------------------------------------------------------------

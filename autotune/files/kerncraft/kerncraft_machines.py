@@ -355,11 +355,12 @@ class _Reader:
                 "OSACA: IACA is discontinued, and kerncraft 0.8.18 cannot drive LLVM-MCA",
             )
             return InCore()
-        return InCore(
-            osaca=models[_OSACA],
-            overlapping=self.ports("overlapping model"),
-            non_overlapping=self.ports("non-overlapping model"),
-        )
+        ports = self.ports("overlapping model"), self.ports("non-overlapping model")
+        try:
+            return InCore(osaca=models[_OSACA], overlapping=ports[0], non_overlapping=ports[1])
+        except ValueError as error:
+            self.add(("in-core model",), str(error))
+            return InCore()
 
     def ports(self, model: str) -> tuple[str, ...]:
         keys: Keys = (model, "ports")

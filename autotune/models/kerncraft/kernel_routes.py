@@ -3,7 +3,8 @@
 1. OSACA, by kerncraft, on the loop as it compiles the kernel: where OSACA has tables of the machine
    and a compiler makes its code, that of this host or a cross compiler of Debian.
 2. Else, or where kerncraft has no trustworthy result for the compiled loop, a port table on the C
-   text of the kernel: that of the machine, or that of a common core.
+   text of the kernel: that of the machine, or that of a common core. For ppc64, on the loop that
+   the cross compiler of Debian makes of that text, where it is installed.
 
 Traffic is kerncraft's own in both cases. Every model says which route gave its in-core time.
 """
@@ -22,12 +23,14 @@ from autotune.domain.machine import Machine
 from autotune.files.kerncraft.kerncraft_text import kerncraft_text, with_compilers
 from autotune.models.incore.base import InCoreResult
 from autotune.models.incore.cost import port_table
+from autotune.models.incore.cost.port_table import ComponentWork
 from autotune.models.incore.osaca import osaca_architectures
+from autotune.models.kerncraft.cross_counts import compiled_work
 from autotune.models.kerncraft.ecm_times import EcmTimes
 from autotune.models.kerncraft.kerncraft_analyser import InCoreTimes, KerncraftAnalyser
 from autotune.models.kerncraft.kerncraft_model import EcmModel
 from autotune.models.kerncraft.kerncraft_record import LineTransfers
-from autotune.toolchain.cross_compilers import CROSS_COMPILERS, is_host
+from autotune.toolchain.cross_compilers import CROSS_COMPILERS, CrossCompiler, is_host
 from autotune.units import Bytes
 
 _DOUBLE = 8
@@ -201,13 +204,23 @@ def counted_times(text: str, machine: Machine) -> CountedTimes:
         table = replace(table, vector=Bytes(_DOUBLE))
         scalar = ", one element at a time, without the wait of each for the one before"
     counts = port_table.count_source(rows, table.vector // _DOUBLE, table.unroll)
+    where = "on the C text"
+    if machine.architecture == "ppc64" and (cross := CROSS_COMPILERS["ppc64"]).installed:
+        compiled = compiled_work(text, counts.stores, cross, _target(machine, cross))
+        if isinstance(compiled, ComponentWork):
+            counts, where = compiled, f"on the loop that {cross.program} makes of the C text"
     figures = port_table.estimate(counts, table)
     line = int(machine.line) // _DOUBLE
     return CountedTimes(
         alone=_per_line(figures, float(figures.T_OL), line),
         crowded=_per_line(figures, float(figures.crowded or figures.T_OL), line),
-        route=f"in-core by {whose} on the C text{scalar}",
+        route=f"in-core by {whose} {where}{scalar}",
     )
+
+
+def _target(machine: Machine, cross: CrossCompiler) -> tuple[str, ...]:
+    """The flags of the machine file for a cross compiler."""
+    return tuple(machine.compilers.get(cross.program, "").split())
 
 
 def _per_line(figures: InCoreResult, T_OL: float, line: int) -> InCoreTimes:

@@ -20,6 +20,23 @@ from autotune.models.kerncraft.kernel_routes import (
 )
 from autotune.toolchain.cross_compilers import CROSS_COMPILERS
 
+AXPY = (
+    "double x[N];\ndouble y[N];\ndouble s;\n\n"
+    "for (long i = 0; i < N; ++i) {\n    y[i] += s * x[i];\n}\n"
+)
+SEVEN = """\
+double u[M][N][P];
+double v[M][N][P];
+double a;
+double b;
+
+for (long k = 1; k < M - 1; ++k)
+    for (long j = 1; j < N - 1; ++j)
+        for (long i = 1; i < P - 1; ++i) {
+            v[k][j][i] = a * u[k][j][i] + b * (u[k][j][i-1] + u[k][j][i+1] + u[k][j-1][i]
+                         + u[k][j+1][i] + u[k-1][j][i] + u[k+1][j][i]);
+        }
+"""
 RECURRENT = "double u[N];\n\nfor (long i = 1; i < N - 1; ++i)\n    u[i] = u[i-1] + u[i+1];\n"
 
 
@@ -40,7 +57,10 @@ def model(machine: Machine, text: str) -> RoutedModel:
 
 
 @pytest.mark.parametrize("name", ["interlagos-6276", "power4-1.3"])
-def test_a_machine_without_tables_has_its_port_table_and_kerncrafts_traffic(name: str) -> None:
+def test_a_machine_without_tables_has_its_port_table_and_kerncrafts_traffic(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     machine = config.machine(name)
     made = model(machine, DAXPY)
     assert made.in_core == (
@@ -65,8 +85,9 @@ def test_axpy_on_bulldozer_is_two_memory_operations_a_cycle() -> None:
     assert (times.alone.T_nOL, times.crowded.T_OL) == pytest.approx((6, 12))
 
 
-def test_rows_of_an_array_are_loaded_one_by_one() -> None:
+def test_rows_of_an_array_are_loaded_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four points in three rows: one of the two in the middle row has been loaded before."""
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     times = counted_times(STAR_2D, config.machine("power4-1.3"))
     assert times.alone.T_nOL == pytest.approx(16 * (3 + 1) / 2)
 
@@ -99,6 +120,25 @@ def test_thunderx2_through_the_cross_compiler_of_debian() -> None:
     made = model(theirs("ARMv8_ThunderX2-CN9980"), DAXPY)
     assert made.in_core.startswith("in-core by OSACA (TX2) on the loop as kerncraft compiles it")
     assert "(aarch64-linux-gnu-gcc -Ofast" in made.in_core
+
+
+@pytest.mark.parametrize(("text", "expected"), [(AXPY, (24, 24)), (SEVEN, (64, 48))])
+def test_power4_through_the_cross_compiler_of_debian(
+    text: str, expected: tuple[float, float]
+) -> None:
+    """Cycles per line of 128 B: dispatch groups, and two loads or stores a cycle, by hand."""
+    if not CROSS_COMPILERS["ppc64"].installed:
+        pytest.skip("optional: powerpc64-linux-gnu-gcc is not installed")
+    counted = counted_times(text, config.machine("power4-1.3"))
+    assert tuple(counted.alone) == pytest.approx(expected)
+    assert "on the loop that powerpc64-linux-gnu-gcc makes of the C text" in counted.route
+
+
+def test_a_text_that_does_not_compile_is_counted_as_it_stands() -> None:
+    if not CROSS_COMPILERS["ppc64"].installed:
+        pytest.skip("optional: powerpc64-linux-gnu-gcc is not installed")
+    wrong = AXPY.replace("double s;", "")
+    assert counted_times(wrong, config.machine("power4-1.3")).route.endswith("on the C text")
 
 
 def test_a_loop_that_kerncraft_does_not_trust_is_counted_in_its_text() -> None:

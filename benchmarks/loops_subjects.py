@@ -97,8 +97,9 @@ class MeasuredLoop:
         return self.placed.places[0].iterations
 
     def predicted(self, machine: Machine) -> float:
-        """Predicted cycles of the core per source iteration: those of the calibrated clock, which is
-        that of a busy processor, over those that a cycle of one core alone takes.
+        """Predicted cycles of the core per source iteration.
+
+        The calibrated clock is that of a busy processor; one core alone may have another.
         """
         parts = self.placed.predictions[0].parts
         seconds = sum(part.seconds for part in parts if part.kind == "sweep")

@@ -38,7 +38,7 @@ class FloatingUnit:
     """The port over which the third operand of a multiply-add comes, once for all multiply-adds
     that start in a cycle; none: no such port."""
     sequences: tuple[tuple[str, int], ...] = ()
-    """Instructions that are another number of operations than their width says: pattern of the form, number."""
+    """Instructions of another number of operations than their width says: pattern, number."""
 
     def operations(self, form: str) -> int:
         """The operations of an instruction form; 0 where it has no vector register.
@@ -117,9 +117,9 @@ _ADDED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
     # takes 1.05, 1.53, 2.04 and 2.53 cycles, beside as many multiplications 1.05, 1.10, 1.55 and
     # 2.04, so that its data pass a pipe of the additions; a multiply-add beside 0, 1, 2 and 3
     # additions takes .5, .72, 1.2 to 1.5 and 2.0: its third operand comes over a pipe of these,
-    # once for two that start together; a division with all digits in its quotient takes 4.5, not 4, and
-    # keeps pipe 3 for 4: beside 12, 16, 20 and 24 additions it takes 7.8, 9.9, 11.8 and 14.0 cycles,
-    # beside 12 and 20 multiply-adds 10.4 and 15.1, and twice that on a vector of 32 bytes
+    # once for two that start together; a division with all digits in its quotient takes 4.5, not
+    # 4, and keeps pipe 3 for 4: beside 12, 16, 20 and 24 additions it takes 7.8, 9.9, 11.8 and 14.0
+    # cycles, beside 12 and 20 multiply-adds 10.4 and 15.1; a vector of 32 bytes keeps it for 8
     "ZEN1": (
         (r"vmovs[sd] %xmm\d+, %xmm\d+, %xmm\d+", ((1.0, frozenset("0123")),)),
         (_STORED.format("%xmm") + ".*", ((1.0, frozenset("2")),)),

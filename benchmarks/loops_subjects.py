@@ -97,10 +97,15 @@ class MeasuredLoop:
         return self.placed.places[0].iterations
 
     def predicted(self, machine: Machine) -> float:
-        """Predicted cycles per source iteration."""
+        """Predicted cycles of the core per source iteration.
+
+        The calibrated clock is that of a busy processor; one core alone may have another.
+        """
         parts = self.placed.predictions[0].parts
         seconds = sum(part.seconds for part in parts if part.kind == "sweep")
-        return seconds * float(machine.frequency) / self.iterations
+        constant = machine.calibration and machine.calibration.constant("core_cycle", 1)
+        cycle = constant.value if constant else 1.0
+        return seconds * float(machine.frequency) / self.iterations / cycle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from autotune.models.incore.base import InCoreResult, RemainderLoop
 from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
 from autotune.units import Cycles
 
-FORMS = 4
+FORMS = 5
 """Version of the answers: raised whenever equal forms may get different ones."""
 RESULTS = 17
 """Version of the results: raised whenever equal assembly may give different ones."""

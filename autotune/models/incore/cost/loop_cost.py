@@ -13,6 +13,7 @@ from autotune.models.incore.assembly.hot_loops import HotLoops
 from autotune.models.incore.assembly.instructions import DOUBLE, Instruction
 from autotune.models.incore.assembly.loop_passes import HotLoop
 from autotune.models.incore.cost import (
+    front_end,
     library_calls,
     memory_corrections,
     port_pressure,
@@ -24,6 +25,7 @@ from autotune.models.incore.cost.library_calls import LibraryCalls
 from autotune.models.incore.cost.measured_rates import VectorRates
 from autotune.models.incore.cost.memory_corrections import ForwardedLoad
 from autotune.models.incore.cost.port_pressure import Uop
+from autotune.models.incore.cost.window import Taking
 from autotune.models.incore.osaca.instruction_forms import (
     FormProperties,
     InstructionForm,
@@ -122,12 +124,13 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         if tables.rates:
             uops = tables.rates.scaled(instruction, uops, tables.architecture)
         work.append(uops)
-        steps.append(_step(instruction, own_form, facts, loop, tables.ports))
+        steps.append(_step(instruction, own_form, facts, loop, tables))
     forwards = memory_corrections.forwards(loop)
     carried = DependencyChain(0.0, 0.0)
     if loop.depth:
         carried = chain(steps, forwards, _forward(steps, tables))
-    every = [uop for uops in work for uop in uops]
+    taken = front_end.taking(loop, tables.architecture)
+    every = [uop for uops in work for uop in uops] + front_end.third_operands(taken)
     data, other = port_pressure.split(every, tables.architecture.data)
     moving, computing = port_pressure.least(data), port_pressure.least(other)
     if tables.rates:
@@ -136,8 +139,8 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     calls = library_calls.price(loop.calls)
     bound = _bound(loop, unknown, tables.ports)
     computed = computing.cycles + bound[0]
-    front = loop.slots / tables.architecture.issue
-    ahead = _window(loop, steps, work, forwards, tables)
+    front = front_end.cycles(loop, taken, tables.architecture)
+    ahead = _window(loop, steps, work, taken, forwards, tables)
     overlapping = max(computed, front, carried.cycles, ahead.cycles) + calls.cycles
     limits = {
         f"port {' '.join(computing.ports)}": computed,
@@ -167,6 +170,7 @@ def _window(
     loop: HotLoop,
     steps: Sequence[ChainInstruction],
     work: Sequence[tuple[Uop, ...]],
+    taken: Sequence[Taking],
     forwards: Sequence[ForwardedLoad],
     tables: InstructionTables,
 ) -> WindowLimit:
@@ -178,7 +182,8 @@ def _window(
         return WindowLimit(0.0, 0.0)
     size, data = rates.window, tables.architecture.data
     through = [f for f in forwards if not f.passes]
-    aligned = window.cycles(steps, work, size, through, rates.forward)
+    issue = front_end.issue(tables.architecture)
+    aligned = window.cycles(steps, work, size, through, rates.forward, taken, issue)
     rows = memory_corrections.row_vectors(loop)
     if not any(rows) or not rates.crossing:
         return WindowLimit(aligned, 0.0)
@@ -188,7 +193,7 @@ def _window(
         once = port_pressure.least(moving).cycles
         factor = 1.0 + rates.crossing / once if row and once else 1.0
         longer.append((*computing, *((cycles * factor, ports) for cycles, ports in moving)))
-    across = window.cycles(steps, longer, size, through, rates.forward)
+    across = window.cycles(steps, longer, size, through, rates.forward, taken, issue)
     return WindowLimit(aligned, max(0.0, across - aligned) / sum(rows))
 
 
@@ -260,7 +265,7 @@ def _step(
     own_form: InstructionForm,
     facts: FormProperties,
     loop: HotLoop,
-    table: PortTable,
+    tables: InstructionTables,
 ) -> ChainInstruction:
     isa = loop.isa.name
 
@@ -272,11 +277,12 @@ def _step(
     addressing = frozenset(
         whole(r, isa) for r in ((address.base, address.index) if address else ()) if r
     )
-    latency, load = facts.latency, facts.load
+    latency = tables.architecture.latency(own_form.text, facts.latency)
+    load = facts.load
     if not instruction.loads:  # a load that is none: address arithmetic
         latency, load = (min(1.0, load) or latency, 0.0) if load else (latency, 0.0)
     if not facts.in_tables and instruction.work not in ("none", "other"):
-        latency = max(latency, float(table.latency))
+        latency = max(latency, float(tables.ports.latency))
     return ChainInstruction(
         reads=mapped(facts.reads),
         addressing=frozenset() if instruction.stores and not instruction.loads else addressing,

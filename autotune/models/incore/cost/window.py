@@ -10,8 +10,10 @@ choose ports in this way (Abel and Reineke, uiCA, 2022); of others it is an assu
 """
 
 import heapq
+import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from autotune.models.incore.cost.dependency_chain import ChainInstruction
 from autotune.models.incore.cost.memory_corrections import ForwardedLoad
@@ -24,8 +26,56 @@ _FEWEST, _MOST = 4, 48
 _PARTS = 16
 """Work is counted in such parts of a cycle."""
 
-Slots = dict[str, dict[int, int]]
-"""By port and cycle: the parts of the cycle that are taken."""
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """How the operations of an instruction are taken up and read their operands."""
+
+    operations: int = 1
+    """Vector operations that it is, for an instruction on vectors."""
+    instructions: int = 1
+    """0: the front end counts it with the instruction before it."""
+    beside: str = ""
+    """The port over which a third operand comes, in the cycle in which the operation starts: once
+    for all operations that start then; none: no such port."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """What enters the window per cycle, in program order; infinite: without a limit."""
+
+    instructions: float = math.inf
+    vectors: float = math.inf
+
+
+@dataclass(slots=True)
+class _Ports:
+    """The ports, cycle by cycle."""
+
+    slots: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    """By port and cycle: the parts of the cycle that are taken."""
+    bound: dict[str, list[tuple[float, int]]] = field(default_factory=lambda: defaultdict(list))
+    """By port: when work starts that is bound to it, and its parts of cycles."""
+    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """By port: the pieces of work so far; ports with as much waiting work take turns."""
+    third: set[float] = field(default_factory=set)
+    """Cycles in which a third operand comes."""
+
+    def start(
+        self, ready: float, size: int, ports: Sequence[str], beside: str, now: float
+    ) -> float:
+        """The cycle in which work starts that enters the window ``now``."""
+        port = min(ports, key=lambda p: (_pending(self.bound[p], now), self.counts[p]))
+        self.counts[port] += 1
+        at = _free(self.slots[port], ready)
+        while beside and at not in self.third and self.slots[beside].get(int(at), 0):
+            at = _free(self.slots[port], at + 1)
+        if beside and at not in self.third:
+            self.third.add(at)
+            _take(self.slots[beside], at, _PARTS)
+        _take(self.slots[port], at, size)
+        heapq.heappush(self.bound[port], (at, size))
+        return at
 
 
 def cycles(
@@ -34,43 +84,54 @@ def cycles(
     window: int,
     forwards: Sequence[ForwardedLoad] = (),
     forward: float = 0.0,
+    taking: Sequence[Taking] = (),
+    issue: Issue = Issue(),
 ) -> float:
     """Cycles per pass of a loop in the long run, with all its data in the innermost cache.
 
     ``work``: the micro-operations of each instruction. ``window``: the number of vector operations
     that can wait. ``forwards``: loads of what the same pass has stored, ``forward`` cycles after
-    the store.
+    the store. ``taking``: of each instruction; without it, each is one operation.
     """
+    taking = taking or [Taking()] * len(steps)
     stored = {f.load: f.store for f in forwards}
     starts = [0.0] * len(steps)
-    waits = [_vector(step) and bool(uops) for step, uops in zip(steps, work, strict=True)]
+    waits = [
+        how.operations if _vector(step) and uops else 0
+        for step, uops, how in zip(steps, work, taking, strict=True)
+    ]
     passes = max(_FEWEST, min(_MOST, -(-_WINDOWS * window // max(1, sum(waits)))))
-    parts = [[(max(1, round(_PARTS * c)), sorted(p)) for c, p in uops if p] for uops in work]
+    parts = [_parts(uops, how) for uops, how in zip(work, taking, strict=True)]
+    enters = [
+        (how.instructions / issue.instructions, how.operations / issue.vectors)
+        if _registers(step)
+        else (how.instructions / issue.instructions, 0.0)
+        for step, how in zip(steps, taking, strict=True)
+    ]
     ready: dict[str, float] = defaultdict(float)
-    slots: Slots = defaultdict(dict)
+    ports = _Ports()
     waiting: list[float] = []
-    bound: dict[str, list[tuple[float, int]]] = defaultdict(list)
     ends: list[float] = []
-    entered = last = 0.0
+    entered = delivered = taken = stalled = last = 0.0
+    every = list(zip(steps, parts, waits, taking, enters, strict=True))
     for _ in range(2 * passes):
-        for number, (step, uops, waits_here) in enumerate(zip(steps, parts, waits, strict=True)):
-            if waits_here and len(waiting) == window:
-                entered = max(entered, waiting[0])
+        for number, (step, uops, waits_here, how, enter) in enumerate(every):
+            delivered, taken = max(delivered, stalled) + enter[0], max(taken, stalled) + enter[1]
+            entered = max(entered, delivered, taken)
+            while len(waiting) > window - waits_here:
+                entered = stalled = max(entered, heapq.heappop(waiting))
             begin = max([entered, *(ready[r] for r in step.addressing)])
             if step.loads:
                 begin += step.load
             if number in stored:
                 begin = max(begin, starts[stored[number]] + forward)
             begin = start = max([begin, *(ready[r] for r in step.reads)])
-            for size, ports in uops:
-                port = min(ports, key=lambda p: _pending(bound[p], entered))
-                at = _take(slots[port], begin, size)
-                heapq.heappush(bound[port], (at, size))
-                start = max(start, at)
+            for size, named in uops:
+                beside = how.beside if how.beside and named == uops[0][1] else ""
+                start = max(start, ports.start(begin, size, named, beside, entered))
             starts[number] = start
-            if waits_here:
-                put = heapq.heappush if len(waiting) < window else heapq.heappushpop
-                put(waiting, start)
+            for _ in range(waits_here):
+                heapq.heappush(waiting, start)
             for register in step.writes:
                 ready[register] = start + step.latency
             last = max(last, start + step.latency)
@@ -78,10 +139,26 @@ def cycles(
     return (ends[-1] - ends[passes - 1]) / passes
 
 
+def _parts(uops: Sequence[Uop], how: Taking) -> list[tuple[int, list[str]]]:
+    """The parts of cycles of each micro-operation, and its ports: as many micro-operations as
+    the instruction is operations.
+    """
+    return [
+        (max(1, round(_PARTS * cycles / how.operations)), sorted(ports))
+        for cycles, ports in uops
+        if ports
+        for _ in range(how.operations)
+    ]
+
+
+def _registers(step: ChainInstruction) -> bool:
+    """Whether an instruction reads or writes a vector register."""
+    return any(name.startswith("v") for name in step.reads | step.writes)
+
+
 def _vector(step: ChainInstruction) -> bool:
     """Whether an instruction works on vectors or stores one, and is no load alone."""
-    wide = any(name.startswith("v") for name in step.reads | step.writes)
-    return wide and (step.latency > 0 or not step.loads)
+    return _registers(step) and (step.latency > 0 or not step.loads)
 
 
 def _pending(bound: list[tuple[float, int]], now: float) -> int:
@@ -91,17 +168,19 @@ def _pending(bound: list[tuple[float, int]], now: float) -> int:
     return sum(size for _, size in bound)
 
 
-def _take(used: dict[int, int], ready: float, size: int) -> float:
-    """The first cycle from ``ready`` on in which a port is free; takes so many parts of cycles from
-    it on.
-    """
+def _free(used: dict[int, int], ready: float) -> float:
+    """The first cycle from ``ready`` on in which a port is free."""
     cycle = -int(-ready // 1)
     while used.get(cycle, 0) >= _PARTS:
         cycle += 1
-    first = cycle
+    return float(cycle)
+
+
+def _take(used: dict[int, int], start: float, size: int) -> None:
+    """Take so many parts of cycles of a port from a cycle on."""
+    cycle = int(start)
     while size > 0:
         free = _PARTS - used.get(cycle, 0)
         used[cycle] = used.get(cycle, 0) + min(free, size)
         size -= free
         cycle += 1
-    return float(first)

@@ -6,11 +6,15 @@ stores only: their time is T_nOL. Address generation counts in T_OL where it has
 in kerncraft's machine files (Hammer et al. 2017).
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from autotune.models.incore.assembly.instructions import Isa
 from autotune.models.incore.cost.port_pressure import Uop
+
+_VECTORS = re.compile(r"%([xyz])mm\d")
+_WIDTHS = {"x": 16, "y": 32, "z": 64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,33 @@ class RelatedTable:
     name: str
     width: int
     """Bytes that a unit of one's own takes at once: wider vectors pass it in pieces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloatingUnit:
+    """How many operations per cycle the unit takes up that has the vector registers."""
+
+    issue: float
+    """Operations per cycle, loads and stores of vector registers and moves between them counted."""
+    width: int
+    """Bytes of an operation: wider vectors are several."""
+    third: str = ""
+    """The port over which the third operand of a multiply-add comes, once for all multiply-adds
+    that start in a cycle; none: no such port."""
+    sequences: tuple[tuple[str, int], ...] = ()
+    """Instructions of another number of operations than their width says: pattern, number."""
+
+    def operations(self, form: str) -> int:
+        """The operations of an instruction form; 0 where it has no vector register.
+
+        >>> FloatingUnit(issue=4, width=16).operations("vaddpd 8(%r8), %ymm0, %ymm1")
+        2
+        """
+        widths = [_WIDTHS[letter] for letter in _VECTORS.findall(form)]
+        for pattern, count in self.sequences:
+            if re.fullmatch(pattern, form):
+                return count
+        return -(-max(widths, default=0) // self.width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +74,20 @@ class OsacaArchitecture:
     """Ports that generate addresses, where the data of loads and stores have ports of their own."""
     related: tuple[RelatedTable, ...] = ()
     """Tables to look in for instructions that its own lacks, the nearest first."""
+    floating: FloatingUnit | None = None
+    """The floating-point unit, where it takes up less than ``issue`` per cycle."""
+    latencies: tuple[tuple[str, float], ...] = ()
+    """The true latency of instructions where OSACA's table is known to be wrong: pattern of the
+    form, and cycles from its register operands to its result."""
+
+    def latency(self, form: str, table: float) -> float:
+        """The latency of an instruction form, that of OSACA's table unless it is wrong there."""
+        right = (cycles for pattern, cycles in self.latencies if re.fullmatch(pattern, form))
+        return next(right, table)
 
 
+_SEQUENCER = frozenset({"sequencer"})
+"""What issues the micro-operations of an instruction that has more than two of them."""
 _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
     # no load in OSACA 0.7.1 where memory is read, changed and written: two addresses are generated
     "ZEN1": (
@@ -52,6 +95,15 @@ _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
             r"(?:add|sub|and|or|xor)[bwlq] [$%][^(]*, \S*\(.*\)|(?:inc|dec|neg|not)[bwlq] .*\(.*\)",
             ((1.0, frozenset("4567")), (2.0, frozenset("89"))),
         ),
+        # measured on family 17h, model 1: shuffles across halves of 16 bytes take 3 (vperm2f128)
+        # and 2 cycles (vpermpd), whatever runs beside them on the pipes; beside four times as many
+        # operations of one pair of pipes 3.3 to 3.5 and 2.2 to 3.0; an insertion takes .67 cycles,
+        # 1.33 beside two multiplications, 1.0 beside two additions or shuffles; an extraction half
+        # of that
+        (r"vperm2f128 .*", ((3.0, _SEQUENCER), *[(1.0, frozenset("0123"))] * 8)),
+        (r"vpermpd \$.*", ((2.0, _SEQUENCER), (2.0, frozenset("12")), (1.0, frozenset("0123")))),
+        (r"vinsertf128 \$\d+, %xmm.*", ((2.0, frozenset("013")),)),
+        (r"vextractf128 \$\d+, %ymm\d+, %xmm\d+", ((1.0, frozenset("013")),)),
     ),
     # one cycle on port 1 in OSACA 0.7.1; measured on family 19h: 1.27 cycles alone, 5.9 for four
     # beside four shuffles of ports 1 and 2, 4.7 beside four additions of ports 2 and 3
@@ -65,14 +117,15 @@ _ADDED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
     # takes 1.05, 1.53, 2.04 and 2.53 cycles, beside as many multiplications 1.05, 1.10, 1.55 and
     # 2.04, so that its data pass a pipe of the additions; a multiply-add beside 0, 1, 2 and 3
     # additions takes .5, .72, 1.2 to 1.5 and 2.0: its third operand comes over a pipe of these,
-    # once for two that start together; a division with all digits in its quotient takes 4.5, not 4
+    # once for two that start together; a division with all digits in its quotient takes 4.5, not
+    # 4, and keeps pipe 3 for 4: beside 12, 16, 20 and 24 additions it takes 7.8, 9.9, 11.8 and 14.0
+    # cycles, beside 12 and 20 multiply-adds 10.4 and 15.1; a vector of 32 bytes keeps it for 8
     "ZEN1": (
+        (r"vmovs[sd] %xmm\d+, %xmm\d+, %xmm\d+", ((1.0, frozenset("0123")),)),
         (_STORED.format("%xmm") + ".*", ((1.0, frozenset("2")),)),
         (_STORED.format("%ymm") + ".*", ((2.0, frozenset("2")),)),
-        (r"vdiv[ps]d .*%xmm\d+", ((0.5, frozenset({"3DV"})),)),
-        (r"vdivpd .*%ymm\d+", ((1.0, frozenset({"3DV"})),)),
-        (r"vfn?m(?:add|sub)\w+ .*%xmm\d+", ((0.5, frozenset("3")),)),
-        (r"vfn?m(?:add|sub)\w+ .*%ymm\d+", ((1.0, frozenset("3")),)),
+        (r"vdiv[ps]d .*%xmm\d+", ((3.0, frozenset("3")), (0.5, frozenset({"3DV"})))),
+        (r"vdivpd .*%ymm\d+", ((7.0, frozenset("3")), (1.0, frozenset({"3DV"})))),
     ),
 }
 
@@ -82,6 +135,36 @@ _ADDRESSES: Mapping[str, str] = {
     "ICL": "2 3 7 8", "ICX": "2 3 7 8", "SPR": "7 8", "ZEN1": "8 9", "ZEN2": "8 9 10",
     "ZEN4": "1 3 5",
 }  # fmt: skip
+
+
+_LATENCIES: Mapping[str, tuple[tuple[str, float], ...]] = {
+    # OSACA 0.7.1 gives 8 to divisions of vectors and 3 to shuffles of 32 bytes (Zen 2); measured on
+    # family 17h, model 1: dependent divisions 13.0, shuffles within halves 1.0, vpermpd 2.0
+    "ZEN1": (
+        (r"vdivpd .*", 13.0),
+        (r"v(?:shuf|unpck[lh])pd .*", 1.0),
+        (r"vpermpd \$.*", 2.0),
+        (r"vmovs[sd] %xmm\d+, %xmm\d+, %xmm\d+", 1.0),
+    ),
+}
+
+
+_FLOATING: Mapping[str, FloatingUnit] = {
+    # four per cycle (AMD Software Optimization Guides for family 17h, models 00h and 30h); measured
+    # on model 1: eight loads, additions and multiplications each take 6.0 cycles, eight additions
+    # and multiplications and as many moves between registers 6.0
+    "ZEN1": FloatingUnit(
+        issue=4,
+        width=16,
+        third="3",
+        sequences=(
+            (r"vperm2f128 .*", 8),
+            (r"vpermpd \$.*", 3),
+            (r"vextractf128 .*", 1),
+        ),
+    ),
+    "ZEN2": FloatingUnit(issue=4, width=32),
+}
 
 
 _RELATED: Mapping[str, tuple[RelatedTable, ...]] = {
@@ -107,6 +190,8 @@ def _architecture(
         additions=_ADDED.get(name, ()),
         address=frozenset(_ADDRESSES.get(name, "").split()) - ports,
         related=_RELATED.get(name, ()),
+        floating=_FLOATING.get(name),
+        latencies=_LATENCIES.get(name, ()),
     )
 
 
@@ -124,8 +209,9 @@ _ALL = (
     _architecture("SPR", "x86_64", "2 3 11 4 9", 6),
     # AMD: Zen 1 stores on ST; Zen 3 has address and data in one, 11 and 12 load, 13 stores (the
     # data of vector stores pass 4, as do compares); issue: AMD Software Optimization Guides for
-    # families 17h and 19h, dispatch
-    _architecture("ZEN1", "x86_64", "8D 9D ST", 6),
+    # families 17h and 19h, dispatch; six operations of at most five instructions on Zen 1 (measured
+    # on family 17h, model 1: 4.9 instructions without work per cycle)
+    _architecture("ZEN1", "x86_64", "8D 9D ST", 5),
     _architecture("ZEN2", "x86_64", "8D 9D 10D", 6),
     _architecture("ZEN3", "x86_64", "11 12 13", 6),
     _architecture("ZEN4", "x86_64", "1D 3D 5D 8 13", 6),

@@ -40,6 +40,8 @@ _PR_SET_PDEATHSIG = 1
 _UNKNOWN = "tp_unknown"
 _LOADS = "performs_load"
 _ONLY_LOADS = "is_load_instruction"
+_ROUNDED = 1e-3
+"""Cycles by which sums of shares of a cycle may differ."""
 
 
 def die_with_parent(parent: int) -> None:
@@ -125,13 +127,19 @@ def _uops(form: "InstructionForm", model: MachineModel) -> list[tuple[float, lis
         uop for uop in port_uops if isinstance(uop, list)
     ]  # a default entry may lack a level
     listed = [(float(cycles), [str(p) for p in ports]) for cycles, ports in port_uops if cycles]
-    # some tables scale the cycles of loads and stores by the width of the register
-    missing = sum(form.port_pressure) - sum(cycles for cycles, _ in listed)
-    data = {*model.get_data_ports(), "ST"}
-    wide = sum(cycles for cycles, ports in listed if data & set(ports))
-    if missing < 0.01 or not wide:
-        return listed
-    return [(c * (1 + missing / wide) if data & set(p) else c, p) for c, p in listed]
+    # some tables scale loads and stores, address and data, by the width of the register
+    names = [str(port) for port in model.get_ports()]
+    given = dict.fromkeys(names, 0.0)
+    for cycles, ports in listed:
+        for port in ports:
+            given[port] += cycles / len(ports)
+    used = dict(zip(names, form.port_pressure, strict=True))
+    return [
+        (cycles * sum(used[p] for p in ports) / sum(given[p] for p in ports), ports)
+        if all(used[p] > given[p] + _ROUNDED for p in ports)
+        else (cycles, ports)
+        for cycles, ports in listed
+    ]
 
 
 def answer(line: str) -> dict[str, object]:

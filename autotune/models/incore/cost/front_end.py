@@ -1,0 +1,47 @@
+"""What the front end and the floating-point unit take up: instructions, and operations on vectors.
+
+A unit may take up fewer operations per cycle than the front end delivers, and pass wide vectors as
+several operations. The third operand of a multiply-add may come over a port of other work.
+"""
+
+from collections.abc import Sequence
+
+from autotune.models.incore.assembly.loop_passes import HotLoop
+from autotune.models.incore.cost.port_pressure import Uop
+from autotune.models.incore.cost.window import Issue, Taking
+from autotune.models.incore.osaca.instruction_forms import form
+from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+
+
+def taking(loop: HotLoop, architecture: OsacaArchitecture) -> list[Taking]:
+    """How each instruction of a loop is taken up."""
+    unit = architecture.floating
+    if unit is None:
+        return [Taking()] * len(loop.instructions)
+    before = (None, *loop.instructions[:-1])
+    return [
+        Taking(
+            operations=unit.operations(form(instruction, loop.isa.name).text),
+            instructions=int(previous is None or not loop.isa.fuses(previous, instruction)),
+            beside=unit.third if instruction.work == "fused" else "",
+        )
+        for previous, instruction in zip(before, loop.instructions, strict=True)
+    ]
+
+
+def issue(architecture: OsacaArchitecture) -> Issue:
+    """What enters per cycle; without a limit where the floating-point unit has no figure."""
+    unit = architecture.floating
+    return Issue() if unit is None else Issue(architecture.issue, unit.issue)
+
+
+def cycles(loop: HotLoop, taken: Sequence[Taking], architecture: OsacaArchitecture) -> float:
+    """The cycles of a pass to issue its instructions and to take up its vector operations."""
+    unit = architecture.floating
+    vectors = sum(how.operations for how in taken) / unit.issue if unit else 0.0
+    return max(loop.slots / architecture.issue, vectors)
+
+
+def third_operands(taken: Sequence[Taking]) -> list[Uop]:
+    """The least work of the port over which third operands come: two of them start together."""
+    return [(how.operations / 2, frozenset({how.beside})) for how in taken if how.beside]

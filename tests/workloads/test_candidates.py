@@ -197,7 +197,8 @@ def test_an_engine_of_programs_is_refused_with_those_that_there_are(stencil):
     with pytest.raises(InputError) as raised:
         workload.check_engine("program")
     assert str(raised.value) == (
-        "--engine: engine program does not predict a stencil; expected one of reuse, planes, kerncraft"
+        "--engine: engine program does not predict a stencil;"
+        " expected one of reuse, planes, kerncraft"
     )
     workload.check_engine("planes")
 

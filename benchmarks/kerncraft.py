@@ -42,6 +42,7 @@ from autotune.files import config
 from autotune.results.report import number_words
 from autotune.results.report.text_table import columns
 from autotune.statistics import estimators
+from autotune.toolchain.cross_compilers import CROSS_COMPILERS, is_host
 from autotune.workloads.base import Workload
 from autotune.workloads.shipped import workload_of
 
@@ -113,7 +114,7 @@ def _machines(folder: Path | None, only: str) -> Iterator[str]:
 
 
 def _workloads(on: Machine) -> Iterator[Workload]:
-    """The plain program of every problem, built by gcc as the machine file says."""
+    """The plain program of every problem, built as the machine file says."""
     for ivp in IVPS:
         size = _COMPONENTS
         if ivp == "heat2d":
@@ -131,17 +132,26 @@ def _workloads(on: Machine) -> Iterator[Workload]:
 
 
 def _workload(on: Machine, skeleton: str, space: str, entry: str) -> Workload:
-    flags = on.compilers.get("gcc", "-O3").split() if on.architecture == "x86_64" else ["-O3"]
+    compiler, flags = _build(on)
     text = (
         "schema: autotune.config/1\ntitle: one program\nmachine: haswell-e5-2630v3\n"
         f"skeleton: {skeleton}\nspace: {space}\nproblems: [{entry}]\nthreads: [1]\n"
-        f"builds: [{{compiler: gcc, flags: [{', '.join(map(repr, flags))}]}}]\n"
+        f"builds: [{{compiler: {compiler}, flags: [{', '.join(map(repr, flags))}]}}]\n"
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "config.yaml"
         path.write_text(text, encoding="utf-8")
         setup = config.load(path)
     return workload_of(dataclasses.replace(setup, machine=on))
+
+
+def _build(on: Machine) -> tuple[str, list[str]]:
+    """The compiler and flags for a machine: gcc, or a cross compiler where one is installed."""
+    flags = on.compilers.get("gcc", "-O3").split()
+    if is_host(on.architecture):
+        return "gcc", flags
+    cross = CROSS_COMPILERS.get(on.architecture)
+    return (cross.program, flags) if cross and cross.installed else ("gcc", ["-O3"])
 
 
 def _predicted(workload: Workload, on: Machine, engine: str) -> Prediction:

@@ -13,7 +13,7 @@ import pytest
 from codegen_build import COMPILER, IVPS, problem
 
 from autotune.codegen.c.kerncraft_c import FIELDS, PAIRS, SHARE, kernel_text
-from autotune.codegen.c.kerncraft_values import STAND_IN, KernelText
+from autotune.codegen.c.kernel_values import STAND_IN, KernelText
 from autotune.codegen.tree import loop_tree, variant_program
 from autotune.domain.problem import Ivp, Region
 from autotune.domain.variant import Fuse, Interchange, Variant

@@ -83,9 +83,9 @@ def test_the_source_of_one_can_be_built_and_run(inside, study, tmp_path):
     assert (tmp_path / "state").stat().st_size == 10800 * 8
 
 
-def test_it_is_ranked_by_both_engines_that_can(inside, study):
+def test_it_is_ranked_by_all_engines_that_can(inside, study):
     rows = json.loads(inside("rank", study(), "--engine", "both", "--json"))["ranking"]
-    assert {row["engine"] for row in rows} == {"reuse", "planes"}
+    assert {row["engine"] for row in rows} == {"reuse", "planes", "kerncraft"}
     assert all(row["predicted_s"] > 0 for row in rows if row["engine"] == "reuse")
 
 

@@ -110,7 +110,10 @@ def test_ranks_of_a_grid_only_exchange_with_neighbours(stencil):
 
 @pytest.mark.parametrize(
     ("family", "title", "names"),
-    [("ivp", "an IVP", ("reuse", "kerncraft")), ("stencil", "a stencil", ("reuse", "planes"))],
+    [
+        ("ivp", "an IVP", ("reuse", "kerncraft")),
+        ("stencil", "a stencil", ("reuse", "planes", "kerncraft")),
+    ],
 )
 def test_a_kind_names_itself_and_its_engines(family, title, names):
     kind = KINDS[family]
@@ -194,7 +197,8 @@ def test_an_engine_of_programs_is_refused_with_those_that_there_are(stencil):
     with pytest.raises(InputError) as raised:
         workload.check_engine("program")
     assert str(raised.value) == (
-        "--engine: engine program does not predict a stencil; expected one of reuse, planes"
+        "--engine: engine program does not predict a stencil;"
+        " expected one of reuse, planes, kerncraft"
     )
     workload.check_engine("planes")
 

@@ -21,7 +21,7 @@ Conditions, other functions and ``%`` have no expression: the reason is returned
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from autotune.codegen.c.kerncraft_values import (
+from autotune.codegen.c.kernel_values import (
     KernelNames,
     KernelText,
     Unfit,

@@ -5,7 +5,7 @@ content hash. Sizes are then evaluated by array arithmetic that gives exactly ke
 """
 
 from autotune.models.kerncraft.ecm_times import EcmTimes
-from autotune.models.kerncraft.kerncraft_analyser import InCoreTimes, KerncraftAnalyser
+from autotune.models.kerncraft.kerncraft_analyser import KerncraftAnalyser, StatedCycles
 from autotune.models.kerncraft.kerncraft_model import EcmModel
 
-__all__ = ["EcmModel", "EcmTimes", "InCoreTimes", "KerncraftAnalyser"]
+__all__ = ["EcmModel", "EcmTimes", "KerncraftAnalyser", "StatedCycles"]

@@ -74,7 +74,7 @@ def _function(text: str) -> str:
 
 def _loops(lines: Sequence[str]) -> list[list[str]]:
     """The mnemonics of every loop without another one inside: from a label to the branch back."""
-    found, place = [], dict[str, int]()
+    loops, place = [], dict[str, int]()
     for number, line in enumerate(lines):
         label, back = _LABEL.match(line), _BACK.match(line)
         if label:
@@ -83,8 +83,8 @@ def _loops(lines: Sequence[str]) -> list[list[str]]:
             body = lines[place[back[1]] + 1 : number + 1]
             if not any(_LABEL.match(inner) for inner in body):
                 words = [inner.split() for inner in body if inner.startswith("\t")]
-                found.append([w[0] for w in words if w and not w[0].startswith(".")])
-    return found
+                loops.append([w[0] for w in words if w and not w[0].startswith(".")])
+    return loops
 
 
 def _counts(mnemonics: Sequence[str]) -> Counter[str]:

@@ -27,7 +27,7 @@ _PLAIN = "double a[N];\n\nfor (long i = 0; i < N; ++i)\n    a[i] = 0.0;\n"
 """A kernel with a line of work for every line that it stores."""
 
 
-class InCoreTimes(NamedTuple):
+class StatedCycles(NamedTuple):
     """In-core times of a kernel in cycles per line of work, stated in place of an analysis."""
 
     T_OL: float
@@ -64,7 +64,7 @@ class KerncraftAnalyser:
         return self._pool.starts if self._pool else 0
 
     def analyse(
-        self, sources: Sequence[str], stated: Sequence[InCoreTimes | None] | None = None
+        self, sources: Sequence[str], stated: Sequence[StatedCycles | None] | None = None
     ) -> list[EcmModel | str]:
         """One model per kernel in kerncraft's C, in order, or the reason why there is none.
 
@@ -80,8 +80,8 @@ class KerncraftAnalyser:
         }
         models = {kernel: _model(kerncraft_cache.stored(key)) for kernel, key in keys.items()}
         new = [kernel for kernel in keys if models[kernel] is None]
-        asked = [(keys[k], k[0], {"stated": k[1]} if k[1] else {}) for k in new]
-        for position, reply in self._ask(asked):
+        requests = [(keys[k], k[0], {"stated": k[1]} if k[1] else {}) for k in new]
+        for position, reply in self._ask(requests):
             kernel = new[position]
             models[kernel] = model = _model(reply)
             if model is not None and (reply.get("ok") or reply.get("lasting")):

@@ -62,6 +62,11 @@ class EcmModel:
         return self.record.constants
 
     @property
+    def in_core(self) -> str:
+        """The route that gave the in-core time, in words."""
+        return f"in-core by OSACA on the loop as kerncraft compiles it ({self.record.compiler})"
+
+    @property
     def cores(self) -> int:
         """The largest number of cores that times exist for: the cores of a socket."""
         return self.record.socket_cores

@@ -27,7 +27,7 @@ from autotune.models.incore.cost.port_table import ComponentWork
 from autotune.models.incore.osaca import osaca_architectures
 from autotune.models.kerncraft.cross_counts import compiled_work
 from autotune.models.kerncraft.ecm_times import EcmTimes
-from autotune.models.kerncraft.kerncraft_analyser import InCoreTimes, KerncraftAnalyser
+from autotune.models.kerncraft.kerncraft_analyser import KerncraftAnalyser, StatedCycles
 from autotune.models.kerncraft.kerncraft_model import EcmModel
 from autotune.models.kerncraft.kerncraft_record import LineTransfers
 from autotune.toolchain.cross_compilers import CROSS_COMPILERS, CrossCompiler, is_host
@@ -149,13 +149,13 @@ class KernelRoutes:
         models = self._kerncraft.analyse(texts, stated) if texts else []
         alone, crowded = models[: len(reasons)], models[len(reasons) :]
         result: dict[str, RoutedModel | str] = {}
-        for (text, reason), one, both in zip(reasons.items(), alone, crowded, strict=True):
-            if isinstance(one, str) or isinstance(both, str):
-                result[text] = reason if not self._route.missing else str(one)
+        for (text, reason), free, both in zip(reasons.items(), alone, crowded, strict=True):
+            if isinstance(free, str) or isinstance(both, str):
+                result[text] = reason if not self._route.missing else str(free)
             else:
                 why = reason.removeprefix("kerncraft: ")
                 route = f"{figures[text].route} ({why})"
-                result[text] = RoutedModel(one, route, None if both == one else both)
+                result[text] = RoutedModel(free, route, None if both == free else both)
         return result
 
 
@@ -182,8 +182,8 @@ def _machine_text(machine: Machine, route: CompilerRoute) -> str:
 class CountedTimes:
     """In-core times of a kernel counted in its C text, in cycles per line of work."""
 
-    alone: InCoreTimes
-    crowded: InCoreTimes
+    alone: StatedCycles
+    crowded: StatedCycles
     """While the cores that share units with this one are running too."""
     route: str
 
@@ -223,8 +223,8 @@ def _target(machine: Machine, cross: CrossCompiler) -> tuple[str, ...]:
     return tuple(machine.compilers.get(cross.program, "").split())
 
 
-def _per_line(figures: InCoreResult, T_OL: float, line: int) -> InCoreTimes:
-    return InCoreTimes(line * max(T_OL, float(figures.T_OL)), line * float(figures.T_nOL))
+def _per_line(figures: InCoreResult, T_OL: float, line: int) -> StatedCycles:
+    return StatedCycles(line * max(T_OL, float(figures.T_OL)), line * float(figures.T_nOL))
 
 
 def _rows(text: str) -> str:

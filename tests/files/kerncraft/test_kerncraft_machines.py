@@ -11,7 +11,7 @@ import pytest
 from kerncraft_machines import folder
 from sample_nodes import calibrated
 
-from autotune.errors import ConfigError, InputError
+from autotune.errors import ConfigError, Fault, InputError
 from autotune.files import config
 from autotune.files.kerncraft.kerncraft_text import kerncraft_text
 
@@ -388,3 +388,15 @@ def test_what_kerncraft_lacks_is_said():
         kerncraft_text(config.machine("interlagos-6276"))
     with pytest.raises(InputError, match="support for ppc64 in OSACA is missing"):
         kerncraft_text(config.machine("power4-1.3"))
+
+
+@pytest.mark.parametrize("cut", range(60, len(SMALL), 41))
+def test_a_file_that_is_cut_is_read_or_refused_with_its_place(tmp_path, cut):
+    place = tmp_path / "cut.yml"
+    place.write_text(SMALL[:cut], encoding="utf-8")
+    faults: tuple[Fault, ...] = ()
+    try:
+        config.machine(place)
+    except ConfigError as error:
+        faults = error.faults
+    assert all(str(place) in fault.where for fault in faults)

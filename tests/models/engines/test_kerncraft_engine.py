@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kerncraft_hand import ORDERS, Hand, HandAnalyser, candidate
 from sample_nodes import documented
 
-from autotune.codegen.c.kerncraft_values import KernelText
+from autotune.codegen.c.kernel_values import KernelText
 from autotune.codegen.tree import regions
 from autotune.codegen.tree.loop_tree import SweepStretch
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms

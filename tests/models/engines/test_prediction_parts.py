@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_nodes import documented
 
-from autotune.codegen.c.kerncraft_values import KernelText
+from autotune.codegen.c.kernel_values import KernelText
 from autotune.codegen.tree.loop_tree import SweepStretch
 from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass, replace
 
-from autotune.codegen.c.kerncraft_grid import BLOCKS, grid_sizes, grid_text
-from autotune.codegen.c.kerncraft_values import KernelText
+from autotune.codegen.c.grid_kernel import BLOCKS, grid_sizes, grid_text
+from autotune.codegen.c.kernel_values import KernelText
 from autotune.codegen.tree import loop_tree
 from autotune.domain.problem import StencilProblem
 from autotune.domain.stencil import strides
@@ -32,8 +32,7 @@ class GridPlan:
 
     def work(self, candidate: Candidate) -> list[list[StretchWork]]:
         """The work of the node with most planes; each of its threads has as many as the largest."""
-        problem = candidate.problem
-        assert isinstance(problem, StencilProblem), "a plan of a grid"
+        problem = _grid(candidate)
         planes, *others = problem.extents
         part = (-(-planes // (candidate.ranks * candidate.threads)), *others)
         sizes = dict(zip(problem.stencil.dimensions, part, strict=True))
@@ -52,9 +51,14 @@ class GridPlan:
 
     def leading(self, candidate: Candidate, pad_lines: int, line: int) -> int:  # noqa: ARG002
         """Elements from one row to the next of the arrays of a candidate."""
-        problem = candidate.problem
-        assert isinstance(problem, StencilProblem), "a plan of a grid"
+        problem = _grid(candidate)
         return strides(problem.extents, problem.stencil.radius, pad_lines)[-2]
+
+
+def _grid(candidate: Candidate) -> StencilProblem:
+    problem = candidate.problem
+    assert isinstance(problem, StencilProblem), "a plan of a grid"
+    return problem
 
 
 def grid_plan(program: loop_tree.StepProgram) -> GridPlan | str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from autotune.codegen import communication
 from autotune.codegen.c.kerncraft_c import SHARE, kernel_text
-from autotune.codegen.c.kerncraft_values import KernelText
+from autotune.codegen.c.kernel_values import KernelText
 from autotune.codegen.tree import loop_tree
 from autotune.domain.problem import Ivp, Problem
 from autotune.domain.variant import Candidate

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from autotune.codegen.c.kerncraft_values import KernelText
+from autotune.codegen.c.kernel_values import KernelText
 from autotune.domain.variant import Candidate
 
 

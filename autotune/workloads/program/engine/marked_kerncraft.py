@@ -171,9 +171,9 @@ class MarkedKerncraftRoute:
     def _prediction(
         self, candidate: Candidate, stated: StatedNumbers, timing: StretchTiming
     ) -> Prediction:
-        each = self._barriers.barrier(candidate.threads) or 0.0
-        barriers = stated.barriers * each
-        seconds = step_seconds(timing.seconds, stated.barriers, each)
+        barrier = self._barriers.barrier(candidate.threads) or 0.0
+        barriers = stated.barriers * barrier
+        seconds = step_seconds(timing.seconds, stated.barriers, barrier)
         if not (np.isfinite(seconds) and seconds > 0):
             return unknown("kerncraft's model of the marked loops gives no time")
         plan = _Loops(tuple(_Loop(work.name, work.name) for work in stated.works))

@@ -11,7 +11,7 @@ A sweep over every other point has no expression, since layer conditions need st
 
 from collections.abc import Mapping
 
-from autotune.codegen.c.kerncraft_values import (
+from autotune.codegen.c.kernel_values import (
     KernelNames,
     KernelText,
     Unfit,

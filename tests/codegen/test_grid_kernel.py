@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from autotune.codegen.c.kerncraft_grid import grid_sizes, grid_text
-from autotune.codegen.c.kerncraft_values import KernelText
+from autotune.codegen.c.grid_kernel import grid_sizes, grid_text
+from autotune.codegen.c.kernel_values import KernelText
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.problem import StencilProblem

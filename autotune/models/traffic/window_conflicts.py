@@ -82,12 +82,12 @@ class PipelineTraffic(StepTraffic):
 
         def crowded(most: Floats) -> Flags:
             held = mine.history.distance[: len(most)] <= cache.size
-            marks: Flags = (held & (most > full)).any(axis=1)
+            marks: Flags = np.any(held & (most > full), axis=1)
             return marks
 
         rows, objects, between = distances(self.thread, filled, crowded)
-        own = filled[objects] / np.maximum(sizes[objects], 1.0)[:, None]
-        lost = ((between > full) * own[:, None, :]).sum(axis=2)
+        shares = filled[objects] / np.maximum(sizes[objects], 1.0)[:, None]
+        lost = ((between > full) * shares[:, None, :]).sum(axis=2)
         lost -= mine.history.distance[rows] > cache.size
         lines = np.zeros(len(mine.lines))
         lines[rows] = mine.lines[rows] * np.maximum(lost.mean(axis=1), 0.0)

@@ -338,7 +338,9 @@ class _Builder:
         """
         if self.behind or not cluster.read:
             return 0.0
-        ahead = max(0, cluster.pieces[0][1])
+        per_line = self.ranges.line // DOUBLE
+        # the lines that the block before has reached ahead are among those that blocks share
+        ahead = -(-max(0, cluster.pieces[0][1]) // per_line) * per_line
         return min(1.0, max(0.0, self.ranges.lag - ahead) * self.strip / self.size)
 
     def trails(self, cluster: AccessCluster, late: float) -> tuple[Trail, ...]:

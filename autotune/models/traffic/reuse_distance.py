@@ -12,7 +12,7 @@ Without tiles D is linear in x: (1 - x) * B(q' or mid) + x * B(mid or q). With t
 right parts reach to the borders of the tile first. D is given at ``POSITIONS`` positions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -122,7 +122,7 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
     ]
     where = np.array([index for index, _ in touches], dtype=np.int64)
     what = np.array([touch.object for _, touch in touches], dtype=np.int64)
-    leading = _leading(past, where, what)
+    leading = _leading(past, where, what, past.sizes[:, None])[:, :, 0]
     outward = _outward(leading, what, np.array([touch.written for _, touch in touches]))
     trails = _trails(past, thread.steps[-1], begin)
     beyond = [(index - begin, touch) for index, touch in touches if touch.past]
@@ -159,12 +159,15 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
     )
 
 
-def distances(thread: ThreadPasses, parts: Floats) -> tuple[Whole, Floats]:
-    """The object that each leading touch of the last time step is to, and how much of every part of
-    a cache is touched since its last touch: (touches, POSITIONS, parts).
+def distances(
+    thread: ThreadPasses, parts: Floats, able: Callable[[Floats], Flags]
+) -> tuple[Whole, Whole, Floats]:
+    """How much of every part of a cache is touched between two touches of a line.
 
-    ``parts`` (objects, parts): bytes of each object in each part. The touches are the first ones
-    of ``streams``, in the same order.
+    ``parts`` (objects, parts): bytes of each object in each part. ``able``: from the most bytes in
+    any part, (touches, POSITIONS), which of the leading touches of the last time step matter. The
+    result for these: their numbers among the streams of ``streams``, their objects, and the bytes
+    (touches, POSITIONS, parts).
     """
     groups = [group for step in thread.steps for group in step]
     past = _timeline(groups, thread.sizes)
@@ -175,8 +178,9 @@ def distances(thread: ThreadPasses, parts: Floats) -> tuple[Whole, Floats]:
         for touch in past.passes[index].touches
     ]
     where, what = (np.array(column, dtype=np.int64) for column in zip(*touches, strict=True))
-    between = [_leading(replace(past, sizes=part), where, what) for part in parts.T]
-    return what, np.stack(between, axis=2)
+    most = _leading(past, where, what, parts.max(axis=1, keepdims=True))[:, :, 0]
+    rows = np.flatnonzero(able(most))
+    return rows, what[rows], _leading(past, where[rows], what[rows], parts)
 
 
 def _first_writes_after_reads(row: Whole, written: Flags, remote: Flags) -> Flags:
@@ -217,19 +221,25 @@ def _timeline(groups: Sequence[PassGroup], sizes: Sequence[float]) -> _Timeline:
     )
 
 
-def _leading(past: _Timeline, where: Whole, what: Whole) -> Floats:
-    """The reuse distances of the leading offset of each touch."""
+def _leading(past: _Timeline, where: Whole, what: Whole, parts: Floats) -> Floats:
+    """(touches, POSITIONS, parts): the reuse distances of the leading offset of each touch, by
+    ``parts`` (objects, parts) of the bytes of every object.
+    """
+    if not len(where):
+        return np.zeros((0, POSITIONS, parts.shape[1]))
     before = past.last[where, what]
-    linear, inner = _linear(past, where, before)
+    linear, inner = _linear(past, where, before, parts)
     tiled = (past.end - past.start) > 1
     general = (before >= 0) & ~inner & (tiled[where] | tiled[np.maximum(before, 0)])
     if general.any():
-        linear[general] = _tiled(past, where[general], before[general])
+        for number, part in enumerate(parts.T):
+            shares = replace(past, sizes=part)
+            linear[general, :, number] = _tiled(shares, where[general], before[general])
     linear[(before < 0) | past.gone[before, what]] = np.inf
     return linear
 
 
-def _linear(past: _Timeline, where: Whole, before: Whole) -> tuple[Floats, Flags]:
+def _linear(past: _Timeline, where: Whole, before: Whole, parts: Floats) -> tuple[Floats, Flags]:
     """The distances by the formula without tiles, which also holds within one tile, and a mask of
     where it holds.
     """
@@ -237,11 +247,12 @@ def _linear(past: _Timeline, where: Whole, before: Whole) -> tuple[Floats, Flags
     last = past.last[where]
     since = last >= before[:, None]
     after = (last > before[:, None]) | past.touched[where]
-    right, left = since @ past.sizes, after @ past.sizes
+    right, left = since @ parts, after @ parts
     t0, t1 = _tile_of(_MACRO, past.tile[where][:, None])
     share = np.where(inner[:, None], t1 - t0, 1.0)
     position = np.where(inner[:, None], _MICRO, _MACRO)
-    return share * ((1 - position) * right[:, None] + position * left[:, None]), inner
+    until, on = share * (1 - position), share * position
+    return until[:, :, None] * right[:, None] + on[:, :, None] * left[:, None], inner
 
 
 def _tiled(past: _Timeline, where: Whole, before: Whole) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 from autotune.domain.machine import CacheLevel, Machine
 from autotune.models.traffic.passes import DOUBLE, ThreadPasses
 from autotune.models.traffic.pipeline_passes import WAY_PARTS, WindowPlaces
-from autotune.models.traffic.reuse_distance import Floats, distances
+from autotune.models.traffic.reuse_distance import Flags, Floats, distances
 from autotune.models.traffic.set_conflicts import (
     PAGE,
     SetConflict,
@@ -78,20 +78,25 @@ class PipelineTraffic(StepTraffic):
         pad, way = pad_lines * self.line // DOUBLE, cache.sets * cache.line
         sizes = np.array(self.thread.sizes)
         filled = self.places.filled(way, sizes, leading, pad)
-        objects, between = distances(self.thread, filled)
-        mine = self.threads[0]
-        whole = mine.history.distance[: len(objects)]
-        own = filled[objects] / np.maximum(sizes[objects], 1.0)[:, None]
-        crowded = between > cache.ways * (way / WAY_PARTS)
-        lost = (crowded * own[:, None, :]).sum(axis=2) - (whole > cache.size)
-        lost = np.where(np.isfinite(whole), lost, 0.0)
-        lines = mine.lines[: len(objects)] * np.maximum(lost.mean(axis=1), 0.0)
+        mine, full = self.threads[0], cache.ways * (way / WAY_PARTS)
+
+        def crowded(most: Floats) -> Flags:
+            held = mine.history.distance[: len(most)] <= cache.size
+            marks: Flags = np.any(held & (most > full), axis=1)
+            return marks
+
+        rows, objects, between = distances(self.thread, filled, crowded)
+        shares = filled[objects] / np.maximum(sizes[objects], 1.0)[:, None]
+        lost = ((between > full) * shares[:, None, :]).sum(axis=2)
+        lost -= mine.history.distance[rows] > cache.size
+        lines = np.zeros(len(mine.lines))
+        lines[rows] = mine.lines[rows] * np.maximum(lost.mean(axis=1), 0.0)
         return self._by_call(lines)
 
     def _by_call(self, lines: Floats) -> dict[int, float]:
         """The mean of the lines over the passes of each call, per iteration."""
         mine = self.threads[0]
-        of_pass = np.bincount(mine.owner[: len(lines)], lines, minlength=len(mine.passes))
+        of_pass = np.bincount(mine.owner, lines, minlength=len(mine.passes))
         sums: dict[int, float] = {}
         work: dict[int, float] = {}
         for item, lost in zip(mine.passes, of_pass.tolist(), strict=True):

@@ -3,8 +3,8 @@
     python benchmarks/throughput.py [--engine both] [--sizes 200000] [--repeats 9] [--no-cold]
                                     [--machine haswell-e5-2630v3]
 
-Engine ``reuse``: see ``throughput_reuse``. Engine ``kerncraft``: printed are, each with minimum,
-median and maximum of the repeats,
+Engine ``reuse``: see ``throughput_reuse``, and ``throughput_rank`` for the whole command. Engine
+``kerncraft``: printed are, each with minimum, median and maximum of the repeats,
 
     sizes/s   of the array evaluation on one core, one number of cores at a time (goal 300,000), and
               for all numbers of cores of a socket in one evaluation: (sizes x cores)/s
@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import throughput_rank
 import throughput_reuse
 
 from autotune.files import config
@@ -101,6 +102,7 @@ print(json.dumps(times))
 def main() -> None:
     arguments = _arguments()
     if arguments.engine != "kerncraft":
+        throughput_rank.measure()
         throughput_reuse.measure(arguments.repeats, arguments.machine, cold=arguments.cold)
     if arguments.engine != "reuse":
         _measure_kerncraft(arguments)

@@ -59,12 +59,13 @@ def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
     macros = [*macros, *(STREAMING if sweep.streamed else [])]
     body = [line for part in parts for line in wrapped("    " + part)]
     head = c_expressions.support("\n".join(body))
+    declared = signature(sweep)
     lines = [
         *head,
         *macros,
-        f"{signature(sweep)};",
+        f"{declared};",
         "",
-        signature(sweep),
+        declared,
         "{",
         *body,
         "}",

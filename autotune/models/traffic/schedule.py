@@ -32,6 +32,7 @@ from autotune.codegen.tree.loop_tree import (
     every_sweep,
     waits,
 )
+from autotune.codegen.tree.unique_nodes import UniqueNodes
 from autotune.language.expression import number, symbols
 
 
@@ -234,17 +235,19 @@ Plan = TypeVar("Plan")
 class PlanCache(Generic[Plan]):
     """Plans of programs, each made once; programs that differ in padding only share theirs.
 
-    A program is looked up by its identity: hashing it takes longer than a look-up.
+    A program is looked up by its identity, and its body by that of its nodes: hashing them takes
+    longer than a look-up.
     """
 
-    def __init__(self, make: Callable[[StepProgram], Plan]) -> None:
+    def __init__(self, make: Callable[[StepProgram], Plan], nodes: UniqueNodes) -> None:
         self._make = make
+        self._nodes = nodes
         self._programs: dict[int, tuple[StepProgram, Plan]] = {}
-        self._plans: dict[tuple[NodeBlock, tuple[tuple[str, int], ...]], Plan] = {}
+        self._plans: dict[tuple[object, ...], Plan] = {}
 
     def __getitem__(self, program: StepProgram) -> Plan:
         if id(program) not in self._programs:
-            storage = (program.body, program.arrays)
+            storage = (self._nodes.block_key(program.body), program.arrays)
             if storage not in self._plans:
                 self._plans[storage] = self._make(program)
             self._programs[id(program)] = program, self._plans[storage]

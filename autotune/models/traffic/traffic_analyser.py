@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from autotune.codegen.tree.loop_tree import AnySweep, StepProgram, Sweep
+from autotune.codegen.tree.unique_nodes import UniqueNodes
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, StencilProblem, generated
 from autotune.models.traffic.grid.grid_traffic import GridAnalyser
@@ -31,13 +32,17 @@ class TrafficAnalyser:
     """
 
     machine: Machine
-    _schedules: PlanCache[Schedule] = field(default_factory=lambda: PlanCache(schedule))
+    nodes: UniqueNodes = field(default_factory=UniqueNodes)
+    _schedules: PlanCache[Schedule] = field(init=False)
     _values: dict[_Place, Mapping[str, float | int]] = field(default_factory=dict)
     _distances: dict[_Place, int] = field(default_factory=dict)
-    _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
+    _shapes: dict[tuple[int, _Place], SweepShape] = field(default_factory=dict)
     _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)
     _grids: GridAnalyser | None = None
     _traffics: dict[tuple[int, int, _Place, int, int], StepTraffic] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._schedules = PlanCache(schedule, self.nodes)
 
     def analyse(
         self, program: StepProgram, problem: AnyProblem, threads: int, nodes: int = 1
@@ -103,11 +108,12 @@ class TrafficAnalyser:
     def _shape(self, sweep: AnySweep, place: _Place) -> SweepShape:
         if not isinstance(sweep, Sweep):
             raise ValueError(f"sweep {sweep.name} is over a grid, the problem has none")
-        if (sweep, place) not in self._shapes:
+        key = (id(self.nodes.function(sweep)), place)
+        if key not in self._shapes:
             made = shape(sweep, self._values[place])
             plain = self.machine.architecture != STREAMING
-            self._shapes[sweep, place] = replace(made, past=0.0) if plain else made
-        return self._shapes[sweep, place]
+            self._shapes[key] = replace(made, past=0.0) if plain else made
+        return self._shapes[key]
 
 
 def analyse(

@@ -129,7 +129,7 @@ class AnalysedCandidates:
         self._analyser = analyser
         self._sweep_code = sweep_code
         self._traffic = TrafficAnalyser(machine)
-        self._codes: dict[AnySweep, SweepCode] = {}
+        self._codes: dict[int, SweepCode] = {}
         self._plans: dict[int, tuple[SweepCode, ...]] = {}
         self._in_core: dict[tuple[Build, str], InCoreResult | str] = {}
         self._cores: dict[tuple[Build, int, Terms], tuple[int, tuple[InCoreResult, ...]] | str] = {}
@@ -200,10 +200,11 @@ class AnalysedCandidates:
     def _code(self, plan: Schedule) -> tuple[SweepCode, ...]:
         """The C text of every sweep of a schedule."""
         if id(plan) not in self._plans:
-            for sweep in plan.sweeps:
-                if sweep not in self._codes:
-                    self._codes[sweep] = self._sweep_code(sweep)
-            self._plans[id(plan)] = tuple(self._codes[sweep] for sweep in plan.sweeps)
+            functions = [self._traffic.nodes.function(sweep) for sweep in plan.sweeps]
+            for sweep in functions:
+                if id(sweep) not in self._codes:
+                    self._codes[id(sweep)] = self._sweep_code(sweep)
+            self._plans[id(plan)] = tuple(self._codes[id(sweep)] for sweep in functions)
         return self._plans[id(plan)]
 
     def _analyse(self, requests: Sequence[_AnalysisRequest]) -> None:

@@ -25,6 +25,7 @@ from autotune.codegen.tree.loop_tree import (
     Tiles,
     several_sweeps,
 )
+from autotune.codegen.tree.unique_nodes import UniqueNodes
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
 from autotune.models.traffic.grid.front_shape import front_shape
@@ -98,7 +99,7 @@ class GridAnalyser:
     """Analyses programs of stencils for one machine; equal sweeps and parts share results."""
 
     machine: Machine
-    _plans: PlanCache[_Plan] = field(default_factory=lambda: PlanCache(_plan))
+    _plans: PlanCache[_Plan] = field(default_factory=lambda: PlanCache(_plan, UniqueNodes()))
     _reuses: dict[object, list[GridReuse]] = field(default_factory=dict)
     _traffics: dict[tuple[int, tuple[int, ...], int, int], StepTraffic] = field(
         default_factory=dict

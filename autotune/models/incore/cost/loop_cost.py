@@ -126,9 +126,8 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         work.append(uops)
         steps.append(_step(instruction, own_form, facts, loop, tables))
     forwards = memory_corrections.forwards(loop)
-    carried = DependencyChain(0.0, 0.0)
-    if loop.depth:
-        carried = chain(steps, forwards, _forward(steps, tables))
+    forward = _forward(steps, tables)
+    carried = chain(steps, forwards, forward) if loop.depth else DependencyChain(0.0, 0.0)
     taken = front_end.taking(loop, tables.architecture)
     every = [uop for uops in work for uop in uops] + front_end.third_operands(taken)
     data, other = port_pressure.split(every, tables.architecture.data)

@@ -187,7 +187,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while waiting:
         node = waiting.pop()
         yield node
-        if isinstance(node, Bin):  # with the leaves nearly all nodes: five times the pace
+        if isinstance(node, Bin):  # with the leaves nearly all nodes
             waiting += (node.right, node.left)
         elif not isinstance(node, _LEAVES):
             waiting.extend(reversed(children(node)))

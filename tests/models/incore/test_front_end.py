@@ -1,0 +1,42 @@
+"""What the front end and the floating-point unit of Zen 1 take up, against measured loops."""
+
+import pytest
+
+from autotune.models.incore.assembly.hot_loops import hot_loop
+from autotune.models.incore.cost import front_end
+from autotune.models.incore.osaca import osaca_architectures
+
+ZEN1, SKYLAKE = osaca_architectures.find("zen1"), osaca_architectures.find("skx")
+LOAD, ADD, MULTIPLY = (
+    "vmovupd (%rcx), %{0}mm0",
+    "vaddpd %{0}mm1, %{0}mm2, %{0}mm3",
+    ("vmulpd %{0}mm4, %{0}mm5, %{0}mm6"),
+)
+FUSED = "vfmadd231pd %{0}mm1, %{0}mm2, %{0}mm3"
+
+
+def loop_of(*instructions, vector="x"):
+    body = "".join(f"\t{text.format(vector)}\n" for text in instructions)
+    end = "\tvmovupd %xmm0, (%rdx,%rax,8)\n\taddq $2, %rax\n\tcmpq %rsi, %rax\n\tjl .L2\n\tret\n"
+    return hot_loop(f"f:\n.L2:\n{body}{end}", "f")
+
+
+@pytest.mark.parametrize(("vector", "cycles"), [("x", 25 / 4), ("y", 49 / 4)])
+def test_four_vector_operations_enter_per_cycle_wide_ones_as_two(vector, cycles):
+    """Eight loads, additions and multiplications each, and one store of 16 bytes."""
+    loop = loop_of(*[LOAD, ADD, MULTIPLY] * 8, vector=vector)
+    taken = front_end.taking(loop, ZEN1)
+    assert front_end.cycles(loop, taken, ZEN1) == pytest.approx(cycles)
+
+
+def test_other_units_take_what_the_front_end_issues():
+    loop = loop_of(*[ADD] * 8)
+    taken = front_end.taking(loop, SKYLAKE)
+    assert front_end.cycles(loop, taken, SKYLAKE) == pytest.approx(loop.slots / SKYLAKE.issue)
+
+
+@pytest.mark.parametrize(("vector", "work"), [("x", 0.5), ("y", 1.0)])
+def test_third_operands_of_two_multiply_adds_come_together(vector, work):
+    loop = loop_of(FUSED, FUSED, ADD, vector=vector)
+    uops = front_end.third_operands(front_end.taking(loop, ZEN1))
+    assert uops == [(work, frozenset("3"))] * 2

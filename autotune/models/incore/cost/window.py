@@ -73,6 +73,7 @@ class _Ports:
         if beside and at not in self.third:
             self.third.add(at)
             _take(self.slots[beside], at, _PARTS)
+            heapq.heappush(self.bound[beside], (at, _PARTS))
         _take(self.slots[port], at, size)
         heapq.heappush(self.bound[port], (at, size))
         return at

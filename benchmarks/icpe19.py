@@ -1,6 +1,6 @@
 """The published tables of Scherg et al. (ICPE 2019) beside our predictions.
 
-    python benchmarks/icpe19.py [--engine kerncraft] [--tables 2,3,4,5,6]
+    python benchmarks/icpe19.py [--engine kerncraft] [--tables 2,3,4,5,6] [--figures 4,7,10,14]
 
 Nothing is measured: for each table and for figures 12 and 13 the config is predicted on the machine
 file of the Haswell cluster. Printed are
@@ -18,8 +18,12 @@ file of the Haswell cluster. Printed are
               file only `load` was measured on this processor. What changes here is the choice
               alone, so it says which differences stem from the estimates of `update` and `triad`
 
-Groups that a cost curve was fitted to are marked and in no summary. The paper compiled with icc and
-predicted with kerncraft 0.7.0.
+    figures   4, 7, 10 and 14: predicted orders from fastest to slowest, and each claim of the text
+              about these curves with its verdict (`icpe19_figures.py`); their points are only in
+              images
+
+Empty lists of tables or figures leave them out. Groups that a cost curve was fitted to are marked
+and in no summary. The paper compiled with icc and predicted with kerncraft 0.7.0.
 """
 
 import argparse
@@ -31,6 +35,8 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+import icpe19_figures
 
 from autotune import paths
 from autotune.commands.compare.text import milliseconds
@@ -56,20 +62,28 @@ _CONFIGS = {
     "6": "icpe19-string-mix",
 }
 _SPLIT = "icpe19-split"
-_GOAL = 0.10
 
 
 def main() -> None:
     arguments = _arguments()
-    names = [_CONFIGS[number] for number in arguments.tables.split(",")]
-    found = [_compare(name, arguments.engine) for name in names]
+    if arguments.tables:
+        _print_tables(
+            [_CONFIGS[number] for number in arguments.tables.split(",")], arguments.engine
+        )
+    if arguments.figures:
+        text = icpe19_figures.text(arguments.figures, arguments.engine)
+        print(f"\nfigures, claims of the text\n{text}")
+
+
+def _print_tables(names: Sequence[str], engine: EngineName) -> None:
+    found = [_compare(name, engine) for name in names]
     tables = [table for table in found if table]
-    split = _compare(_SPLIT, arguments.engine)
+    split = _compare(_SPLIT, engine)
     if not tables:
         sys.exit("nothing could be predicted")
     reference = tables[0].reference
-    print(f"\nthere: {reference.compiler}; {reference.model}; here: engine {arguments.engine}")
-    flat = _compare(_with_copy_only(names[0]), arguments.engine)
+    print(f"\nthere: {reference.compiler}; {reference.model}; here: engine {engine}")
+    flat = _compare(_with_copy_only(names[0]), engine)
     for title, text in (
         (f"differences to {reference.rule}, predicted", differences(tables)),
         (
@@ -88,6 +102,8 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--engine", choices=("kerncraft", "reuse"), default="kerncraft")
     parser.add_argument("--tables", default=",".join(_CONFIGS))
+    every = ",".join(icpe19_figures.FIGURES)
+    parser.add_argument("--figures", type=icpe19_figures.figures, default=every)
     return parser.parse_args()
 
 
@@ -173,10 +189,10 @@ def _verdict(
     ]
     if not ratios:
         return "no difference is predicted"
-    within = sum(abs(value) <= _GOAL for value, _ in ratios)
+    within = sum(abs(value) <= icpe19_figures.GOAL for value, _ in ratios)
     worst, where = max(ratios, key=lambda pair: abs(pair[0]))
     return (
-        f"{within} of {len(ratios)} within {_GOAL:.0%} of the paper's common figure;"
+        f"{within} of {len(ratios)} within {icpe19_figures.GOAL:.0%} of the paper's common figure;"
         f" worst {number_words.signed(worst)}, {where}"
     )
 

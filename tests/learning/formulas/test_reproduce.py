@@ -65,7 +65,7 @@ def test_rounded_inputs_leave_a_range_open(rows):
     assert rows.verdict(printed, rows.Span(0.0796, 0.066, 0.080)) == "differs"
 
 
-@pytest.mark.parametrize("name", ["kaltenecker-2016", "ibeid-2019", "extra-p"])
+@pytest.mark.parametrize("name", ["kaltenecker-2016", "ibeid-2019", "extra-p", "scherg-2019"])
 def test_published_numbers_load(rows, name):
     title, numbers = rows.load(name)
     assert title

@@ -14,6 +14,8 @@ from autotune.units import Seconds, counted
 
 _RINGS = ("imb", "b_eff")
 """Benchmarks whose neighbours close a ring: each rank has two, also of two ranks."""
+_SMALLEST = 1.0
+"""Bytes of the smallest message: what an empty one takes."""
 _FAR = 2.0
 """Octaves of ranks from every curve beyond which a note says what to measure."""
 
@@ -148,7 +150,7 @@ def derived_cost(
     size of a sparse exchange is that of all its messages: a second message adds a latency.
     """
     count = steps(operation, ranks)
-    alpha = basis.at(0)
+    alpha = math.exp(basis.estimate(_SMALLEST).value)
     step, variance = _message(basis, operation, size)
     seconds = count * step if operation != "sparse" else step + (count - 1) * alpha
     least, most = {
@@ -172,18 +174,16 @@ def derived_cost(
         notes=(
             note,
             *_to_measure(basis, nodes, ranks),
-            *(() if operation == "barrier" else _outside(basis, size)),
+            *_outside(basis, _SMALLEST if operation == "barrier" else size),
         ),
     )
 
 
 def _message(basis: CostCurve, operation: Operation, size: float) -> tuple[Seconds, float]:
     """The seconds of one message of an operation, and the variance of their logarithm; those of a
-    barrier have no bytes.
+    barrier are as small as they can be.
     """
-    if operation == "barrier":
-        return basis.at(0), 0.0
-    level = basis.estimate(size)
+    level = basis.estimate(_SMALLEST if operation == "barrier" else size)
     return Seconds(math.exp(level.value)), level.variance
 
 
@@ -216,7 +216,7 @@ def ring_cost(basis: CostCurve, operation: Operation, size: float, nodes: int, r
         notes=(
             note,
             *_to_measure(basis, nodes, ranks),
-            *(() if operation == "barrier" else _outside(basis, size)),
+            *_outside(basis, _SMALLEST if operation == "barrier" else size),
         ),
     )
 

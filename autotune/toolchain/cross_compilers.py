@@ -23,6 +23,11 @@ class CrossCompiler:
         """Whether it is on PATH."""
         return shutil.which(self.program) is not None
 
+    @property
+    def missing(self) -> str:
+        """What to install, for where it is not on PATH."""
+        return f"{self.program} is not installed (Debian: apt-get install {self.package})"
+
 
 CROSS_COMPILERS: Mapping[str, CrossCompiler] = {
     "aarch64": CrossCompiler(

@@ -7,6 +7,7 @@ the kinds listed here do nothing of that.
 
 import re
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 
 from autotune.errors import Fault, InputError
@@ -106,8 +107,13 @@ def require(program: str, flags: Sequence[str], where: str) -> None:
 
 
 def machine_faults(compilers: Mapping[str, str], where: str) -> Iterator[Fault]:
-    """The same for the compilers that a machine file names, each with its flags as one text."""
+    """The same for the compilers that a machine file names, each with its flags as one text.
+
+    One that is not installed is never run.
+    """
     for program, text in compilers.items():
+        if shutil.which(program) is None:
+            continue
         try:
             flags = shlex.split(text)
         except ValueError as error:

@@ -111,20 +111,21 @@ def test_one_rank_exchanges_nothing():
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 16, 33])
 def test_textbook_formulas_where_there_is_only_a_ping_pong(ranks):
-    """Barrier: ceil(log2 p) alpha; ring Allgather: (p - 1)(alpha + m beta).
+    """Barrier: ceil(log2 p) alpha, that of a byte; ring Allgather: (p - 1)(alpha + m beta).
 
     Exchanges: a message to each neighbour, of which two ranks have one; m bytes in all, sparse.
     """
     m = 4096
-    one = ALPHA + m * BETA
+    one, alpha = ALPHA + m * BETA, ALPHA + BETA
+    network = Network(curves=(curve(measured=(0, 1 << 20)),))
     expected = {
-        "barrier": math.ceil(math.log2(ranks)) * ALPHA,
+        "barrier": math.ceil(math.log2(ranks)) * alpha,
         "allgather": (ranks - 1) * one,
         "neighbour": (1 if ranks == 2 else 2) * one,
-        "sparse": one + (0 if ranks == 2 else ALPHA),
+        "sparse": one + (0 if ranks == 2 else alpha),
     }
     for operation, seconds in expected.items():
-        cost = PAIR.cost(operation, m, ranks, ranks)
+        cost = network.cost(operation, m, ranks, ranks)
         assert cost.seconds == pytest.approx(seconds)
         assert cost.interval[0] <= cost.seconds <= cost.interval[1]
         if operation in ("neighbour", "sparse"):
@@ -134,12 +135,22 @@ def test_textbook_formulas_where_there_is_only_a_ping_pong(ranks):
         assert "derived from the ping-pong" in cost.notes[0]
 
 
+def test_a_barrier_from_large_messages_only_is_as_unsure_as_a_small_message():
+    network = Network(curves=(curve(measured=(1 << 16, 1 << 20)),))
+    barrier = network.cost("barrier", 0, 2, 2)
+    small = network.cost("pingpong", 1, 2, 2)
+    assert barrier.seconds == pytest.approx(small.seconds)
+    assert barrier.interval[1] / barrier.interval[0] > 10
+    assert any("1 B is extrapolated" in note for note in barrier.notes)
+
+
 def test_a_ring_of_neighbours_stands_in_where_there_is_no_ping_pong():
     """As b_eff measures it: every message under load."""
-    network = Network(curves=(curve("neighbour", 2, 8, benchmark="b_eff"),))
+    ring = curve("neighbour", 2, 8, benchmark="b_eff", measured=(0, 1 << 20))
+    network = Network(curves=(ring,))
     one = ALPHA + 4096 * BETA
     assert network.cost("allgather", 4096, 2, 8).seconds == pytest.approx(7 * one)
-    assert network.cost("barrier", 0, 2, 8).seconds == pytest.approx(3 * ALPHA)
+    assert network.cost("barrier", 0, 2, 8).seconds == pytest.approx(3 * (ALPHA + BETA))
     assert network.cost("sparse", 4096, 2, 8).seconds == pytest.approx(one)
     assert network.cost("neighbour", 4096, 2, 8).notes == ()
     assert network.cost("pingpong", 4096, 2, 8) is None

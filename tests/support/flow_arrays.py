@@ -63,6 +63,7 @@ def flow_of(
         iterations=np.full(passes, iterations),
         slot=numbers,
         shared=np.full(passes, shared, dtype=np.bool_),
+        resumed=np.full(passes, shared, dtype=np.bool_),
         jump=np.full(passes, jump),
         slot_sweep=numbers,
         run=np.full(passes, iterations),

@@ -62,6 +62,13 @@ Y = StatedStream(name="y", bytes=8, distance=1e5, access="update")
 Z = StatedStream(name="z", bytes=4, distance=500, access="write")
 
 
+def test_a_distance_that_is_no_whole_number_holds_its_own_condition() -> None:
+    stream = StatedStream(name="y", bytes=8, distance=100000.5, access="read")
+    rules = conditions(work(X, stream))
+    assert rules.distances == (100001, 0)
+    assert rules.lines == ((1, 0), (2, 0), (2, 0))
+
+
 def test_a_stream_misses_what_is_smaller_than_its_distance() -> None:
     rules = conditions(work(X, Y, Z))
     assert rules.distances == (100_000, 500, 0)

@@ -542,11 +542,13 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         return sink;
     }
     case KIND_resume: {
-        size_t at = 0, run = (size_t)item->run;
+        size_t run = (size_t)item->run, at = 0, array = 0, streams = (size_t)item->streams;
         for (uint64_t i = 0; i < count; ++i) {
-            uint64_t array = i % (uint64_t)item->streams;
-            at = array ? at : at + 2 * run <= a.groups ? at + run : 0;
             sink += stretch((const vec *)(a.base + array * a.pitch + at * GROUP), run)[0];
+            if (++array == streams) {
+                array = 0;
+                at = at + 2 * run <= a.groups ? at + run : 0;
+            }
         }
         return sink;
     }

@@ -16,6 +16,7 @@ from autotune.models.traffic import Floats, StepTraffic, Whole
 from autotune.units import Seconds
 
 BARRIER = "barrier"
+UNKNOWN_BARRIER = "barriers are not counted: the machine has no figure"
 STORES = "stores"
 """Part of stored bytes that pass through a cache which does not absorb them."""
 ENTRY = "entry"

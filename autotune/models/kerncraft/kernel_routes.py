@@ -85,8 +85,7 @@ def compiler_route(machine: Machine) -> CompilerRoute:
     if cross is None:
         return CompilerRoute({}, f"no compiler for {machine.architecture} is known")
     if not cross.installed:
-        missing = f"{cross.program} is not installed (Debian: apt-get install {cross.package})"
-        return CompilerRoute({}, missing)
+        return CompilerRoute({}, cross.missing)
     return CompilerRoute({cross.program: listed.get("gcc", "-O3")})
 
 
@@ -151,7 +150,8 @@ class KernelRoutes:
         result: dict[str, RoutedModel | str] = {}
         for (text, reason), free, both in zip(reasons.items(), alone, crowded, strict=True):
             if isinstance(free, str) or isinstance(both, str):
-                result[text] = reason if not self._route.missing else str(free)
+                why = free if isinstance(free, str) else str(both)
+                result[text] = why if self._route.missing else reason
             else:
                 why = reason.removeprefix("kerncraft: ")
                 route = f"{figures[text].route} ({why})"
@@ -204,11 +204,13 @@ def counted_times(text: str, machine: Machine) -> CountedTimes:
         table = replace(table, vector=Bytes(_DOUBLE))
         scalar = ", one element at a time, without the wait of each for the one before"
     counts = port_table.count_source(rows, table.vector // _DOUBLE, table.unroll)
-    where = "on the C text"
-    if machine.architecture == "ppc64" and (cross := CROSS_COMPILERS["ppc64"]).installed:
+    where, cross = "on the C text", CROSS_COMPILERS["ppc64"]
+    if machine.architecture == "ppc64" and cross.installed:
         compiled = compiled_work(text, counts.stores, cross, _target(machine, cross))
         if isinstance(compiled, ComponentWork):
             counts, where = compiled, f"on the loop that {cross.program} makes of the C text"
+    elif machine.architecture == "ppc64":
+        where = f"on the C text, as {cross.missing}"
     figures = port_table.estimate(counts, table)
     line = int(machine.line) // _DOUBLE
     return CountedTimes(

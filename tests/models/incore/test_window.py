@@ -15,3 +15,19 @@ LOAD = ChainInstruction(
 def test_work_that_ends_within_a_cycle_leaves_the_rest_of_it_to_other_work(size: float) -> None:
     work = [[(size, frozenset({"1D", "3D"}))]] * 40
     assert window.cycles([LOAD] * 40, work, 60) == pytest.approx(20 * size, rel=0.03)
+
+
+def test_instructions_without_vectors_take_their_ports() -> None:
+    """Eight loads of integers over two ports."""
+    loads = [
+        ChainInstruction(
+            reads=frozenset(), addressing=frozenset({"r1"}), writes=frozenset({f"r{k}"}),
+            latency=0.0, load=4.0, loads=True,
+        )
+        for k in range(2, 10)
+    ]  # fmt: skip
+    work = [[(1.0, frozenset({"8D", "9D"}))]] * 8
+    taking = [window.Taking(operations=0)] * 8
+    assert window.cycles([*loads, LOAD], [*work, []], 60, taking=[*taking, window.Taking()]) == (
+        pytest.approx(4.0, rel=0.05)
+    )

@@ -32,6 +32,7 @@ from autotune.domain.results import Prediction
 from autotune.domain.setup import Saturation
 from autotune.domain.variant import Candidate
 from autotune.models.engines.ecm_arithmetic import domain_share, step_seconds
+from autotune.models.engines.explain import UNKNOWN_BARRIER
 from autotune.models.engines.kerncraft import prediction_parts
 from autotune.models.engines.kerncraft.grid_plan import grid_plan
 from autotune.models.engines.kerncraft.node_plan import plan
@@ -199,7 +200,7 @@ class KerncraftEngine:
         parts = prediction_parts.parts(case.plan, mine, barriers)
         notes = [_ROUTE, *self._routes(case.plan), RULES[self.saturation]]
         if barrier is None:
-            notes.append("barriers are not counted: the machine has no figure")
+            notes.append(UNKNOWN_BARRIER)
         notes += [note for stretch in case.plan.stretches for note in stretch.text.notes]
         threads, memory = candidate.threads_per_node, self.machine.memory.cores
         cores, _ = domain_share(threads, memory, candidate.placement, self.machine.cores)

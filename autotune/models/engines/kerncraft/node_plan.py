@@ -11,6 +11,7 @@ iterations of a kernel always add up to the block.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from autotune.codegen import communication
 from autotune.codegen.c.kerncraft_c import SHARE, kernel_text
@@ -83,8 +84,7 @@ class NodePlan:
 
     def work(self, candidate: Candidate) -> list[list[StretchWork]]:
         """For every node, the work in every stretch."""
-        problem = candidate.problem
-        assert isinstance(problem, Problem), "a plan of an IVP"
+        problem = cast(Problem, candidate.problem)  # a plan of an IVP
         values = self.ivp.values(problem.size)
         blocks = node_blocks(problem.n, self.granule, candidate.ranks, candidate.nodes)
         return [self._within(block, values, candidate.threads_per_node) for block in blocks]

@@ -87,6 +87,8 @@ class FlowArrays:
     """(passes,): index of its slot. Passes of one slot take the same time in the core."""
     shared: Flags
     """(passes,): whether the pass runs tile by tile."""
+    resumed: Flags
+    """(passes,): whether it goes on after each jump where its streams ended before."""
     jump: Floats
     """(passes,): iterations from one jump in memory to the next."""
     slot_sweep: Whole

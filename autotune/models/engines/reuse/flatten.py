@@ -56,6 +56,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         iterations=raw.iterations[first_passes],
         slot=slot,
         shared=raw.shared[first_passes],
+        resumed=raw.shared[first_passes],
         jump=raw.jump[first_passes],
         slot_sweep=raw.sweep[first_passes[slots]],
         run=raw.run[first_passes[slots]],

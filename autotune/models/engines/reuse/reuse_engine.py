@@ -293,7 +293,7 @@ class ReuseEngine:
         notes.append("in-core by " + ", ".join(sorted({result.route for result in case.results})))
         notes += sorted({note for result in case.results for note in result.notes})
         if self._evaluator.barrier(case.team) is None:
-            notes.append("barriers are not counted: the machine has no figure")
+            notes.append(explain.UNKNOWN_BARRIER)
         notes += _conflict_notes(case)
         if any(streams.history.remote.any() for streams in case.traffic.threads):
             notes.append("rows written by other threads are taken from the shared cache")

@@ -140,7 +140,7 @@ def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
         return np.zeros(len(level))
     cycles = costs.stream_start[level]
     if costs.stream_resume is not None:
-        cycles = np.where(flows.shared[flows.owner], costs.stream_resume[level], cycles)
+        cycles = np.where(flows.resumed[flows.owner], costs.stream_resume[level], cycles)
     return np.asarray(cycles * _line_weights(flows), dtype=np.float64)
 
 

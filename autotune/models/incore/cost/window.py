@@ -142,13 +142,14 @@ def cycles(
 
 def _parts(uops: Sequence[Uop], how: Taking) -> list[tuple[int, list[str]]]:
     """The parts of cycles of each micro-operation, and its ports: as many micro-operations as
-    the instruction is operations.
+    the instruction is vector operations.
     """
+    pieces = max(1, how.operations)
     return [
-        (max(1, round(_PARTS * cycles / how.operations)), sorted(ports))
+        (max(1, round(_PARTS * cycles / pieces)), sorted(ports))
         for cycles, ports in uops
         if ports
-        for _ in range(how.operations)
+        for _ in range(pieces)
     ]
 
 

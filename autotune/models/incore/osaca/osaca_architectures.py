@@ -150,7 +150,7 @@ _LATENCIES: Mapping[str, tuple[tuple[str, float], ...]] = {
 
 
 _FLOATING: Mapping[str, FloatingUnit] = {
-    # four per cycle (AMD Software Optimization Guides for family 17h, models 00h and 30h); measured
+    # four per cycle (AMD Software Optimization Guide for family 17h, model 00h); measured
     # on model 1: eight loads, additions and multiplications each take 6.0 cycles, eight additions
     # and multiplications and as many moves between registers 6.0
     "ZEN1": FloatingUnit(
@@ -163,7 +163,6 @@ _FLOATING: Mapping[str, FloatingUnit] = {
             (r"vextractf128 .*", 1),
         ),
     ),
-    "ZEN2": FloatingUnit(issue=4, width=32),
 }
 
 

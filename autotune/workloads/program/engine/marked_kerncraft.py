@@ -10,6 +10,7 @@ kerncraft itself takes no loop of a program: it knows no strides, tiles or calls
 conditions are therefore those that the model of the program states.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from autotune.domain.results import Prediction
 from autotune.domain.setup import Saturation
 from autotune.domain.variant import Candidate
 from autotune.models.engines.ecm_arithmetic import domain_share, step_seconds
+from autotune.models.engines.explain import UNKNOWN_BARRIER
 from autotune.models.engines.kerncraft import prediction_parts
 from autotune.models.engines.kerncraft.kerncraft_engine import RULES
 from autotune.models.engines.kerncraft.node_stretches import StretchRequests, StretchTiming
@@ -71,7 +73,7 @@ def conditions(work: LoopWork) -> StreamConditions:
 
     Every stream is loaded, also where it is written only (write-allocate), as kerncraft counts.
     """
-    finite = {int(s.distance) for s in work.streams if np.isfinite(s.distance)}
+    finite = {math.ceil(s.distance) for s in work.streams if np.isfinite(s.distance)}
     distances = tuple(sorted(finite | {0}, reverse=True))
     lines = [_missing(work, distance) for distance in distances]
     return StreamConditions(distances, (*lines, _missing(work, -1)))
@@ -143,8 +145,10 @@ class MarkedKerncraftRoute:
         timing = batch.evaluate(models)
         made = self._prediction(candidate, stated, timing)
         routes = ", ".join(sorted({result.route for result in loops}))
-        notes = (_NOTE, f"in-core by {routes}", RULES[self._saturation])
-        return finished(replace(made, notes=notes), self._model.accuracy, stated.extra)
+        notes = [_NOTE, f"in-core by {routes}", RULES[self._saturation]]
+        if stated.barriers and self._barriers.barrier(candidate.threads) is None:
+            notes.append(UNKNOWN_BARRIER)
+        return finished(replace(made, notes=tuple(notes)), self._model.accuracy, stated.extra)
 
     def _ecm(self, work: LoopWork, result: InCoreResult, transfers: LineTransfers) -> RoutedModel:
         """The ECM model of a loop with the work of its compiled code."""

@@ -55,8 +55,7 @@ def flows(
     run, iterations = np.array([(work.run, work.iterations) for work in passes]).T
     sizes = np.array([len(entries) for entries in works])
     bounds = np.append(0, np.cumsum(sizes))
-    place = number - np.repeat(bounds[:-1], sizes)
-    again = run < iterations
+    place, again = number - np.repeat(bounds[:-1], sizes), run < iterations
     distance = np.array([stream.distance for _, stream in streams], dtype=np.float64)
     written = np.array([stream.access != "read" for _, stream in streams], dtype=np.bool_)
     none, nothing = np.zeros(len(streams), dtype=np.bool_), np.zeros(count)
@@ -78,6 +77,7 @@ def flows(
         iterations=iterations,
         slot=number,
         shared=again,
+        resumed=np.zeros(count, dtype=np.bool_),  # where it goes on is not stated
         jump=np.where(again, run, np.inf),
         slot_sweep=place,
         run=run,

@@ -9,7 +9,7 @@ import numpy as np
 from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction
 from autotune.models.engines import explain
-from autotune.models.engines.explain import BARRIER, ENTRY, STORES
+from autotune.models.engines.explain import BARRIER, ENTRY, STORES, UNKNOWN_BARRIER
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.models.engines.reuse.core_times import LoopArrays, loops
@@ -216,7 +216,7 @@ def _notes(
     yield "in-core by " + ", ".join(sorted({result.route for result in case.results}))
     yield from sorted({note for result in case.results for note in result.notes})
     if barrier is None and case.barriers:
-        yield "barriers are not counted: the machine has no figure"
+        yield UNKNOWN_BARRIER
     yield "volumes and reuse distances are as the model states them"
     for name, text in uncertainty.WEAK.items():
         if abs(shared.get(name, 0.0)) > _WEAK:

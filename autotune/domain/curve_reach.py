@@ -20,8 +20,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 # DRIFT and WALK: 80 % intervals cover about 80 % of the hidden layouts of half of the recorded
 # tables (benchmarks/comm_intervals.py). SHAPE and SIZE_WALK are engineering choices.
 DRIFT = 0.25
@@ -63,6 +61,8 @@ class LayoutDeviation:
 
 def at_layout(measured: Sequence[LayoutDeviation], nodes: int, ranks: int) -> LogEstimate:
     """The deviation from the law at a layout, from those of at least one measured layout."""
+    import numpy as np  # noqa: PLC0415 - heavy, and networks are read without it
+
     places = [point.octaves_from(nodes, ranks) for point in measured]
     to_target = [_covariance(place, (0.0, 0.0)) for place in places]
     matrix = [[_covariance(a, b) for b in places] + [1.0] for a in places]

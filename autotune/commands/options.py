@@ -30,7 +30,8 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         help="Who predicts the time on a node: reuse (from the compiled loops), kerncraft (as"
-        " published), planes (stencils, as published), or both (all that can)."
+        " published; marked loops of programs too), planes (stencils, as published), or both (all"
+        " that can); none for the own model of a program."
         " Default: the config's.",
     ),
 ]

@@ -107,8 +107,11 @@ def _check_end(lines: Sequence[str], blocks: Sequence[BenchmarkTable]) -> None:
 
 
 def _marked(imported: ImportedSamples, text: str) -> ImportedSamples:
-    """The samples with the digest of the text that they come from."""
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    """The samples with the digest of the text that they come from, whatever its ends of lines and
+    its empty lines.
+    """
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
     recorded = tuple(
         RecordedRun(replace(run.run, text=digest), run.samples) for run in imported.recorded
     )

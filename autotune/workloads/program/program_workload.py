@@ -17,7 +17,7 @@ from autotune.domain.program import Program, filled
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate, Value, Variant
-from autotune.errors import Fault, InputError, one_of
+from autotune.errors import Fault, InputError
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
@@ -103,7 +103,7 @@ class ProgramWorkload:
                 Fault(
                     where="--engine",
                     found=f"engine {engine} does not predict {self.title}",
-                    expected=one_of(self.engines),
+                    expected=f"{' or '.join(self.engines[1:])}, or none for the program's own model",
                 )
             )
 

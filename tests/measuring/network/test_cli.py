@@ -196,6 +196,7 @@ def test_a_text_imported_twice_counts_once(autotune, tmp_path):
     osu = ("comm", "import", "osu.txt", "--ranks", "8")
     autotune(*osu, "-o", "o.jsonl")
     once = (tmp_path / "o.jsonl").read_text()
+    (tmp_path / "osu.txt").write_text(OSU_TEXT.replace("\n", " \r\n") + "\n")
     again = autotune(*osu, "-o", "o.jsonl")
     assert "osu.txt was imported into o.jsonl already" in again.out
     assert (tmp_path / "o.jsonl").read_text() == once

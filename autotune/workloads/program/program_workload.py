@@ -103,7 +103,7 @@ class ProgramWorkload:
                 Fault(
                     where="--engine",
                     found=f"engine {engine} does not predict {self.title}",
-                    expected=f"{' or '.join(self.engines[1:])}, or none for the program's own model",
+                    expected=f"{' or '.join(self.engines[1:])}, or none: the program's model",
                 )
             )
 

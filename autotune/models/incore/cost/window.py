@@ -7,6 +7,9 @@ vectors, or the store of one, enters the window when fewer than ``window`` older
 there. It is then bound to that of its ports with the least waiting work, and starts when its
 operands are ready and the port is free, before older ones that still wait. Processors of Intel
 choose ports in this way (Abel and Reineke, uiCA, 2022); of others it is an assumption.
+
+Instructions without vector registers take no port here: they run ahead of the waiting ones, their
+ports count in the sum of all work, and pointers that a pass loads again have a measured price.
 """
 
 import heapq
@@ -102,7 +105,10 @@ def cycles(
         for step, uops, how in zip(steps, work, taking, strict=True)
     ]
     passes = max(_FEWEST, min(_MOST, -(-_WINDOWS * window // max(1, sum(waits)))))
-    parts = [_parts(uops, how) for uops, how in zip(work, taking, strict=True)]
+    parts = [
+        _parts(uops, how) if _registers(step) else []
+        for step, uops, how in zip(steps, work, taking, strict=True)
+    ]
     enters = [
         (how.instructions / issue.instructions, how.operations / issue.vectors)
         if _registers(step)

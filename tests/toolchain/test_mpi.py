@@ -10,6 +10,7 @@ import pytest
 
 from autotune.errors import InputError, MissingTool
 from autotune.toolchain import launcher, mpi
+from autotune.toolchain.guard import child_guard
 from autotune.toolchain.mpi import Mpi
 
 HELLO = """\
@@ -35,7 +36,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Puts an MPI of scripts beside a Python that is not there; nothing else is on PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    with child_guard():  # started by the true Python, and kept for the scripts
+        monkeypatch.setattr(sys, "executable", str(folder / "python"))
     monkeypatch.setenv("PATH", str(tmp_path / "elsewhere"))
 
     def install(name: str, text: str, place: str = "bin") -> str:

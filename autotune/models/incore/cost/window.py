@@ -16,7 +16,7 @@ import heapq
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autotune.models.incore.cost.dependency_chain import ChainInstruction
 from autotune.models.incore.cost.memory_corrections import ForwardedLoad
@@ -35,7 +35,7 @@ class Taking:
     """How the operations of an instruction are taken up and read their operands."""
 
     operations: int = 1
-    """Vector operations that it is, for an instruction on vectors."""
+    """Vector operations that it is; none of an instruction without vector registers."""
     instructions: int = 1
     """0: the front end counts it with the instruction before it."""
     beside: str = ""
@@ -97,7 +97,10 @@ def cycles(
     that can wait. ``forwards``: loads of what the same pass has stored, ``forward`` cycles after
     the store. ``taking``: of each instruction; without it, each is one operation.
     """
-    taking = taking or [Taking()] * len(steps)
+    taking = [
+        how if _registers(step) else replace(how, operations=0)
+        for step, how in zip(steps, taking or [Taking()] * len(steps), strict=True)
+    ]
     stored = {f.load: f.store for f in forwards}
     starts = [0.0] * len(steps)
     waits = [
@@ -105,15 +108,9 @@ def cycles(
         for step, uops, how in zip(steps, work, taking, strict=True)
     ]
     passes = max(_FEWEST, min(_MOST, -(-_WINDOWS * window // max(1, sum(waits)))))
-    parts = [
-        _parts(uops, how) if _registers(step) else []
-        for step, uops, how in zip(steps, work, taking, strict=True)
-    ]
+    parts = [_parts(uops, how) for uops, how in zip(work, taking, strict=True)]
     enters = [
-        (how.instructions / issue.instructions, how.operations / issue.vectors)
-        if _registers(step)
-        else (how.instructions / issue.instructions, 0.0)
-        for step, how in zip(steps, taking, strict=True)
+        (how.instructions / issue.instructions, how.operations / issue.vectors) for how in taking
     ]
     ready: dict[str, float] = defaultdict(float)
     ports = _Ports()
@@ -150,12 +147,11 @@ def _parts(uops: Sequence[Uop], how: Taking) -> list[tuple[int, list[str]]]:
     """The parts of cycles of each micro-operation, and its ports: as many micro-operations as
     the instruction is vector operations.
     """
-    pieces = max(1, how.operations)
     return [
-        (max(1, round(_PARTS * cycles / pieces)), sorted(ports))
+        (max(1, round(_PARTS * cycles / how.operations)), sorted(ports))
         for cycles, ports in uops
         if ports
-        for _ in range(pieces)
+        for _ in range(how.operations)
     ]
 
 

@@ -67,6 +67,17 @@ def test_an_element_updated_in_the_c_text_is_loaded_once():
     assert (counts.loads, counts.stores, counts.fused) == (3, 1, 2)
 
 
+def test_what_is_the_same_in_every_pass_is_computed_before_the_loop():
+    """Quotients of numbers and of scalars that no statement assigns, as in an upwind difference."""
+    counts = ports.count_source(
+        "for (long j = 4; j < n - 4; ++j) { double d = y[j-1] - y[j+1];"
+        " f[j] = -1.0/delta*(-4.0/5.0*d + a*b*(y[j-2] - y[j+2])); }"
+    )
+    assert (counts.divides, counts.multiplies, counts.fused, counts.adds) == (0, 2, 1, 2)
+    counts = ports.count_source("for (long j = 0; j < n; ++j) { double d = y[j]; f[j] = 1.0/d; }")
+    assert counts.divides == 1
+
+
 def test_a_step_of_two_covers_two_components():
     counts = ports.count_source("void f(void) { for (j = 0; j < n; j += 2) f[j] = y[j + 1]; }")
     assert (counts.loads, counts.stores) == (0.5, 0.5)

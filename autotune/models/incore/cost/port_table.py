@@ -167,6 +167,9 @@ def count(instructions: Iterable[Instruction], per: float, lanes: int) -> Compon
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _FOR = re.compile(r"\bfor\s*\(")
 _REFERENCE = re.compile(r"\b([A-Za-z_]\w*)\s*\[([^\]]*)\]")
+_ELEMENT = "x"
+"""Stands for an element of an array in an expression whose operations are counted."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _STEP = re.compile(r"\w+\s*\+=\s*(\d+)\s*$")
 _ASSIGNMENT = re.compile(r"(?<![=<>!])(\+|-|\*)?=(?!=)")
 _SHIFTED = re.compile(r"(\w+\[[A-Za-z_]\w*(?:[-+][A-Za-z_]\w*)*)([-+]\d+)?\]")
@@ -181,8 +184,9 @@ def count_source(text: str, lanes: int = 0, unroll: int = 1) -> ComponentWork:
 
     Each element is loaded and stored once per pass, as a compiler keeps it in a register. With
     ``lanes``, the doubles in a vector, elements that an earlier pass loaded are not loaded again
-    (predictive commoning). A multiplication whose result is added is fused. ``unroll``: vectors per
-    pass. A text without a loop is one pass.
+    (predictive commoning). A multiplication whose result is added is fused. What is the same in
+    every pass, such as a quotient of constants, is computed before the loop. ``unroll``: vectors
+    per pass. A text without a loop is one pass.
     """
     text = _COMMENT.sub(" ", text)
     loops = [*_inner_loops(text)] or [("", text)]
@@ -236,16 +240,16 @@ def _count_body(head: str, body: str, lanes: int, unroll: int) -> ComponentWork:
     step = _STEP.search(head.strip())
     per = float(step[1]) if step else 1.0
     read, written = set[str](), set[str]()
-    work = _Work()
+    statements = re.split(r"[;{}]", body)
+    assigned = [(s, match) for s in statements if (match := _ASSIGNMENT.search(s))]
+    changed = " ".join([head, *(s[: match.start()] for s, match in assigned)])
+    work = _Work(varying=frozenset({_ELEMENT, *_NAME.findall(changed)}))
     carried: Counter[str] = Counter()
-    for statement in re.split(r"[;{}]", body):
-        match = _ASSIGNMENT.search(statement)
-        if match is None:
-            continue
+    for statement, match in assigned:
         target, value = statement[: match.start()], statement[match.end() :]
         read |= _places(value + (target if match[1] else "")) - written
         written |= _places(target)
-        work.add(f"x {match[1]} ({value})" if match[1] else value)
+        work.add(f"{_ELEMENT} {match[1]} ({value})" if match[1] else value)
         name = target.strip()
         if name.isidentifier() and (match[1] or re.search(rf"\b{name}\b", value)):
             carried[name] += 1
@@ -264,6 +268,8 @@ def _count_body(head: str, body: str, lanes: int, unroll: int) -> ComponentWork:
 class _Work:
     """Floating-point operations of C expressions."""
 
+    varying: frozenset[str]
+    """Names whose values differ from pass to pass."""
     adds: int = 0
     multiplies: int = 0
     fused: int = 0
@@ -271,13 +277,16 @@ class _Work:
 
     def add(self, text: str) -> None:
         """Count an expression; text that is no plain arithmetic is counted by its operators."""
-        bare = _REFERENCE.sub("x", " ".join(text.split()))
+        bare = _REFERENCE.sub(_ELEMENT, " ".join(text.split()))
         try:
             self.visit(ast.parse(bare.strip(), mode="eval").body)
         except (SyntaxError, ValueError, RecursionError):
             self.guess(re.sub(r"\d\.?[eE][-+]?\d+", "1", bare))
 
     def visit(self, node: ast.AST) -> None:
+        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        if not names & self.varying:
+            return
         match node:
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
                 product = _product(right) or _product(left)

@@ -36,7 +36,7 @@ class CommandLine:
     """
 
     def __init__(self) -> None:
-        self._server: subprocess.Popen[str] | None = None
+        self._server: subprocess.Popen[bytes] | None = None
 
     def run(
         self,
@@ -74,14 +74,13 @@ class CommandLine:
                 [sys.executable, str(_SERVER)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                text=True,
-                bufsize=1,
+                bufsize=0,  # or one read takes both answers, and select waits for a third
                 # a command sets it before numpy starts threads, which no fork would survive
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             )
         assert self._server.stdin is not None
         assert self._server.stdout is not None
-        self._server.stdin.write(line + "\n")
+        self._server.stdin.write(line.encode() + b"\n")
         process = int(self._server.stdout.readline())
         ended, _, _ = select.select([self._server.stdout], [], [], timeout)
         if not ended:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Annotated, ClassVar, Literal
@@ -11,6 +11,14 @@ from typing import Annotated, ClassVar, Literal
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, ShortForm, Text
 from autotune.domain.metric import TIME, Metric
 from autotune.domain.misfit import Keys, Misfit, refuse, unknown
+from autotune.domain.parameter_domain import (
+    Domain,
+    FlagSet,
+    ParameterDomain,
+    activated,
+    dependent,
+    flattened,
+)
 from autotune.domain.parameter_values import wrong_values
 from autotune.domain.program_model import ProgramModel
 from autotune.domain.readings import PrintedMetric, Reading, TimeReading
@@ -36,6 +44,10 @@ Threads = Literal["one", "openmp", "own"]
 """How many threads a program runs: one; as many as OMP_NUM_THREADS says; as it likes."""
 
 
+Flags = tuple[str, ...]
+"""The flags of a set that are present."""
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """One argument of a command line with names in braces: ``-DBI={bi}``.
@@ -57,10 +69,10 @@ class Template:
         names = (match.group(1) for match in _PIECE.finditer(self.text))
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
-    def fill(self, values: Mapping[str, Value]) -> str | None:
+    def fill(self, values: Mapping[str, Value | Flags]) -> str | None:
         """The argument with values inserted; None if one of them is null.
 
-        True and false are written 1 and 0.
+        True and false are written 1 and 0, flags with spaces between them.
 
         >>> Template("-DBI={bi}").fill({"bi": 64})
         '-DBI=64'
@@ -89,25 +101,31 @@ def digest(files: Mapping[str, bytes]) -> str:
     return made.hexdigest()[:32]
 
 
-def written(value: Value) -> str:
+def written(value: Value | Flags) -> str:
     """A value in the form in which a command line takes it."""
+    if isinstance(value, tuple):
+        return " ".join(value)
     if isinstance(value, bool):
         return str(int(value))
     return value if isinstance(value, str) else repr(value)
 
 
-def filled(command: Command, values: Mapping[str, Value], flags: Sequence[str] = ()) -> list[str]:
+def filled(
+    command: Command, values: Mapping[str, Value | Flags], flags: Sequence[str] = ()
+) -> list[str]:
     """A command line with values inserted.
 
-    An argument is left out if it names a value that is null. The argument ``{flags}``, if it stands
-    alone, is replaced by all flags as separate arguments.
+    An argument is left out if it names a value that is null. The argument ``{flags}``, or the name
+    of a set of flags, is replaced by all of its flags as separate arguments if it stands alone.
     """
     words: list[str] = []
+    given: dict[str, Value | Flags] = {"flags": tuple(flags), **values}
     for template in command:
-        if template.text == "{flags}":
-            words.extend(flags)
+        alone = given.get(template.text[1:-1]) if template.names == (template.text[1:-1],) else None
+        if isinstance(alone, tuple):
+            words.extend(alone)
             continue
-        word = template.fill({"flags": " ".join(flags), **values})
+        word = template.fill(given)
         if word is not None:
             words.append(word)
     return words
@@ -189,9 +207,12 @@ class Program:
     arguments: Mapping[str, Given] = field(default_factory=dict)
     """What a problem may set, with defaults."""
     parameters: Annotated[
-        Mapping[str, Annotated[tuple[Value, ...], InNotation("domain")]], Bounds(least=1)
+        Mapping[str, Annotated[Domain, InNotation("parameter")]], Bounds(least=1)
     ]
-    """What varies, with the values of each: a list, or a range ``{from: 1, to: 64, times: 2}``."""
+    """What varies: a list of values; whole numbers ``{from: 1, to: 64, times: 2}`` or ``step``;
+    numbers ``{from: 0.1, to: 10.0, log: true}``; ``{ordered: [low, high]}``; ``{permutation: [i, j,
+    k]}``; ``{flags: [-funroll-loops, {-falign-loops=: [16, 32]}]}``. With ``when: condition`` (and
+    ``values`` for a list) a parameter has a value only where the condition is true."""
     constraints: tuple[ProgramConstraint, ...] = ()
     """Which combinations are possible, such as ``bi <= bj``."""
     baseline: Mapping[str, Given] = field(default_factory=dict)
@@ -227,8 +248,14 @@ class Program:
     """Key (``run``, ``build``) to ``file:line:column``, for later errors."""
     definition: str = field(init=False, default="")
     """12 hexadecimal digits over what is run, how it is read and checked, whatever may vary."""
+    domains: Mapping[str, tuple[Value, ...]] = field(init=False, default_factory=dict, repr=False)
+    """The values of every parameter, each flag of a set being one; null where it may have none."""
+    rules: tuple[ProgramConstraint, ...] = field(init=False, default=(), repr=False)
+    """The constraints, and those that the conditions of parameters are."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "domains", flattened(self.parameters))
+        object.__setattr__(self, "rules", (*self.constraints, *self._conditions()))
         beside = os.path.relpath(self.folder, self.source_folder) if self.folder else ""
         essence = (
             *(self.digest, self.build, self.run, sorted(self.environment.items()), beside),
@@ -237,9 +264,20 @@ class Program:
         )
         digest = hashlib.sha256(repr(essence).encode()).hexdigest()[:12]
         object.__setattr__(self, "definition", digest)
-        if set(self.baseline) != set(self.parameters):
+        if set(self.baseline) != set(self.domains):
             raise ValueError("the baseline needs a value of every parameter")
         refuse(self.misfits())
+
+    def _conditions(self) -> Iterator[ProgramConstraint]:
+        """The condition of each parameter that has one, as a constraint."""
+        for name, domain in self.parameters.items():
+            if isinstance(domain, ParameterDomain) and domain.when is not None:
+                text = domain.when.text
+                absent = f"({name} == null)"
+                whole = f"({text}) or {absent}" if None in domain.values else f"({text}) != {absent}"
+                yield ProgramConstraint(
+                    require=Condition(whole), reason=f"{name} has a value only when {text}"
+                )
 
     def misfits(self) -> Iterator[Misfit]:
         """Every name that cannot be one or is unknown where it stands, every output that is not
@@ -258,19 +296,44 @@ class Program:
             command = self.check.command or ()
             yield from self._unknown_places(("check", "command"), command, CHECK_PLACES)
         yield from self._wrong_output()
-        names = [*self.parameters, *self.arguments, "threads"]
+        varied = {**self.parameters, **flattened(self.parameters)}
+        names = [*varied, *self.arguments, "threads"]
         for i, constraint in enumerate(self.constraints):
             for name in constraint.require.names:
                 yield from unknown(("constraints", i, "require"), "name", name, names)
         for name, value in self.baseline.items():
-            yield from wrong_values(("baseline", name), (value,), self.parameters)
+            yield from wrong_values(("baseline", name), (value,), flattened(self.parameters))
+        yield from self._wrong_conditions(names)
         if self.size is not None:
             yield from unknown(("size",), "argument", self.size, self.arguments, of_key=True)
         yield from self._wrong_verification()
         yield from self._wrong_metrics()
 
+    def _wrong_conditions(self, names: Sequence[str]) -> Iterator[Misfit]:
+        """Conditions of parameters that name what is unknown, or depend on themselves."""
+        for name, domain in self.parameters.items():
+            when = domain.when if isinstance(domain, ParameterDomain) else None
+            for other in when.names if when else ():
+                yield from unknown(("parameters", name), "name", other, names)
+        if (circular := dependent(self.parameters)) is not None:
+            found = f"whether {circular} has a value depends on its own value"
+            expected = "a condition on other parameters that do not depend on it"
+            yield Misfit(("parameters", circular), found, expected)
+
     def _misnamed(self) -> Iterator[Misfit]:
         sections = {"parameters": self.parameters, "arguments": self.arguments}
+        for name, flag_set in self.parameters.items():
+            taken = {*self.parameters, *self.arguments} | {
+                flag
+                for other, flags in self.flag_sets.items()
+                for flag in flags
+                if other != name
+            }
+            for flag in flag_set.flags if isinstance(flag_set, FlagSet) else ():
+                if flag in taken or flag in RUN_PLACES or not NAME.fullmatch(flag):
+                    found = f"the flag {flag_set.flags[flag][0]} is called {flag} here, which is"
+                    found += " taken, or no name"
+                    yield Misfit(("parameters", name), found, "flags with names of their own")
         for section, names in sections.items():
             for name in names:
                 if not NAME.fullmatch(name) or name in RUN_PLACES:
@@ -295,7 +358,8 @@ class Program:
         self, keys: Keys, template: Template, places: Sequence[str]
     ) -> Iterator[Misfit]:
         """The names in braces that a template may not use."""
-        allowed = [f"{{{name}}}" for name in (*self.parameters, *self.arguments, *places)]
+        varied = dict.fromkeys([*self.parameters, *flattened(self.parameters)])
+        allowed = [f"{{{name}}}" for name in (*varied, *self.arguments, *places)]
         for name in template.names:
             if name == "threads" and f"{{{name}}}" not in allowed:
                 found = "{threads} in a build: its threads are those of a run"
@@ -319,7 +383,7 @@ class Program:
         for section, names in sections.items():
             serving = built | used | (judged if section == "arguments" else set())
             for name in names:
-                if name not in serving:
+                if not serving & {name, *self.flag_sets.get(name, ())}:
                     found = f"{name} is used by neither build nor run nor environment"
                     yield Misfit((section, name), found, f"{{{name}}} in one of them", of_key=True)
 
@@ -345,7 +409,8 @@ class Program:
         """Metrics whose names something else has, an objective that is no metric, and bounds that
         name what no run has.
         """
-        varied, metrics = {*self.parameters, *self.arguments}, [TIME.name, *self.metrics]
+        varied = {*self.parameters, *flattened(self.parameters), *self.arguments}
+        metrics = [TIME.name, *self.metrics]
         for name in self.metrics:
             if not NAME.fullmatch(name) or name in METRICS_OF_ALL:
                 expected = f"letters, digits and _, and none of {', '.join(METRICS_OF_ALL)}"
@@ -396,12 +461,54 @@ class Program:
         """Whether the program runs with the number of threads that a layout demands."""
         return self.threads == "openmp" or (self.threads == "own" and "threads" in self.named)
 
+    @property
+    def flag_sets(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the flags of each set."""
+        return {
+            name: tuple(domain.flags)
+            for name, domain in self.parameters.items()
+            if isinstance(domain, FlagSet)
+        }
+
+    def present(self, values: Mapping[str, Value]) -> dict[str, Flags]:
+        """The flags of each set that are present, as a command line takes them."""
+        return {
+            name: tuple(written(values[flag]) for flag in flags if values[flag] is not None)
+            for name, flags in self.flag_sets.items()
+        }
+
+    def sizes_of_sets(self, values: Mapping[str, Value]) -> dict[str, int]:
+        """How many flags of each set are present."""
+        return {name: len(flags) for name, flags in self.present(values).items()}
+
+    def coordinates(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """The values as a search and a learned model see them, by name."""
+        seen: dict[str, Value] = {}
+        for name, value in values.items():
+            domain = self.parameters.get(name)
+            if isinstance(domain, ParameterDomain):
+                seen |= domain.coordinates(name, value)
+            else:
+                seen[name] = value
+        return seen
+
+    def activated(
+        self,
+        values: Mapping[str, Value],
+        arguments: Mapping[str, Value],
+        choose: Callable[[Sequence[Value]], Value],
+    ) -> dict[str, Value]:
+        """The values, with those of conditional parameters given or taken as their conditions
+        say.
+        """
+        return activated(self.parameters, values, arguments, choose)
+
     def combinations(self) -> Iterator[dict[str, Value]]:
         """All combinations of parameter values, also forbidden ones; the last parameter varies
         fastest.
         """
-        for choice in product(*self.parameters.values()):
-            yield dict(zip(self.parameters, choice, strict=True))
+        for choice in product(*self.domains.values()):
+            yield dict(zip(self.domains, choice, strict=True))
 
     def violated(
         self, values: Mapping[str, Value], arguments: Mapping[str, Value]
@@ -410,8 +517,8 @@ class Program:
 
         Raises ValueError, with the reason in words, if a constraint cannot be evaluated.
         """
-        all_values = {**arguments, **values}
-        for constraint in self.constraints:
-            if not constraint.require.holds(all_values):
-                return constraint
+        all_values = {**arguments, **values, **self.sizes_of_sets(values)}
+        for rule in self.rules:
+            if not rule.require.holds(all_values):
+                return rule
         return None

@@ -1,8 +1,10 @@
 """The protocol of a workload: the differences between IVPs, stencils, programs and new kinds."""
 
+import random
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -40,6 +42,11 @@ class IllegalCombinations(Collection[IllegalCombination]):
     excluded: Sequence[Exclusion] = ()
 
     def __len__(self) -> int:
+        return min(self.count, sys.maxsize)
+
+    @property
+    def count(self) -> int:
+        """How many there are; a length has an end."""
         return len(self.listed) + sum(exclusion.count for exclusion in self.excluded)
 
     def __iter__(self) -> Iterator[IllegalCombination]:
@@ -57,12 +64,55 @@ class IllegalCombinations(Collection[IllegalCombination]):
         return listed + sum(excluded)
 
 
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many legal combinations there are, counted or estimated."""
+
+    value: int
+    exact: bool = True
+
+    def __mul__(self, other: "Count") -> "Count":
+        return Count(self.value * other.value, self.exact and other.exact)
+
+    def __add__(self, other: "Count") -> "Count":
+        return Count(self.value + other.value, self.exact and other.exact)
+
+    def __str__(self) -> str:
+        """``4553``, or ``about 2.7e+10``."""
+        return f"{self.value:,}" if self.exact else f"about {float(self.value):.2g}"
+
+
+class CandidateSource(Protocol):
+    """The legal candidates of a problem that has more than can be listed."""
+
+    @property
+    def count(self) -> Count:
+        """How many there are."""
+
+    def draw(self, count: int, chance: random.Random) -> list[Candidate]:
+        """So many legal candidates at random, (nearly) all equally likely; some may be drawn
+        twice.
+        """
+
+    def neighbours(
+        self, candidate: Candidate, most: int, chance: random.Random
+    ) -> list[Candidate]:
+        """At most so many legal candidates that differ from one in a single parameter, the build or
+        the layout.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnumeratedSpace:
-    """The legal candidates of a setup, and the illegal ones with their reasons."""
+    """The legal candidates of a setup, and the illegal ones with their reasons.
+
+    Of a problem with more legal candidates than can be listed, ``legal`` holds some, drawn at
+    random, and ``sources`` gives others, by key of the problem.
+    """
 
     legal: list[Candidate]
     illegal: IllegalCombinations
+    sources: Mapping[str, CandidateSource] = field(default_factory=dict)
 
 
 class Workload(Protocol):

@@ -29,6 +29,7 @@ from autotune.domain.annotations import (
     Text,
 )
 from autotune.domain.misfit import Checked, Misfit, MisfitError
+from autotune.domain.parameter_domain import FlagSet, ParameterDomain
 from autotune.domain.program import ProgramConstraint, Template
 from autotune.errors import describe, nearest, one_of
 from autotune.files.config.file_fields import (
@@ -50,7 +51,7 @@ from autotune.files.parsing.yaml_document import Document, Keys
 
 T = TypeVar("T")
 
-_ATOMS = (*ATOMS, Template, ProgramConstraint)
+_ATOMS = (*ATOMS, Template, ProgramConstraint, ParameterDomain, FlagSet)
 LOST = object()
 """Stands for a value that has a fault."""
 _PLAIN = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}

@@ -4,8 +4,8 @@ Every constraint counts the combinations that it removes, so that an empty space
 with the constraint that removed the last one.
 """
 
-import math
-from collections.abc import Mapping
+import random
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from autotune.domain.parameter_values import same
@@ -13,52 +13,69 @@ from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program, ProgramConstraint
 from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError
+from autotune.workloads.program.legal_combinations import (
+    LegalCombinations,
+    NothingLegalError,
+    UndecidedError,
+)
 
+DRAWN = 2000
+"""Combinations of a space with more than can be listed that are drawn at the beginning."""
 LARGEST = 1_000_000
-"""Largest number of combinations of all parameters, forbidden ones included."""
+"""Combinations, forbidden ones included, that are looked at one by one to say why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterCombinations:
     """The combinations of a program's parameters for one problem and number of threads."""
 
+    space: LegalCombinations
     legal: tuple[Mapping[str, Value], ...]
-    """The baseline first, where it is legal."""
-    illegal: tuple[tuple[Mapping[str, Value], ProgramConstraint], ...]
-    """Combinations with the first constraint that each violates."""
+    """The baseline first, where it is legal; a few where there are too many to be listed."""
+
+    @property
+    def illegal_count(self) -> int:
+        """How many combinations a constraint forbids."""
+        return max(0, self.space.product - self.space.count.value)
+
+    def illegal(self) -> Iterator[tuple[Mapping[str, Value], ProgramConstraint]]:
+        """Combinations with the first constraint that each violates."""
+        for values in self.space.program.combinations():
+            violated = self.space.violated(values)
+            if violated is not None:
+                yield values, violated
 
 
 def sift(problem: ProgramProblem, threads: int) -> ParameterCombinations:
     """The combinations that fulfil all constraints, and those that do not.
 
-    Raises InputError, with the place of the constraint, if no combination is left, if a constraint
-    cannot be evaluated for a combination, and if there are too many combinations.
+    Raises InputError, with the place of the constraint, if no combination is left, or if a
+    constraint cannot be evaluated for a combination.
     """
     program = problem.program
-    total = math.prod(len(domain) for domain in program.parameters.values())
-    if total > LARGEST:
-        raise InputError(
-            Fault(
-                where=program.places.get("parameters", program.source),
-                found=f"{total} combinations of {len(program.parameters)} parameters",
-                expected=f"at most {LARGEST}",
-                hint="shorten their lists of values",
-            )
-        )
     arguments = {**problem.arguments, "threads": threads}
-    legal: list[Mapping[str, Value]] = []
-    illegal: list[tuple[Mapping[str, Value], ProgramConstraint]] = []
-    for values in program.combinations():
-        violated = _violated(program, values, arguments)
-        if violated is not None:
-            illegal.append((values, violated))
-        elif all(same(value, program.baseline[name]) for name, value in values.items()):
-            legal.insert(0, values)
-        else:
-            legal.append(values)
+    space = LegalCombinations(program, arguments)
+    try:
+        listed = space.listed
+        legal = _drawn(space, problem) if listed is None else listed
+    except UndecidedError as error:
+        raise InputError(_says_nothing(program, error)) from error
+    except NothingLegalError as error:
+        raise InputError(_nothing_found(problem, space)) from error
     if not legal:
         raise InputError(_nothing_left(problem, arguments))
-    return ParameterCombinations(legal=tuple(legal), illegal=tuple(illegal))
+    first = [v for v in legal if all(same(v[name], program.baseline[name]) for name in v)]
+    others = [values for values in legal if values not in first] if first else legal
+    return ParameterCombinations(space=space, legal=(*first, *others))
+
+
+def _drawn(space: LegalCombinations, problem: ProgramProblem) -> list[Mapping[str, Value]]:
+    """Some legal combinations, the baseline among them if it is legal."""
+    chance = random.Random(problem.label)
+    drawn = [space.draw(chance) for _ in range(DRAWN)]
+    baseline = problem.program.baseline
+    together = [*([dict(baseline)] if space.legal(baseline) else []), *drawn]
+    return list({tuple(values.items()): values for values in together}.values())
 
 
 def check_baseline(problem: ProgramProblem, threads: int) -> None:
@@ -76,24 +93,28 @@ def _violated(
     try:
         return program.violated(values, arguments)
     except ValueError as error:
-        pairs = ", ".join(f"{name} = {value!r}" for name, value in values.items())
-        raise InputError(
-            Fault(
-                where=_place(program, 0) if len(program.constraints) == 1 else program.source,
-                found=f"a constraint says nothing about {pairs}: {error}",
-                expected="true or false for every combination",
-                hint="conditions are read from left to right: u != null and u <= 8",
-            )
-        ) from error
+        raise InputError(_says_nothing(program, UndecidedError(values, error))) from error
+
+
+def _says_nothing(program: Program, error: UndecidedError) -> Fault:
+    pairs = ", ".join(f"{name} = {value!r}" for name, value in error.values.items())
+    return Fault(
+        where=_place(program, 0) if len(program.rules) == 1 else program.source,
+        found=f"a constraint says nothing about {pairs}: {error.reason}",
+        expected="true or false for every combination",
+        hint="conditions are read from left to right: u != null and u <= 8",
+    )
 
 
 def _place(program: Program, index: int) -> str:
-    return program.places.get(f"constraints.{index}", program.source)
+    if index < len(program.constraints):
+        return program.places.get(f"constraints.{index}", program.source)
+    return program.places.get("parameters", program.source)
 
 
 def _forbidden_baseline(problem: ProgramProblem, constraint: ProgramConstraint) -> Fault:
     program = problem.program
-    index = program.constraints.index(constraint)
+    index = program.rules.index(constraint)
     return Fault(
         where=program.places.get("baseline", program.source),
         found=f"the baseline is forbidden with {problem.size_name}: {constraint.words}",
@@ -102,32 +123,39 @@ def _forbidden_baseline(problem: ProgramProblem, constraint: ProgramConstraint) 
 
 
 def _nothing_left(problem: ProgramProblem, arguments: Mapping[str, Value]) -> Fault:
-    """The fault of an empty space: how many combinations each constraint removes."""
+    """The fault of an empty space: the constraint that takes the last combination, and how many
+    each removes where there are few enough to be counted.
+    """
     program = problem.program
-    every = [{**arguments, **values} for values in program.combinations()]
-    left, phrases, last = every, [], 0
-    for index, constraint in enumerate(program.constraints):
-        alone = sum(_forbids(constraint, values) for values in every)
-        phrases.append(f"{constraint.require.text!r} leaves out {alone}")
-        if left:
-            left = [values for values in left if not _forbids(constraint, values)]
-            last = index
-    text = program.constraints[last].require.text
+    space = LegalCombinations(program, arguments)
+    last = next(k for k in range(len(program.rules)) if space.contradictory(k + 1))
+    text = program.rules[last].require.text
     before = "alone" if last == 0 else "with those before it"
-    told_apart = any("threads" in rule.require.names for rule in program.constraints)
+    told_apart = any("threads" in rule.require.names for rule in program.rules)
     threads = f", threads = {arguments['threads']}" if told_apart else ""
     return Fault(
         where=_place(program, last),
-        found=f"the constraints leave nothing of {len(every)} combinations with"
+        found=f"the constraints leave nothing of {space.product} combinations with"
         f" {problem.size_name}{threads}: {text!r}, {before}, takes the last",
         expected="at least one combination that fulfils them all",
-        hint="; ".join(phrases),
+        hint="; ".join(_shares(space)) if space.product <= LARGEST else "",
     )
 
 
-def _forbids(constraint: ProgramConstraint, values: Mapping[str, Value]) -> bool:
-    """Whether the constraint forbids the values; False where it cannot be evaluated."""
-    try:
-        return not constraint.require.holds(values)
-    except ValueError:
-        return False
+def _nothing_found(problem: ProgramProblem, space: LegalCombinations) -> Fault:
+    """The fault of a space so large, and with so few legal combinations, that none was found."""
+    rules = "; ".join(repr(rule.require.text) for rule in space.program.rules)
+    return Fault(
+        where=_place(space.program, 0),
+        found=f"no legal combination was found among {space.product} with {problem.size_name}",
+        expected="constraints that more combinations fulfil",
+        hint=f"they are {rules}",
+    )
+
+
+def _shares(space: LegalCombinations) -> Iterator[str]:
+    """How many combinations each constraint forbids."""
+    every = list(space.program.combinations())
+    for number, rule in enumerate(space.program.rules):
+        alone = sum(space.forbids(number, values) for values in every)
+        yield f"{rule.require.text!r} leaves out {alone}"

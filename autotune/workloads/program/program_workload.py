@@ -3,7 +3,7 @@ them.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import product
@@ -22,7 +22,13 @@ from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
-from autotune.workloads.base import EnumeratedSpace, IllegalCombinations
+from autotune.workloads.base import (
+    CandidateSource,
+    EnumeratedSpace,
+    Exclusion,
+    IllegalCombination,
+    IllegalCombinations,
+)
 from autotune.workloads.layouts import execution_layouts, largest
 from autotune.workloads.program import model_route, program_space, program_words
 from autotune.workloads.program.measuring.command_line import (
@@ -34,6 +40,8 @@ from autotune.workloads.program.measuring.command_line import (
 )
 from autotune.workloads.program.measuring.program_measurer import ProgramMeasurer
 from autotune.workloads.program.program_needs import check_program
+from autotune.workloads.program.program_source import BuiltWay, ProgramSource
+from autotune.workloads.program.program_space import ParameterCombinations
 
 SCRIPT = "build-and-run.sh"
 """The file that builds and runs one candidate."""
@@ -120,31 +128,30 @@ class ProgramWorkload:
         layouts, or in all with this number of threads.
         """
         layouts = execution_layouts(self.setup, cores)
-        by_threads = any("threads" in c.require.names for c in self.program.constraints)
+        by_threads = any("threads" in rule.require.names for rule in self.program.rules)
         legal: list[Candidate] = []
-        illegal: list[tuple[str, AnyProblem, str]] = []
+        excluded: list[Exclusion] = []
+        sources: dict[str, CandidateSource] = {}
         for problem in self._problems():
-            sifted: dict[int, program_space.ParameterCombinations] = {}
+            sifted: dict[int, ParameterCombinations] = {}
+            ways: list[BuiltWay] = []
             for build, layout in product(self.setup.builds, layouts):
                 threads = layout.threads if by_threads else 0
-                if threads not in sifted:
+                new = threads not in sifted
+                if new:
                     sifted[threads] = program_space.sift(problem, threads)
-                    for values, constraint in sifted[threads].illegal:
-                        left_out = Candidate(
-                            variant=self._variant(values),
-                            problem=problem,
-                            build=build,
-                            layout=layout,
-                        )
-                        illegal.append((left_out.label, problem, constraint.words))
-                legal += [
-                    Candidate(
-                        variant=self._variant(values), problem=problem, build=build, layout=layout
-                    )
-                    for values in sifted[threads].legal
-                ]
+                combinations = sifted[threads]
+                way = BuiltWay(self._variant, problem, build, layout, combinations.space)
+                if new:
+                    excluded.append(_exclusion(combinations, way))
+                ways.append(way)
+                legal.extend(map(way.candidate, combinations.legal))
+            if any(way.space.listed is None for way in ways):
+                sources[problem.key] = ProgramSource(ways)
             program_space.check_baseline(problem, max(layout.threads for layout in layouts))
-        return EnumeratedSpace(legal=legal, illegal=IllegalCombinations(illegal))
+        return EnumeratedSpace(
+            legal=legal, illegal=IllegalCombinations((), excluded), sources=sources
+        )
 
     def _problems(self) -> list[ProgramProblem]:
         return [p for p in self.setup.problems if isinstance(p, ProgramProblem)]
@@ -230,3 +237,13 @@ class ProgramWorkload:
     def unpredicted(self, rankings: Sequence[Ranking], machine: Machine) -> str:
         """What happens without a model, and how to add one, in words; empty with a model."""
         return "" if self.predicted else program_words.unranked(self.program, rankings, machine)
+
+
+def _exclusion(combinations: ParameterCombinations, way: BuiltWay) -> Exclusion:
+    """The combinations that constraints forbid, named in one layout."""
+
+    def listing() -> Iterator[IllegalCombination]:
+        for values, constraint in combinations.illegal():
+            yield way.candidate(values).label, way.problem, constraint.words
+
+    return Exclusion(way.problem, combinations.illegal_count, listing)

@@ -96,7 +96,7 @@ class _Reader:
 
     def check_names(self, model: ProgramModel) -> None:
         """Check that formulas use only known names."""
-        names = [*self.program.arguments, *self.program.parameters]
+        names = [*self.program.arguments, *{**self.program.parameters, **self.program.domains}]
         for name, formula in model.where.items():
             if not NAME.fullmatch(name) or name in names or name in NAMES:
                 where = self.document.key(("model", "where", name))
@@ -115,10 +115,10 @@ class _Reader:
     # --- kerncraft ------------------------------------------------------------------------
 
     def _kerncraft(self, stated: KerncraftModel) -> KerncraftModel | None:
-        template = self._template(("kerncraft",), stated.file, self.program.parameters)
+        template = self._template(("kerncraft",), stated.file, self.program.domains)
         if template is None:
             return None
-        parameters = self.program.parameters
+        parameters = self.program.domains
         texts: dict[tuple[Value, ...], str] = {}
         for values in product(*(parameters[name] for name in template.names)):
             name = template.fill(dict(zip(template.names, values, strict=True)))
@@ -194,7 +194,11 @@ class _Reader:
         """The templates of the compiler's command line: the stated ones, else those of
         the build.
         """
-        program_names = {**self.program.parameters, **self.program.arguments}
+        program_names = {
+            **self.program.parameters,
+            **self.program.domains,
+            **self.program.arguments,
+        }
         if stated.compile:
             allowed = {**program_names, **dict.fromkeys(BUILD_PLACES)}
             for i, text in enumerate(stated.compile):

@@ -4,6 +4,15 @@ from collections.abc import Mapping
 
 import regex
 
+from autotune.domain.parameter_domain import (
+    LONGEST_ORDER,
+    Domain,
+    DomainKind,
+    FlagSet,
+    ParameterDomain,
+    flag_name,
+    orders,
+)
 from autotune.domain.parameter_values import within
 from autotune.domain.program import Command, ProgramConstraint, Template
 from autotune.errors import describe
@@ -107,9 +116,9 @@ def _plain(text: str) -> str:
 
 
 def domain(stated: object) -> tuple[Value, ...]:
-    """The values of a parameter: a list, or ``{from: 8, to: 64, step: 8}``, ``{..., times: 2}``."""
+    """Several values: one, a list, or a range such as ``{from: 8, to: 64, step: 8}``."""
     if isinstance(stated, dict):
-        return _steps(stated)
+        return _range(stated)
     values = tuple(value(v) for v in stated) if isinstance(stated, list) else (value(stated),)
     if not values:
         raise ValueError("no values")
@@ -119,11 +128,121 @@ def domain(stated: object) -> tuple[Value, ...]:
     return values
 
 
+def parameter(stated: object) -> Domain:
+    """What a parameter can be: see ``Program.parameters``."""
+    if not isinstance(stated, dict):
+        return ParameterDomain(values=domain(stated))
+    if "flags" in stated:
+        _only(stated, "flags")
+        return _flags(stated["flags"])
+    condition = stated.get("when")
+    if condition is not None and not isinstance(condition, str | bool):
+        raise ValueError(f"when: {describe(condition)} is not a condition such as mode == 'fast'")
+    text = str(condition).lower() if isinstance(condition, bool) else condition
+    when = None if text is None else Condition(text)
+    rest = {key: value for key, value in stated.items() if key != "when"}
+    if "ordered" in rest or "permutation" in rest:
+        kind: DomainKind = "ordered" if "ordered" in rest else "permutation"
+        _only(rest, kind)
+        return ParameterDomain(values=_named(rest[kind], kind), kind=kind, when=when)
+    if set(rest) == {"values"} and when is not None:
+        return ParameterDomain(values=domain(rest["values"]), when=when)
+    return ParameterDomain(values=_range(rest), when=when)
+
+
+def _only(stated: Mapping[str, object], key: str) -> None:
+    """ValueError where other keys stand beside one that stands alone."""
+    others = [other for other in stated if other != key]
+    if others:
+        raise ValueError(f"{others[0]} beside {key}: {key} stands alone")
+
+
+def _named(stated: object, kind: DomainKind) -> tuple[Value, ...]:
+    """The values of an ordered parameter, or all orders of the names of a permutation."""
+    if not isinstance(stated, list) or len(stated) < 2:
+        raise ValueError(f"{kind}: {describe(stated)} is not a list of at least two values")
+    if kind == "ordered":
+        return domain(stated)
+    names = [str(value(name)) for name in stated]
+    if len(set(names)) < len(names) or any("," in name for name in names):
+        raise ValueError("permutation: names without commas, each once")
+    if len(names) > LONGEST_ORDER:
+        raise ValueError(f"permutation: {len(names)} names; at most {LONGEST_ORDER} have an order")
+    return orders(names)
+
+
+def _flags(stated: object) -> FlagSet:
+    """Flags of a compiler: each a text, a list of texts that exclude one another, or a text before
+    values.
+    """
+    if not isinstance(stated, list) or not stated:
+        raise ValueError(f"flags: {describe(stated)} is not a list of flags")
+    flags: dict[str, tuple[str, ...]] = {}
+    for item in stated:
+        spellings = _spellings(item)
+        name = flag_name(spellings[0])
+        if name in flags:
+            raise ValueError(f"flags: {spellings[0]} is here twice")
+        flags[name] = spellings
+    return FlagSet(flags=flags)
+
+
+def _spellings(item: object) -> tuple[str, ...]:
+    if isinstance(item, dict) and len(item) == 1:
+        (head, values), *_ = item.items()
+        texts = [f"{head}{value(v)}" for v in (values if isinstance(values, list) else [values])]
+    else:
+        texts = [t for t in (item if isinstance(item, list) else [item]) if isinstance(t, str)]
+        if isinstance(item, list) and len(texts) < len(item):
+            texts = []
+    if not texts or not all(text.startswith("-") and len(text) > 1 for text in texts):
+        raise ValueError(f"flags: {describe(item)} is not a flag such as -funroll-loops")
+    if len(set(texts)) < len(texts):
+        raise ValueError(f"flags: {texts[0]} has a value twice")
+    return tuple(_plain(text) for text in texts)
+
+
+_FORMS = "{from: 8, to: 64, step: 8}, {..., times: 2} or {from: 0.1, to: 10.0, log: true}"
+_USUAL = 101
+"""Values of a range that has neither step nor factor."""
+
+
+def _range(stated: Mapping[str, object]) -> tuple[Value, ...]:
+    """The values of a range: whole numbers by step or factor, or numbers evenly spaced, on a
+    logarithmic scale if wanted; whole numbers where both ends are.
+    """
+    if not {"from", "to"} <= set(stated) <= {"from", "to", "step", "times", "values", "log"}:
+        raise ValueError(f"{', '.join(stated) or 'nothing'} is not of the form {_FORMS}")
+    if "step" in stated or "times" in stated:
+        return _steps(stated)
+    first, last = (_number(stated, key) for key in ("from", "to"))
+    count, log = stated.get("values", _USUAL), stated.get("log", False)
+    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= _STEPS:
+        raise ValueError(f"values: {describe(count)} is not a number of values from 2 to {_STEPS}")
+    if not isinstance(log, bool):
+        raise ValueError(f"log: {describe(log)} is neither true nor false")
+    if not first < last:
+        raise ValueError(f"these values never go from {first} to {last}: {_FORMS}")
+    if log and first <= 0:
+        raise ValueError(f"a logarithmic scale begins above 0, not at {first}")
+    shares = [k / (count - 1) for k in range(count)]
+    numbers = [first * (last / first) ** t if log else first + (last - first) * t for t in shares]
+    if isinstance(first, int) and isinstance(last, int):
+        return tuple(dict.fromkeys(round(number) for number in numbers))
+    return tuple(dict.fromkeys(float(f"{number:.6g}") for number in numbers))
+
+
+def _number(stated: Mapping[str, object], key: str) -> int | float:
+    number = value(stated[key])
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
+        raise ValueError(f"{key}: {describe(number)} is not a number")
+    return number
+
+
 def _steps(stated: Mapping[str, object]) -> tuple[Value, ...]:
-    form = "{from: 8, to: 64, step: 8} or {from: 8, to: 64, times: 2}"
     growth = [key for key in ("step", "times") if key in stated]
     if set(stated) != {"from", "to", *growth} or len(growth) != 1:
-        raise ValueError(f"{', '.join(stated) or 'nothing'} is not of the form {form}")
+        raise ValueError(f"{', '.join(stated) or 'nothing'} is not of the form {_FORMS}")
     numbers: dict[str, int] = {}
     for key, number in stated.items():
         if isinstance(number, bool) or not isinstance(number, int):
@@ -131,12 +250,13 @@ def _steps(stated: Mapping[str, object]) -> tuple[Value, ...]:
         numbers[key] = number
     first, last, by = numbers["from"], numbers["to"], numbers[growth[0]]
     if first > last or by < 1 or (growth == ["times"] and (by < 2 or first < 1)):
-        raise ValueError(f"these values never go from {first} to {last}: {form}")
+        raise ValueError(f"these values never go from {first} to {last}: {_FORMS}")
     values = [first]
     while (following := values[-1] + by if growth == ["step"] else values[-1] * by) <= last:
         values.append(following)
         if len(values) > _STEPS:
-            raise ValueError(f"more than {_STEPS} values")
+            hint = "{from: 1, to: 1000000, log: true, values: 200} takes some of them"
+            raise ValueError(f"more than {_STEPS} values: {hint}")
     return tuple(values)
 
 
@@ -200,9 +320,24 @@ def _constraint(stated: object) -> ProgramConstraint:
 
 _VALUE = {"type": ["string", "number", "boolean", "null"]}
 _WORDS = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 1}
-_GROWING = object_schema(
-    {name: {"type": "integer"} for name in ("from", "to", "step", "times")}, ["from", "to"]
-)
+_LIST = {"type": "array", "items": _VALUE}
+_RANGE = {
+    **{name: {"type": "number"} for name in ("from", "to")},
+    **{name: {"type": "integer"} for name in ("step", "times", "values")},
+    "log": {"type": "boolean"},
+}
+_GROWING = object_schema(_RANGE, ["from", "to"])
+_WHEN = {"when": {"type": ["string", "boolean"]}}
+_PARAMETER: dict[str, object] = {
+    "anyOf": [
+        *(_VALUE, _LIST),
+        object_schema({**_RANGE, **_WHEN}, ["from", "to"]),
+        object_schema({"values": {"anyOf": [_LIST, _GROWING]}, **_WHEN}, ["values", "when"]),
+        object_schema({"ordered": _LIST, **_WHEN}, ["ordered"]),
+        object_schema({"permutation": _LIST, **_WHEN}, ["permutation"]),
+        object_schema({"flags": {"type": "array"}}, ["flags"]),
+    ]
+}
 _REQUIRED = object_schema({name: {"type": "string"} for name in ("require", "reason")}, ["require"])
 
 NOTATIONS: dict[object, Notation] = {
@@ -227,8 +362,9 @@ NOTATIONS: dict[object, Notation] = {
     "domain": Notation(
         read=domain,
         stand_in=[0],
-        schema={"anyOf": [_VALUE, {"type": "array", "items": _VALUE}, _GROWING]},
+        schema={"anyOf": [_VALUE, _LIST, _GROWING]},
     ),
+    "parameter": Notation(read=parameter, stand_in=[0], schema=_PARAMETER),
     "command": Notation(read=_command, stand_in=["true"], schema=_WORDS),
     "commands": Notation(
         read=_commands, stand_in=["{output}"], schema=one_or_list(_WORDS, minItems=1)

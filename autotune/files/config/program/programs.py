@@ -6,12 +6,14 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.domain.metric import TIME
+from autotune.domain.parameter_domain import activated, flattened
 from autotune.domain.program import Program, digest
 from autotune.errors import nearest
 from autotune.files.config.facts import altered, draft, settle
 from autotune.files.config.program.program_models import complete_model
 from autotune.files.config.session import Session
 from autotune.files.parsing.yaml_document import Document, shown
+from autotune.language.constraint import Value
 
 SCHEMA = "autotune.program/1"
 LARGEST = 1 << 28
@@ -57,13 +59,26 @@ def _completed(document: Document, stated: Program, sources: Mapping[str, bytes]
         sources=tuple(sources),
         digest=digest(sources),
         folder=str(paths.absolute(folder / stated.folder)) if stated.folder else "",
-        baseline={
-            **{name: values[0] for name, values in stated.parameters.items()},
-            **stated.baseline,
-        },
+        baseline=_baseline(stated),
         model=None,
         places=document.places_by_text(),
     )
+
+
+def _baseline(stated: Program) -> dict[str, Value]:
+    """The stated values, and the first of every other parameter; none for those whose condition is
+    false.
+    """
+    first = {name: values[0] for name, values in flattened(stated.parameters).items()}
+    try:
+        return {
+            **activated(
+                stated.parameters, {**first, **stated.baseline}, stated.arguments, lambda v: v[0]
+            ),
+            **stated.baseline,
+        }
+    except ValueError:  # a condition that cannot be judged is refused where it stands
+        return {**first, **stated.baseline}
 
 
 def _sources(session: Session, document: Document, program: Program) -> dict[str, bytes]:

@@ -11,6 +11,7 @@ from autotune.language.constraint import Value
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.models.engines.reuse.line_constants import calibrated_costs
 from autotune.models.engines.reuse.line_cost import MEMORY, LineCosts
+from autotune.workloads.program.measuring.command_line import program_problem
 
 _FLOPS: Mapping[str, int] = {
     "SNB": 8, "IVB": 8, "HSW": 16, "BDW": 16, "SKX": 32, "CSX": 32, "ICL": 16, "ICX": 32, "SPR": 32,
@@ -40,10 +41,12 @@ class FormulaValues:
         key = (candidate.threads, candidate.placement)
         if key not in self._figures:
             self._figures[key] = self._machine(*key)
+        chosen = candidate.variant.parameters
         values = {
             **self._figures[key],
             **candidate.problem.arguments,
-            **candidate.variant.parameters,
+            **chosen,
+            **program_problem(candidate).program.sizes_of_sets(chosen),
         }
         for name, formula in (where or {}).items():
             self._check(formula, values)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.domain.problem import ProgramProblem
-from autotune.domain.program import Command, Program, digest, filled
+from autotune.domain.program import Command, Flags, Program, digest, filled
 from autotune.domain.variant import Build, Candidate, Value
 from autotune.measuring.conditions import quiet
 from autotune.toolchain import build_cache
@@ -106,7 +106,9 @@ class PreparedCommand:
         return {name: text for name, text in made.items() if text is not None}
 
 
-def places(candidate: Candidate, output: str, compiler: Compiler | None) -> dict[str, Value]:
+def places(
+    candidate: Candidate, output: str, compiler: Compiler | None
+) -> dict[str, Value | Flags]:
     """The values of the names in templates, except ``{flags}``."""
     problem = program_problem(candidate)
     return {
@@ -117,6 +119,7 @@ def places(candidate: Candidate, output: str, compiler: Compiler | None) -> dict
         "threads": candidate.threads,
         **problem.arguments,
         **candidate.variant.parameters,
+        **problem.program.present(candidate.variant.parameters),
     }
 
 

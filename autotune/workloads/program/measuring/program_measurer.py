@@ -434,7 +434,8 @@ def _rate_fault(program: Program, rate: str) -> Fault:
 def _out_of_bounds(candidate: Candidate, run: ProgramRun) -> str:
     """The first bound that a sample of a run violates, in words; empty if there is none."""
     problem = program_problem(candidate)
-    given = {**problem.arguments, **candidate.variant.parameters}
+    chosen = candidate.variant.parameters
+    given = {**problem.arguments, **chosen, **problem.program.sizes_of_sets(chosen)}
     for values in run.values[problem.program.warm_ups :]:
         beyond = printed_output.out_of_bounds(problem.program, {**given, **values})
         if beyond:

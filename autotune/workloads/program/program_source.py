@@ -1,0 +1,64 @@
+"""The candidates of a program that has more legal combinations than can be listed."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from autotune.domain.problem import ProgramProblem
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
+from autotune.workloads.base import Count
+from autotune.workloads.program.legal_combinations import LegalCombinations
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltWay:
+    """A build and a layout of a problem, with the combinations that are legal there."""
+
+    variant: Callable[[Mapping[str, Value]], Variant]
+    problem: ProgramProblem
+    build: Build
+    layout: ExecutionLayout
+    space: LegalCombinations
+
+    def candidate(self, values: Mapping[str, Value]) -> Candidate:
+        """The candidate with these parameter values."""
+        return Candidate(
+            variant=self.variant(values),
+            problem=self.problem,
+            build=self.build,
+            layout=self.layout,
+        )
+
+
+class ProgramSource:
+    """The legal candidates of a problem, drawn at random or near another one."""
+
+    def __init__(self, ways: Sequence[BuiltWay]) -> None:
+        self._ways = tuple(ways)
+
+    @property
+    def count(self) -> Count:
+        """How many there are, over all builds and layouts."""
+        return sum((way.space.count for way in self._ways), start=Count(0))
+
+    def draw(self, count: int, chance: random.Random) -> list[Candidate]:
+        """Legal candidates at random, (nearly) all equally likely; some may be drawn twice."""
+        weights = [way.space.count.value for way in self._ways]
+        ways = chance.choices(self._ways, weights, k=count)
+        return [way.candidate(way.space.draw(chance)) for way in ways]
+
+    def neighbours(
+        self, candidate: Candidate, most: int, chance: random.Random
+    ) -> list[Candidate]:
+        """At most so many legal candidates that differ from one in a single parameter, the build or
+        the layout.
+        """
+        values = candidate.variant.parameters
+        near: list[Candidate] = []
+        for way in self._ways:
+            if (way.build, way.layout) == (candidate.build, candidate.layout):
+                near += map(way.candidate, islice(way.space.neighbours(values, chance), most))
+            elif way.space.legal(values):
+                near.append(way.candidate(values))
+        return near[:most] if len(near) <= most else chance.sample(near, most)

@@ -4,7 +4,7 @@
 
 Of every table (one operation on one system, over ranks and sizes) the larger half of the numbers of
 ranks is hidden; curves are fitted to the rest and predict the hidden times. The tables are in
-``recorded/comm/ranks.csv.gz``:
+``recorded/comm/`` (sources: its README):
 
 simulated: Allgather, Barrier and the exchange with both neighbours on a ring by SimGrid 3.32 (SMPI,
 the algorithm selectors of four MPI libraries) on three clusters with one rank a node.
@@ -13,6 +13,9 @@ oversubscribed: measured by ``autotune comm bench`` on two cores by Open MPI 5 o
 over TCP, and with linear algorithms, in six launches. From 3 ranks on these take turns at the
 cores, which no curve of fewer ranks can know and which no candidate does: these rows show what the
 intervals do not cover.
+
+cluster: times of real clusters that others published (``clusters.csv.gz``): Allgather and Barrier
+of OSU Micro-Benchmarks on 1 to 128 nodes, with 1 to 128 ranks each. No width was set on them.
 
 file: files of samples (``comm bench``, or OSU and IMB output by ``comm import``).
 
@@ -38,7 +41,12 @@ from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, Re
 from autotune.results.report.text_table import columns
 from autotune.units import Bytes, Seconds
 
-RECORDED = Path(__file__).parent / "recorded/comm/ranks.csv.gz"
+FOLDER = Path(__file__).parent / "recorded/comm"
+RECORDED = FOLDER / "ranks.csv.gz"
+CLUSTERS = FOLDER / "clusters.csv.gz"
+BENCHMARKS = {"simulated": "imb", "cluster": "osu"}
+"""The benchmark of a kind of table: that of SimGrid exchanges on a ring, as IMB does. Others are
+``autotune``'s own."""
 Layout = tuple[int, int]
 """Nodes, and ranks on all of them."""
 
@@ -66,7 +74,7 @@ class HiddenTime:
 
 def print_scores(files: Sequence[Path]) -> None:
     """Coverage, width and error of hidden ranks, by half, kind and operation."""
-    recorded, others = _recorded(), _of_files(files)
+    recorded, others = _recorded(RECORDED), [*_recorded(CLUSTERS), *_of_files(files)]
     systems = sorted({(table.kind, table.system) for table in recorded})
     judged = {*systems[0::2], *((table.kind, table.system) for table in others)}
     hidden: dict[tuple[str, str, str], list[HiddenTime]] = {}
@@ -124,15 +132,15 @@ def _hidden(table: RankTable) -> Iterator[HiddenTime]:
                 yield HiddenTime(ratio, high / low, low <= measured <= high)
 
 
-def _recorded() -> list[RankTable]:
+def _recorded(path: Path) -> list[RankTable]:
     runs: dict[tuple[str, str, Operation], dict[Layout, RecordedRun]] = {}
-    with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             operation = next(name for name in OPERATIONS if name == row["operation"])
             layout = int(row["nodes"]), int(row["ranks"])
             table = runs.setdefault((row["kind"], row["table"], operation), {})
-            ring = "imb" if row["kind"] == "simulated" else "autotune"
-            run = BenchmarkRun(benchmark=ring, nodes=layout[0], ranks=layout[1])
+            benchmark = BENCHMARKS.get(row["kind"], "autotune")
+            run = BenchmarkRun(benchmark=benchmark, nodes=layout[0], ranks=layout[1])
             table.setdefault(layout, RecordedRun(run)).samples.append(
                 BenchmarkSample(
                     operation=operation,

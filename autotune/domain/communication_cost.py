@@ -75,6 +75,7 @@ def measured_cost(curves: Sequence[CostCurve], size: float, nodes: int, ranks: i
     scale = 1.0 if operation == "sparse" else steps(operation, ranks) / _steps_of(near)
     notes = _elsewhere(curves, scale, nodes, ranks)
     if (near.nodes, near.ranks) == (nodes, ranks):
+        curves = curves[:1]
         level = near.estimate(size)
         level = LogEstimate(level.value + math.log(scale), level.variance + near.launch_variance)
     else:
@@ -88,7 +89,7 @@ def measured_cost(curves: Sequence[CostCurve], size: float, nodes: int, ranks: i
         seconds=Seconds(seconds),
         interval=(low, high),
         extrapolated=bool(notes or outside),
-        notes=(*notes, *outside),
+        notes=(*notes, *outside, *_turns(curves)),
     )
 
 
@@ -175,6 +176,7 @@ def derived_cost(
             note,
             *_to_measure(basis, nodes, ranks),
             *_outside(basis, _SMALLEST if operation == "barrier" else size),
+            *_turns([basis]),
         ),
     )
 
@@ -217,6 +219,7 @@ def ring_cost(basis: CostCurve, operation: Operation, size: float, nodes: int, r
             note,
             *_to_measure(basis, nodes, ranks),
             *_outside(basis, _SMALLEST if operation == "barrier" else size),
+            *_turns([basis]),
         ),
     )
 
@@ -228,6 +231,17 @@ def _outside(curve: CostCurve, size: float) -> tuple[str, ...]:
     return (
         f"{curve.operation} of {size:.0f} B is extrapolated: the curve was measured from {low} to"
         f" {high} B",
+    )
+
+
+def _turns(curves: Sequence[CostCurve]) -> tuple[str, ...]:
+    """Which of the curves that a cost is taken from were measured with more ranks than cores."""
+    return tuple(
+        f"the {curve.operation} curve of {_layout(curve.nodes, curve.ranks)} was measured on"
+        f" {counted(curve.cores, 'core')} a node: its ranks took turns, as those of a layout with"
+        " enough cores do not"
+        for curve in curves
+        if curve.oversubscribed
     )
 
 

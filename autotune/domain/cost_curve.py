@@ -82,6 +82,8 @@ class CostCurve:
     repeats: Annotated[int, Bounds(least=0)] = 0
     """Independent launches that the curve was fitted to; 0: not known, and a stated ``residual``
     covers what launches differ by."""
+    cores: Annotated[int, Bounds(least=0)] = 0
+    """Of a node on which the curve was measured; 0: not known."""
     points: tuple[CurvePoint, ...] = ()
     """In ascending order of size; empty where they are not known."""
     source: str = ""
@@ -105,6 +107,8 @@ class CostCurve:
             raise ValueError("the segments of a curve must ascend")
         if self.repeats < 0:
             raise ValueError(f"{self.repeats} repeats are no number of launches")
+        if self.cores < 0:
+            raise ValueError(f"{self.cores} is no number of cores")
         if not 0 <= self.measured[0] <= self.measured[1]:
             raise ValueError(f"the measured sizes {self.measured} are not a range")
         low, high = self.residual
@@ -149,6 +153,13 @@ class CostCurve:
             return None
         bandwidth = self.segment(size).bandwidth
         return min(1.0, size / bandwidth / self.at(size)) if bandwidth else 0.0
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether the curve was measured with more ranks on a node than cores: its times include
+        waiting for a core.
+        """
+        return 0 < self.cores < self.ranks // self.nodes
 
     @property
     def launch_variance(self) -> float:

@@ -63,6 +63,7 @@ def within(least, most, nodes=0.0, ranks=0.0, level=0.0):
         ),
         ({"points": ((8, 1e-6), (8, 1e-6))}, "must ascend"),
         ({"points": ((8, 0.0),)}, "positive times"),
+        ({"cores": -1}, "no number of cores"),
     ],
 )
 def test_what_no_curve_can_be(change, words):
@@ -206,6 +207,20 @@ def test_another_number_of_ranks_is_scaled_as_the_formula_is():
     assert four.extrapolated
     assert "from the curve of 8 ranks on 8 nodes" in four.notes[0]
     assert network.cost("barrier", 0, 4, 4).seconds == pytest.approx(2 / 3 * ALPHA)
+
+
+def test_curves_of_ranks_that_took_turns_at_cores_are_named():
+    fair = curve("allgather", 1, 2, cores=2)
+    shared = curve("allgather", 1, 8, cores=2)
+    assert [c.oversubscribed for c in (fair, shared, curve("allgather", 1, 8))] == [0, 1, 0]
+    words = "the allgather curve of 8 ranks on 1 node was measured on 2 cores a node"
+    network = Network(curves=(fair, shared))
+    assert network.cost("allgather", 4096, 1, 2).notes == ()
+    for ranks in (4, 8):
+        assert words in network.cost("allgather", 4096, 1, ranks).notes[-1]
+    for basis in (curve("neighbour", 1, 8, cores=2), curve("pingpong", 1, 8, cores=2)):
+        derived = Network(curves=(basis,)).cost("allgather", 4096, 1, 8)
+        assert "took turns" in derived.notes[-1]
 
 
 def test_the_nearest_layout_wins_and_nodes_are_never_crossed():

@@ -171,6 +171,7 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         measured=(Bytes(int(points.x.min())), Bytes(int(points.x.max()))),
         residual=_residual(segments, as_measured),
         repeats=len(np.unique(points.repeat)),
+        cores=run.cores,
         points=_medians(points),
         source=_source(members),
     )

@@ -109,6 +109,7 @@ def test_oversubscribed_ranks_are_judged_by_the_cores_they_share():
     assert fair.contended(RUN)
     (found,) = curve_fit.fit([planted(line, run=run)])
     assert any("oversubscribed" in note for note in found.notes)
+    assert found.curve.oversubscribed
 
 
 def test_outliers_are_shown_with_their_reason_and_do_not_bend_the_curve():

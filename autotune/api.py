@@ -19,7 +19,7 @@ from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
 from autotune.domain.setup import Setup
 from autotune.files import codec
-from autotune.progress import Progress
+from autotune.progress import Progress, silent
 from autotune.results.documents import study_document
 from autotune.workloads.base import Workload
 from autotune.workloads.shipped import workload_of
@@ -83,14 +83,14 @@ def predict(
 
     ``engines``: those to use; by default the engine of the setup.
     """
-    return PredictionResult(ranked_space.rank_space(_workload(setup), _silent, engines))
+    return PredictionResult(ranked_space.rank_space(_workload(setup), silent, engines))
 
 
 def rank(
     setup: Workload | Setup | str | Path, *, engines: Sequence[str] | None = None
 ) -> RankResult:
     """Rank the candidates of each problem by predicted time."""
-    return RankResult(ranked_space.rank_space(_workload(setup), _silent, engines))
+    return RankResult(ranked_space.rank_space(_workload(setup), silent, engines))
 
 
 def tune(
@@ -105,17 +105,13 @@ def tune(
     ``setup``: a config file, a setup, or a workload of your own.
     """
     chosen = options or StudyOptions()
-    return StudyResult(tune_flow.tune(_workload(setup), chosen, store, progress or _silent))
+    return StudyResult(tune_flow.tune(_workload(setup), chosen, store, progress or silent))
 
 
 def _workload(setup: Workload | Setup | str | Path) -> Workload:
     if isinstance(setup, str | Path):
         return ranked_space.load(Path(setup))
     return workload_of(setup) if isinstance(setup, Setup) else setup
-
-
-def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
-    """A progress that shows nothing."""
 
 
 def _frame(rows: list[dict[str, object]]) -> "pandas.DataFrame":

@@ -14,6 +14,10 @@ class Progress(Protocol):
         """
 
 
+def silent(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Reports nothing, where nobody watches."""
+
+
 @dataclass(slots=True)
 class Clock:
     """The wall time of a run by stage, in seconds."""

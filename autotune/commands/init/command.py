@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autotune.commands.options import Json, command, command_options
-from autotune.commands.output import document
+from autotune.commands.output import TerminalProgress, document
 
 if TYPE_CHECKING:
     pass
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 EXAMPLE = (
     "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
     " tuning/matmul-tune.yaml; with the program's own command line:"
-    " autotune init ./solver -- 4096 --steps 10"
+    " autotune init ./solver -- 4096 --steps 10; to tune the options of the compiler:"
+    " autotune init --flags gcc examples/flags/kernels.c"
 )
 
 
@@ -35,6 +36,15 @@ class InitOptions:
         str | None,
         typer.Option(help="What it is called. Default: the program's name without its ending."),
     ] = None
+    flags: Annotated[
+        str | None,
+        typer.Option(
+            "--flags",
+            metavar="COMPILER",
+            help="Vary the options of gcc (g++, gfortran) that optimise, beside -O3 -march=native:"
+            " those that it lists and accepts and that change no result.",
+        ),
+    ] = None
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False
     json: Json = False
 
@@ -43,14 +53,16 @@ class InitOptions:
 def init(options: InitOptions) -> None:
     """Describe a program for tuning, from its source text.
 
-    Writes a first description and a config that tunes it; nothing is run.
+    Writes a first description and a config that tunes it; the program is not run.
 
     Parameters are its macros with defaults (#ifndef BI, #define BI 64), the macros that it tests
-    (#ifdef), and the schedule of OpenMP. Places that need a second look are marked in the files.
+    (#ifdef), the schedule of OpenMP, and with --flags the options of its compiler. Places that
+    need a second look are marked in the files.
     """
     from autotune.commands.init import text
     from autotune.commands.init.flow import ConfigRequest, write
 
+    progress = TerminalProgress()
     written = write(
         ConfigRequest(
             program=options.program,
@@ -58,8 +70,11 @@ def init(options: InitOptions) -> None:
             folder=options.output,
             name=_name(options.name),
             force=options.force,
-        )
+            flags=options.flags,
+        ),
+        progress,
     )
+    progress.close()
     if options.json:
         document(written)
     else:

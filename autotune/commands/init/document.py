@@ -1,7 +1,7 @@
 """The document of ``autotune init``: a first description of a program and a first config."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -31,6 +31,10 @@ class InitDocument:
     compiler: str
     """Empty: nothing is compiled."""
     parameters: Mapping[str, tuple[Value, ...]]
+    options: tuple[tuple[str, ...], ...] = ()
+    """The spellings of each option of the compiler that is varied; empty without --flags."""
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Reason to the options of the compiler that are not varied."""
     combinations: int
     fill_in: tuple[ReviewNote, ...]
     """Places to fill in before the tuner can do something useful."""

@@ -13,6 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from autotune import paths
+from autotune.commands.init.flag_draft import FlagDraft
 from autotune.commands.init.source_scan import COMPILED, SourceScan
 from autotune.domain.program import METRICS_OF_ALL, RUN_PLACES
 
@@ -26,6 +27,19 @@ _COMPILERS = {
     "Fortran": ("gfortran", "flang"),
 }
 _MPI_COMPILERS = {"C": "mpicc", "C++": "mpicxx", "Fortran": "mpifort"}
+BASE = ("-O3", "-march=native")
+"""Flags of the compiler in a first config."""
+_USUAL = (
+    "selection: {top: 5, random: 4, baseline: true, seed: 1}",
+    "search: {budget: 30}",
+    "measuring: {rounds: 4, samples: 2}",
+)
+_OF_OPTIONS = (
+    "selection: {top: 1, random: 12, baseline: true, seed: 1}",
+    "search: {budget: 100}",
+    "measuring: {rounds: 3, samples: 1}",
+)
+"""How a first config measures: of a few parameters, and of many options of a compiler."""
 _MOST = 10_000
 """Combinations that a first config has at most."""
 
@@ -41,6 +55,8 @@ class Draft:
     given: tuple[str, ...]
     """Its command line, as far as it is told."""
     seen: SourceScan
+    options: FlagDraft | None = None
+    """The options of the compiler that are to be tried; None: those of the source alone."""
     compiler: str = ""
     parameters: dict[str, tuple[Plain, ...]] = field(default_factory=dict)
     baseline: dict[str, Plain] = field(default_factory=dict)
@@ -63,7 +79,9 @@ class Draft:
             self.environment["OMP_SCHEDULE"] = f"{{{self._vary('schedule', values)}}}"
         if self.seen.mpi:
             self.remarks[self._vary("ranks", (1, 2))] = f"{LOOK_AT}numbers of MPI processes"
-        if not self.parameters:
+        if self.options is not None:
+            self.flags.append(f"{{{self._free(self.options.name)}}}")
+        elif not self.parameters:
             self._nothing_varies()
         while _combinations(self.parameters) > _MOST:
             self._shorten()
@@ -112,6 +130,8 @@ class Draft:
     def _compiler(self) -> str:
         if self.seen.mpi:
             return _MPI_COMPILERS[self.seen.language]
+        if self.options is not None:
+            return self.options.compiler
         compilers = _COMPILERS[self.seen.language]
         return next((compiler for compiler in compilers if shutil.which(compiler)), compilers[0])
 
@@ -173,7 +193,10 @@ class Draft:
             lines += [f"size: {self.size}"]
         lines += [f"threads: {self._threads()}", "", "parameters:"]
         lines += self._entries({k: list(v) for k, v in self.parameters.items()})
-        lines += [f"baseline: {_mapped(self.baseline)}", "", *self._readings()]
+        if self.options is not None:
+            lines += self.options.lines(self._free(self.options.name))
+        lines += [f"baseline: {_mapped(self.baseline)}"] if self.baseline else []
+        lines += ["", *self._readings()]
         return "\n".join(lines) + "\n"
 
     def config(self, name: str) -> str:
@@ -192,15 +215,13 @@ class Draft:
             lines += [
                 "# Every candidate is built and measured with each of these.",
                 "builds:",
-                f"  - {{compiler: {_quoted(self.compiler)}, flags: [-O3, -march=native]}}",
+                f"  - {{compiler: {_quoted(self.compiler)}, flags: [{', '.join(BASE)}]}}",
             ]
         if self._threads() == "openmp":
             lines += ["threads: [1, all]"]
         lines += [
             "",
-            "selection: {top: 5, random: 4, baseline: true, seed: 1}",
-            "search: {budget: 30}",
-            "measuring: {rounds: 4, samples: 2}",
+            *(_OF_OPTIONS if self.options is not None else _USUAL),
             f"limits: {{compile: 60 s, run: 60 s}}  {LOOK_AT}a run that takes longer is ended",
         ]
         return "\n".join(lines) + "\n"

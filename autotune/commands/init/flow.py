@@ -4,6 +4,7 @@ Both files can be loaded without changes. What could not be seen is marked ``FIL
 guessed ``LOOK AT``.
 """
 
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -12,10 +13,12 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.commands.init.document import InitDocument, ReviewNote
-from autotune.commands.init.first_draft import FILL_IN, LOOK_AT, Draft
-from autotune.commands.init.source_scan import COMPILED, scan_source
-from autotune.errors import Fault, InputError, nearest
+from autotune.commands.init.first_draft import BASE, FILL_IN, LOOK_AT, Draft
+from autotune.commands.init.flag_draft import FlagDraft, tried_options
+from autotune.commands.init.source_scan import COMPILED, SourceScan, scan_source
+from autotune.errors import Fault, InputError, nearest, one_of
 from autotune.files import config
+from autotune.progress import Progress, silent
 from autotune.workloads.program.program_workload import ProgramWorkload
 
 
@@ -31,12 +34,15 @@ class ConfigRequest:
     """Empty: that of the program."""
     force: bool = False
     """Replace files that are there."""
+    flags: str | None = None
+    """The compiler whose options are tried and varied; None: none are."""
 
 
-def write(request: ConfigRequest) -> InitDocument:
+def write(request: ConfigRequest, progress: Progress = silent) -> InitDocument:
     """Write ``NAME.yaml`` and ``NAME-tune.yaml`` into a folder; the program is not run.
 
-    Raises InputError if the file is not a program, or if an output file exists already.
+    Raises InputError if the file is not a program, if an output file exists already, or for
+    options of a compiler that cannot be listed or of a program that is not compiled.
     """
     path = request.program
     if not path.is_file():
@@ -66,7 +72,8 @@ def write(request: ConfigRequest) -> InitDocument:
     name = name or "program"
     files = (request.folder / f"{name}.yaml", request.folder / f"{name}-tune.yaml")
     _check_free(files, force=request.force)
-    draft = Draft(path, request.folder, request.given, seen)
+    options = _options(request.flags, seen, progress)
+    draft = Draft(path, request.folder, request.given, seen, options)
     texts = (draft.program(name), draft.config(name))
     request.folder.mkdir(parents=True, exist_ok=True)
     for file, text in zip(files, texts, strict=True):
@@ -82,10 +89,27 @@ def write(request: ConfigRequest) -> InitDocument:
         seen=seen,
         compiler=draft.compiler,
         parameters=draft.parameters,
-        combinations=sum(1 for _ in program.combinations()),
+        options=options.options if options else (),
+        left_out=options.left_out if options else {},
+        combinations=math.prod(map(len, program.domains.values())),
         fill_in=marks[FILL_IN],
         look_at=marks[LOOK_AT],
     )
+
+
+def _options(name: str | None, seen: SourceScan, progress: Progress) -> FlagDraft | None:
+    """The options of a compiler that build a program of this language; None without its name."""
+    if name is None:
+        return None
+    if seen.language not in COMPILED:
+        raise InputError(
+            Fault(
+                where="--flags",
+                found=f"the program is {seen.language}: nothing is compiled",
+                expected=f"a source file of {one_of(COMPILED)}",
+            )
+        )
+    return tried_options(name, seen.language, BASE, progress)
 
 
 def _check_free(files: Sequence[Path], *, force: bool) -> None:

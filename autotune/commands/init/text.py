@@ -4,6 +4,10 @@ import shlex
 
 from autotune.commands.init.document import InitDocument
 from autotune.units import counted
+from autotune.workloads.base import Count
+
+_READABLE = 1_000_000
+"""Larger numbers are shown as powers of ten."""
 
 
 def text(document: InitDocument) -> str:
@@ -20,11 +24,23 @@ def text(document: InitDocument) -> str:
     facts.append("prints its time" if scan.time else rate)
     facts.append("prints a check value" if scan.check else "no check value")
     lines.append(f"  {', '.join(facts)}")
-    noun = "value" if len(document.parameters) == 1 else "combination"
-    combinations = counted(document.combinations, noun)
-    lines.append(f"  {combinations} of {', '.join(document.parameters)}")
+    lines += _varied(document)
     for title, notes in (("to fill in:", document.fill_in), ("to look at:", document.look_at)):
         if notes:
             lines += [title, *(f"  {note.file}:{note.line}  {note.text}" for note in notes)]
     lines.append(f"then: autotune tune {shlex.quote(str(document.config))}")
     return "\n".join(lines)
+
+
+def _varied(document: InitDocument) -> list[str]:
+    """What varies, in how many combinations, and the options of the compiler that do not."""
+    names = [*document.parameters]
+    if document.options:
+        names.append(f"{counted(len(document.options), 'option')} of {document.compiler}")
+    noun = "value" if len(names) == 1 and not document.options else "combination"
+    number = Count(document.combinations, exact=document.combinations < _READABLE)
+    plural = "" if document.combinations == 1 else "s"
+    lines = [f"  {number} {noun}{plural} of {', '.join(names)}"]
+    for reason, flags in document.left_out.items():
+        lines.append(f"  left out, {reason}: {', '.join(flags)}")
+    return lines

@@ -32,7 +32,7 @@ from autotune.errors import Fault, InputError, StoreError, WorkFailed
 from autotune.files.store import MAP, RunFacts, RunRecord, Store
 from autotune.measuring.candidates.base import Measurer
 from autotune.measuring.conditions.host_lock import HostLock
-from autotune.progress import Clock, Progress
+from autotune.progress import Clock, Progress, silent
 from autotune.tuning import Bench, Chosen, TuningPlan, tune_problem
 from autotune.tuning.maps.explore import Aim, Explorer
 from autotune.tuning.maps.finish import Facts, finish
@@ -298,7 +298,7 @@ class _VisitLoop:
         bench = Bench(
             measurer=self.measurer,
             journal=self.journal,
-            progress=_silent,
+            progress=silent,
             clock=self.clock,
             lock=HostLock(self.work.progress, self.work.deadline),
         )
@@ -385,7 +385,3 @@ def _costs(grid: MapGrid, setup: Setup) -> list[float]:
         step = min(times, default=0.0)
         costs.append(1.0 + m.rounds * (m.samples + 2) * max(m.min_sample, step))
     return costs
-
-
-def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
-    """A progress that shows nothing: the stages of a single visit are too short."""

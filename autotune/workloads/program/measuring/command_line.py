@@ -16,6 +16,7 @@ from autotune.measuring.conditions import quiet
 from autotune.toolchain import build_cache
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
+from autotune.toolchain.refused_flags import named_refusals
 
 
 def program_problem(candidate: Candidate) -> ProgramProblem:
@@ -68,8 +69,9 @@ class ProgramBuilder:
             return [filled(command, values, flags) for command in program.build]
 
         built = build_cache.by_commands(parts, commands, self.limit)
+        detail = "\n".join(filter(None, (named_refusals(built.detail), built.detail)))
         return ProgramBuild(
-            key=built.key, output=built.executable, detail=built.detail, provenance=provenance
+            key=built.key, output=built.executable, detail=detail, provenance=provenance
         )
 
     def ready(self, candidate: Candidate, key: str) -> "PreparedCommand | None":

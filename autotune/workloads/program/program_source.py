@@ -62,3 +62,10 @@ class ProgramSource:
             elif way.space.legal(values):
                 near.append(way.candidate(values))
         return near[:most] if len(near) <= most else chance.sample(near, most)
+
+    def changed(self, candidate: Candidate, values: Mapping[str, Value]) -> Candidate | None:
+        """A candidate with other values of all parameters; None where they are not legal."""
+        for way in self._ways:
+            if (way.build, way.layout) == (candidate.build, candidate.layout):
+                return way.candidate(values) if way.space.legal(values) else None
+        return None

@@ -4,6 +4,7 @@ Both files can be loaded without changes. What could not be seen is marked ``FIL
 guessed ``LOOK AT``.
 """
 
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -82,7 +83,7 @@ def write(request: ConfigRequest) -> InitDocument:
         seen=seen,
         compiler=draft.compiler,
         parameters=draft.parameters,
-        combinations=sum(1 for _ in program.combinations()),
+        combinations=math.prod(map(len, program.domains.values())),
         fill_in=marks[FILL_IN],
         look_at=marks[LOOK_AT],
     )

@@ -77,7 +77,7 @@ def orders(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def flattened(parameters: Mapping[str, Domain]) -> dict[str, tuple[Value, ...]]:
-    """The values of every parameter; a set of flags is a parameter per flag, absent (null) first."""
+    """The values of every parameter; each flag of a set is one, absent (null) first."""
     domains: dict[str, tuple[Value, ...]] = {}
     for name, domain in parameters.items():
         if isinstance(domain, FlagSet):

@@ -206,9 +206,7 @@ class Program:
     """Python packages that it needs, each with the command that installs it."""
     arguments: Mapping[str, Given] = field(default_factory=dict)
     """What a problem may set, with defaults."""
-    parameters: Annotated[
-        Mapping[str, Annotated[Domain, InNotation("parameter")]], Bounds(least=1)
-    ]
+    parameters: Annotated[Mapping[str, Annotated[Domain, InNotation("parameter")]], Bounds(least=1)]
     """What varies: a list of values; whole numbers ``{from: 1, to: 64, times: 2}`` or ``step``;
     numbers ``{from: 0.1, to: 10.0, log: true}``; ``{ordered: [low, high]}``; ``{permutation: [i, j,
     k]}``; ``{flags: [-funroll-loops, {-falign-loops=: [16, 32]}]}``. With ``when: condition`` (and
@@ -274,7 +272,9 @@ class Program:
             if isinstance(domain, ParameterDomain) and domain.when is not None:
                 text = domain.when.text
                 absent = f"({name} == null)"
-                whole = f"({text}) or {absent}" if None in domain.values else f"({text}) != {absent}"
+                whole = (
+                    f"({text}) or {absent}" if None in domain.values else f"({text}) != {absent}"
+                )
                 yield ProgramConstraint(
                     require=Condition(whole), reason=f"{name} has a value only when {text}"
                 )
@@ -324,15 +324,12 @@ class Program:
         sections = {"parameters": self.parameters, "arguments": self.arguments}
         for name, flag_set in self.parameters.items():
             taken = {*self.parameters, *self.arguments} | {
-                flag
-                for other, flags in self.flag_sets.items()
-                for flag in flags
-                if other != name
+                flag for other, flags in self.flag_sets.items() for flag in flags if other != name
             }
-            for flag in flag_set.flags if isinstance(flag_set, FlagSet) else ():
+            flags = flag_set.flags if isinstance(flag_set, FlagSet) else {}
+            for flag, spellings in flags.items():
                 if flag in taken or flag in RUN_PLACES or not NAME.fullmatch(flag):
-                    found = f"the flag {flag_set.flags[flag][0]} is called {flag} here, which is"
-                    found += " taken, or no name"
+                    found = f"the flag {spellings[0]} is called {flag} here: taken, or no name"
                     yield Misfit(("parameters", name), found, "flags with names of their own")
         for section, names in sections.items():
             for name in names:

@@ -397,6 +397,8 @@ class Variant:
     """Digest of what the skeleton computes."""
     transformations: tuple[Transformation, ...]
     parameters: Mapping[str, Value]
+    coordinates: Mapping[str, Value] = field(default_factory=dict, compare=False, repr=False)
+    """What a search sees in their place, by name; empty: the values themselves."""
 
     @property
     def label(self) -> str:

@@ -169,7 +169,9 @@ def _interval(ends: Iterable[float]) -> Possible:
     return Possible(None, min(numbers), max(numbers))
 
 
-def _moved(found: Possible, function: Callable[[float], float], *, falling: bool = False) -> Possible:
+def _moved(
+    found: Possible, function: Callable[[float], float], *, falling: bool = False
+) -> Possible:
     """A function that rises (or falls) everywhere, of what is possible."""
     if not _numeric(found):
         return ANYTHING
@@ -242,7 +244,9 @@ def _call(name: str, arguments: Sequence[_Bounded]) -> _Bounded:
 def _comparison(left: ast.expr, op: ast.cmpop, right: ast.expr) -> _Bounded:
     if isinstance(op, ast.In | ast.NotIn):
         assert isinstance(right, ast.Tuple | ast.List), "checked when the condition was made"
-        return _membership(_bounded(left), [_bounded(e) for e in right.elts], isinstance(op, ast.In))
+        return _membership(
+            _bounded(left), [_bounded(e) for e in right.elts], isinstance(op, ast.In)
+        )
     first, second = _bounded(left), _bounded(right)
     if isinstance(op, ast.Eq | ast.NotEq):
         return _membership(first, [second], isinstance(op, ast.Eq))

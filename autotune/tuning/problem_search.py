@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from autotune.domain.ranking import Ranking
@@ -77,8 +77,8 @@ class ProblemSearch:
     waiting: set[str] = field(default_factory=set)
     """Candidates that are being built or timed."""
     _begun: float = field(default_factory=lambda: time.monotonic())
-    _predictions: Mapping[str, Prediction] = field(init=False)
-    _candidates: Mapping[str, Candidate] = field(init=False)
+    _predictions: dict[str, Prediction] = field(init=False)
+    _candidates: dict[str, Candidate] = field(init=False)
 
     def __post_init__(self) -> None:
         entries = {e.candidate.identity: e for e in self.task.ranking.entries}
@@ -200,6 +200,9 @@ class ProblemSearch:
         identity = proposal.candidate.identity
         gain = proposal.expected_improvement
         self.proposed = None if math.isnan(gain) else gain
+        self._candidates.setdefault(identity, proposal.candidate)
+        if proposal.prediction is not None:
+            self._predictions.setdefault(identity, proposal.prediction)
         prediction = self._predictions[identity]
         why = f"step {self.step}: {proposal.why}"
         self.publish(

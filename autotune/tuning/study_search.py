@@ -114,6 +114,10 @@ class StudySearch:
         if self.mirror:
             self.mirror.end(row, outcome, measurement.status if measurement else "not run")
 
+    def claim(self, candidate: Candidate) -> None:
+        """Note that a candidate is being measured, so that it is not proposed."""
+        self._search.claim(self._rows[candidate.identity])
+
     def finished(self, problem: int) -> str | None:
         """Why the search of a problem has ended; None while it is worth continuing."""
         return self._search.finished(problem)
@@ -247,7 +251,7 @@ def parameters(candidate: Candidate) -> Mapping[str, Setting]:
     """All settings that distinguish a candidate: its variant, build, layout and problem."""
     problem = candidate.problem
     return {
-        **candidate.variant.parameters,
+        **(candidate.variant.coordinates or candidate.variant.parameters),
         "compiler": candidate.build.compiler,
         "flags": " ".join(candidate.build.flags),
         "threads": candidate.threads,

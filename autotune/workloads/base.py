@@ -66,7 +66,7 @@ class IllegalCombinations(Collection[IllegalCombination]):
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many legal combinations there are, counted or estimated."""
+    """How many legal combinations there are, or how many there are at least."""
 
     value: int
     exact: bool = True
@@ -78,8 +78,9 @@ class Count:
         return Count(self.value + other.value, self.exact and other.exact)
 
     def __str__(self) -> str:
-        """``4553``, or ``about 2.7e+10``."""
-        return f"{self.value:,}" if self.exact else f"about {float(self.value):.2g}"
+        """``4,553``, ``2.7e+10``, or ``more than 50,000``."""
+        number = f"{self.value:,}" if self.value < 1e9 else f"{float(self.value):.2g}"
+        return number if self.exact else f"more than {number}"
 
 
 class CandidateSource(Protocol):
@@ -94,9 +95,7 @@ class CandidateSource(Protocol):
         twice.
         """
 
-    def neighbours(
-        self, candidate: Candidate, most: int, chance: random.Random
-    ) -> list[Candidate]:
+    def neighbours(self, candidate: Candidate, most: int, chance: random.Random) -> list[Candidate]:
         """At most so many legal candidates that differ from one in a single parameter, the build or
         the layout.
         """

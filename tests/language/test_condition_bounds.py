@@ -77,6 +77,6 @@ def test_wide_domains_are_bounded_by_their_ends():
 
 
 def test_texts_and_numbers_are_never_compared_by_their_ends():
-    mixed = among(tuple([*range(100), "none"]))
+    mixed = among((*range(100), "none"))
     assert BoundedCondition(Condition("a < 1000")).decided({"a": mixed}) is None
     assert BoundedCondition(Condition("a == 'none'")).decided({"a": mixed}) is None

@@ -6,9 +6,6 @@ from autotune.commands.init.document import InitDocument
 from autotune.units import counted
 from autotune.workloads.base import Count
 
-_READABLE = 1_000_000
-"""Larger numbers are shown as powers of ten."""
-
 
 def text(document: InitDocument) -> str:
     """The files written, what was found in the program, and the places to check."""
@@ -38,7 +35,7 @@ def _varied(document: InitDocument) -> list[str]:
     if document.options:
         names.append(f"{counted(len(document.options), 'option')} of {document.compiler}")
     noun = "value" if len(names) == 1 and not document.options else "combination"
-    number = Count(document.combinations, exact=document.combinations < _READABLE)
+    number = Count(document.combinations)
     plural = "" if document.combinations == 1 else "s"
     lines = [f"  {number} {noun}{plural} of {', '.join(names)}"]
     for reason, flags in document.left_out.items():

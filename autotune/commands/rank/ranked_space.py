@@ -17,6 +17,7 @@ from autotune.progress import Clock, Progress
 from autotune.workloads.base import EnumeratedSpace, Workload
 from autotune.workloads.capacity import candidates_on, capacity_notes
 from autotune.workloads.layouts import execution_layouts
+from autotune.workloads.promising import promising
 from autotune.workloads.shipped import workload_of
 
 
@@ -80,12 +81,15 @@ def rank_space(
     for name in wanted:
         try:
             with workload.predictor(name, machine, progress) as engine:
-                predictions = engine.predict(enumerated.legal)
+                legal, predictions = promising(
+                    enumerated, engine.predict, setup.selection.seed if workload.predicted else None
+                )
         except InputError as error:
             if len(wanted) == 1:
                 raise
-            predictions = [_no_prediction(name, error)] * len(enumerated.legal)
-        rankings += rank(enumerated.legal, predictions)
+            legal = enumerated.legal
+            predictions = [_no_prediction(name, error)] * len(legal)
+        rankings += rank(legal, predictions)
     clock.timed("predict", started)
     return RankedSpace(
         workload=workload,

@@ -12,6 +12,8 @@ from autotune.results.report.text_table import columns
 from autotune.units import counted
 from autotune.workloads.base import EnumeratedSpace
 
+_LISTED = 1_000_000
+"""Illegal combinations that are listed at most."""
 _ROUTES = ("in-core by", "the build")
 """Beginnings of notes on the route of the in-core time and on builds."""
 
@@ -22,8 +24,13 @@ def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
     """
     lines = [candidate.id for candidate in enumerated.legal]
     candidates = counted(len(enumerated.legal), "candidate")
-    lines.append(f"{candidates}, {len(enumerated.illegal)} illegal")
-    if illegal and enumerated.illegal:
+    lines.append(f"{candidates}, {enumerated.illegal.count:,} illegal")
+    for key, source in enumerated.sources.items():
+        label = next(c.problem.label for c in enumerated.legal if c.problem.key == key)
+        lines.append(f"{label}: drawn at random from {source.count} legal candidates")
+    if illegal and enumerated.illegal.count > _LISTED:
+        lines.append(f"more than {_LISTED:,} illegal ones are not listed")
+    elif illegal and enumerated.illegal:
         combinations = [(label, why) for label, _, why in enumerated.illegal]
         lines.append(columns(combinations))
         reasons = Counter(why for _, why in combinations).most_common()
@@ -55,7 +62,7 @@ def rankings(
             for e in entries
         ]
         head = (
-            f"{ranking.problem.label}: {counted(len(ranking.entries), 'candidate')}"
+            f"{ranking.problem.label}: {_how_many(ranking, enumerated)}"
             f" on {machine.name}, time per step predicted by engine {ranking.engine}"
         )
         if illegal := enumerated.illegal.of(ranking.problem):
@@ -68,6 +75,13 @@ def rankings(
             tail += f"\n~ not told apart from the first: {close - 1} of the others"
         blocks.append(f"{head}\n{columns(rows, right=(0, 1))}{tail}")
     return "\n\n".join(blocks)
+
+
+def _how_many(ranking: Ranking, enumerated: EnumeratedSpace) -> str:
+    """The number of candidates in words, and of how many they are."""
+    source = enumerated.sources.get(ranking.problem.key)
+    beyond = f" of {source.count} legal ones" if source else ""
+    return f"{counted(len(ranking.entries), 'candidate')}{beyond}"
 
 
 def routes(rankings: Sequence[Ranking]) -> str:

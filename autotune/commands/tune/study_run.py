@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import baseline, evaluations, tasks
+from autotune.commands.tune.moving import search_over
 from autotune.commands.tune.provenance import (
     identity_of,
     launching,
@@ -40,7 +41,7 @@ from autotune.tuning import (
     tune_problems,
     unwatched,
 )
-from autotune.tuning.study_search import MirrorFile, study_search
+from autotune.tuning.study_search import MirrorFile, StudySearch, study_search
 
 _BATCH = 8
 """More candidates are never built together: what is learned of one helps to choose the next."""
@@ -151,16 +152,24 @@ class StudyRun:
         earlier_results = EarlierResults(results=self.results, study=self.study, ranked=ranked)
         earlier = earlier_results.new_results()
         before = self._prior(candidates, predictions, progress)
-        search = study_search(
-            candidates,
-            predictions,
-            settings=setup.search,
-            first=[baseline(ranked, ranking).identity for ranking in ranked.rankings],
-            hints=list(earlier_results.hints.values()),
-            prior=before.seconds,
-            mirror_file=MirrorFile(str(options.mirror), self.study) if options.mirror else None,
-            seed=setup.selection.seed,
-        )
+        first = [baseline(ranked, ranking).identity for ranking in ranked.rankings]
+        mirror = MirrorFile(str(options.mirror), self.study) if options.mirror else None
+
+        def over(pool: Sequence[Candidate], predicted: Sequence[Prediction]) -> StudySearch:
+            members = {candidate.identity for candidate in pool}
+            hints = earlier_results.hints.values()
+            return study_search(
+                pool,
+                predicted,
+                settings=setup.search,
+                first=[identity for identity in first if identity in members],
+                hints=[hint for hint in hints if hint.candidate.identity in members],
+                prior=before.seconds,
+                mirror_file=mirror,
+                seed=setup.selection.seed,
+            )
+
+        search = search_over(ranked, candidates, predictions, over)
         note = {"warm_start": earlier_results.note} if earlier_results.note else {}
         note |= {"prior": before.note} if before.note else {}
         if earlier_results.note:

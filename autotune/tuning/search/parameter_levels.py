@@ -61,12 +61,16 @@ def levels(rows: Sequence[Sequence[Setting]]) -> ParameterLevels:
     for column in zip(*rows, strict=True):
         distinct = sorted(set(map(_typed, column)), key=_order)
         if len(distinct) > 1:
-            place = {value: number for number, value in enumerate(distinct)}
+            place, distinct = _placed(distinct)
             index.append([place[_typed(value)] for value in column])
             tables.append(_table(distinct))
     if not tables:  # one candidate, or none: a parameter that says nothing
         index, tables = [[0] * len(rows)], [np.zeros((1, 1))]
     return ParameterLevels(index=np.array(index, dtype=np.intp).T, tables=tuple(tables))
+
+
+_MOST = 128
+"""Levels of the numbers of a parameter; of more numbers, neighbours share one."""
 
 
 Typed = tuple[bool, Setting]
@@ -82,6 +86,16 @@ def _order(typed: Typed) -> tuple[bool, float, str]:
     return number, float(value) if number and value is not None else 0.0, str(value)
 
 
+def _placed(distinct: Sequence[Typed]) -> tuple[dict[Typed, int], list[Typed]]:
+    """The level of each value, and a value of each level; the values are in order."""
+    flags = sum(not number for number, _ in distinct)
+    numbers = len(distinct) - flags
+    share = min(1.0, (_MOST - 1) / max(numbers - 1, 1))
+    places = [*range(flags), *(flags + round(share * k) for k in range(numbers))]
+    first = {place: value for value, place in reversed(list(zip(distinct, places, strict=True)))}
+    return dict(zip(distinct, places, strict=True)), [first[place] for place in sorted(first)]
+
+
 def _table(distinct: Sequence[Typed]) -> Floats:
     numbers = sum(number for number, _ in distinct)
     flags = len(distinct) - numbers  # the values that are not numbers come first
@@ -91,6 +105,7 @@ def _table(distinct: Sequence[Typed]) -> Floats:
     apart[flags:, flags:] = 0.0
     if flags and numbers:
         apart[flags:, flags] = np.sqrt(0.5)
-    features = np.column_stack([apart, scaled])
-    table: Floats = ((features[:, None] - features[None]) ** 2).sum(axis=2)
+    squares = (apart**2).sum(axis=1)
+    table: Floats = squares[:, None] + squares[None] - 2 * apart @ apart.T
+    table += (scaled[:, None] - scaled[None]) ** 2
     return table

@@ -2,12 +2,12 @@
 
 Parameters get their values one after the other. A constraint that is false whatever the others
 become ends a branch (``language/condition_bounds.py``), so that the work grows with the legal
-combinations, not with the product of all values. Where there are very many legal ones they are
-counted and drawn part by part: parameters that no constraint joins, directly or through others, are
-independent. A part with too many combinations of its own is drawn from by descents with parameters
-in random order, then shaken: parameter after parameter gets a random legal value, beside which all
-combinations that can be reached are equally likely (Gibbs sampling, Geman and Geman 1984). Its size
-is estimated by such descents (Knuth 1975).
+combinations, not with the product of all values. They are counted part by part: parameters that no
+constraint joins, directly or through others, are independent; and branches that what follows cannot
+tell apart (as many flags of a set are present) are counted once. By these counts combinations are
+drawn evenly. A part that is too large even for that is drawn from by descents with parameters in
+random order, then shaken: parameter after parameter gets a random legal value, beside which all
+combinations that can be reached are equally likely (Gibbs sampling, Geman and Geman 1984).
 """
 
 import math
@@ -26,10 +26,12 @@ Values = dict[str, Value]
 
 LISTED = 50_000
 """Legal combinations that are listed; more are drawn from."""
-_VISITED = 400_000
-"""Values tried before a walk gives up."""
-_DESCENTS = 200
-"""Descents for an estimate, and at most so many for a single combination."""
+_VISITED = 100_000
+"""Values tried before a walk or a count gives up."""
+_DESCENTS = 100
+"""Descents at most for a single combination."""
+_LOOKS = 20
+"""Descents that tell whether a count is worth trying."""
 _SHAKES = 3
 """How often each parameter of a drawn combination gets another value, on average."""
 
@@ -54,56 +56,41 @@ class UndecidedError(Exception):
 class LegalCombinations:
     """The combinations of a program's parameters that fulfil its constraints."""
 
-    def __init__(self, program: Program, given: Mapping[str, Value]) -> None:
-        """``given``: arguments and threads, which constraints may name."""
+    def __init__(
+        self, program: Program, given: Mapping[str, Value], constraints: int | None = None
+    ) -> None:
+        """``given``: arguments and threads, which constraints may name; ``constraints``: how many
+        of them count, from the first on.
+        """
         self.program = program
         self._domains = program.domains
         self.given = given
-        self._rules = tuple(_Rule.of(rule, program) for rule in program.rules)
+        self._rules = tuple(_Rule.of(rule, program) for rule in program.rules[:constraints])
 
     # --- all of them ----------------------------------------------------------------------
 
-    def walk(self, names: Sequence[str] | None = None, most: int = LISTED) -> Iterator[Values]:
-        """The legal combinations of all parameters, or of some that no constraint joins to others;
-        the last parameter varies fastest.
-
-        TooManyError after ``most`` of them, or after very many branches that ended early.
-        """
-        return self._walk(tuple(self._domains) if names is None else names, most, self._rules)
-
-    def _walk(
-        self, names: Sequence[str], most: int, rules: Sequence["_Rule"]
-    ) -> Iterator[Values]:
-        state = _State(self, names, rules)
-        left = [most, _VISITED]
+    def walk(self) -> Iterator[Values]:
+        """The legal combinations; the last parameter varies fastest."""
+        names = tuple(self._domains)
+        state = _State(self, names)
 
         def extended(depth: int) -> Iterator[Values]:
             if depth == len(names):
-                left[0] -= 1
-                if left[0] < 0:
-                    raise TooManyError
                 yield dict(state.values)
                 return
-            for value in self._domains[names[depth]]:
-                left[1] -= 1
-                if left[1] < 0:
-                    raise TooManyError
-                undo = state.put(names[depth], value)
-                if undo is not None:
+            name = names[depth]
+            for place in range(len(self._domains[name])):
+                if state.put(name, place):
                     yield from extended(depth + 1)
-                    state.take_back(names[depth], undo)
+                    state.take_back(name)
 
         return extended(0) if state.possible_at_all else iter(())
 
     @cached_property
     def listed(self) -> tuple[Values, ...] | None:
         """All legal combinations; None where there are too many."""
-        if not any(rule.names for rule in self._rules) and self.product > LISTED:
-            return None
-        try:
-            return tuple(self.walk())
-        except TooManyError:
-            return None
+        count = self.count
+        return tuple(self.walk()) if count.exact and count.value <= LISTED else None
 
     @property
     def product(self) -> int:
@@ -112,9 +99,9 @@ class LegalCombinations:
 
     @cached_property
     def count(self) -> Count:
-        """How many are legal."""
-        if self.listed is not None:
-            return Count(len(self.listed))
+        """How many are legal; at least ``LISTED`` times the others where a part is too large."""
+        if any(not rule.names and not rule.holds({}, self) for rule in self._rules):
+            return Count(0)
         return math.prod((part.count for part in self._parts), start=Count(1))
 
     # --- some of them ---------------------------------------------------------------------
@@ -124,10 +111,6 @@ class LegalCombinations:
 
         NothingLegalError where none is found.
         """
-        if self.listed is not None:
-            if not self.listed:
-                raise NothingLegalError
-            return dict(chance.choice(self.listed))
         drawn: Values = {}
         for part in self._parts:
             drawn |= part.draw(chance)
@@ -147,7 +130,7 @@ class LegalCombinations:
         for name, value in changes:
             changed = {**values, name: value}
             near = self.program.activated(changed, self.given, chance.choice)
-            if self.legal(near):
+            if near != values and self.legal(near):
                 yield near
 
     def legal(self, values: Mapping[str, Value]) -> bool:
@@ -171,10 +154,7 @@ class LegalCombinations:
 
     def contradictory(self, constraints: int) -> bool:
         """Whether the first so many constraints leave nothing."""
-        try:
-            return next(self._walk(tuple(self._domains), 1, self._rules[:constraints]), None) is None
-        except TooManyError:
-            return False
+        return LegalCombinations(self.program, self.given, constraints).count == Count(0)
 
     # --- parts ----------------------------------------------------------------------------
 
@@ -197,14 +177,19 @@ class _Rule:
 
     constraint: ProgramConstraint
     bounds: BoundedCondition
+    alone: frozenset[str]
+    """Those named one by one."""
+    sets: frozenset[str]
+    """Sets of flags that it names as a whole."""
     names: frozenset[str]
 
     @classmethod
     def of(cls, constraint: ProgramConstraint, program: Program) -> "_Rule":
-        named: set[str] = set()
-        for name in constraint.require.names:
-            named |= {*program.flag_sets.get(name, ()), *({name} & program.domains.keys())}
-        return cls(constraint, BoundedCondition(constraint.require), frozenset(named))
+        named, sets = frozenset(constraint.require.names), program.flag_sets
+        alone = named & program.domains.keys()
+        members = frozenset(flag for name in named & sets.keys() for flag in sets[name])
+        bounds = BoundedCondition(constraint.require)
+        return cls(constraint, bounds, alone, named & sets.keys(), alone | members)
 
     def holds(self, values: Mapping[str, Value], space: "LegalCombinations") -> bool:
         """Whether values that have all of its names fulfil it; ValueError if that is not known."""
@@ -219,61 +204,63 @@ class _Rule:
             raise UndecidedError(values, error) from error
 
 
-_Undo = list[tuple[str, Possible]]
-
-
 class _State:
     """Values of some parameters, and what all others can be; it changes on the way down."""
 
-    def __init__(
-        self, space: LegalCombinations, names: Sequence[str], rules: Sequence[_Rule]
-    ) -> None:
+    def __init__(self, space: LegalCombinations, names: Sequence[str]) -> None:
         program = space.program
         self.values: Values = {}
         self._space = space
-        self._possible = {name: among(domain) for name, domain in program.domains.items()}
-        self._possible |= {name: among([value]) for name, value in space.given.items()}
+        self._domains = {name: program.domains[name] for name in names}
+        self._single = {n: [among((v,)) for v in domain] for n, domain in self._domains.items()}
+        self._open = {name: among(domain) for name, domain in program.domains.items()}
+        given = {name: among((value,)) for name, value in space.given.items()}
+        sets = {name: Possible(None, 0, len(flags)) for name, flags in program.flag_sets.items()}
+        self._possible = {**self._open, **given, **sets}
         self._sets = {flag: name for name, flags in program.flag_sets.items() for flag in flags}
-        for name, flags in program.flag_sets.items():
-            self._possible[name] = Possible(None, 0, len(flags))
-        member = frozenset(names)
-        rules = [rule for rule in rules if rule.names <= member]
         self._rules: dict[str, list[_Rule]] = {name: [] for name in names}
-        for rule in rules:
+        joined = [rule for rule in space._rules if rule.names <= self._rules.keys()]
+        for rule in joined:
             for name in rule.names:
                 self._rules[name].append(rule)
         self.possible_at_all = all(
-            rule.bounds.decided(self._possible) is not False for rule in rules
+            rule.bounds.decided(self._possible) is not False for rule in joined
         )
 
-    def put(self, name: str, value: Value) -> _Undo | None:
-        """Give a parameter a value; None, and nothing is changed, where no legal combination can
-        follow.
+    def put(self, name: str, place: int) -> bool:
+        """Give a parameter the value at a place of its domain; False, and nothing is changed, where
+        no legal combination can follow.
         """
-        undo = [(name, self._possible[name])]
-        self._possible[name] = among((value,))
-        if (flags := self._sets.get(name)) is not None:
-            before = self._possible[flags]
-            undo.append((flags, before))
-            on = value is not None
-            self._possible[flags] = Possible(None, before.low + on, before.high - (not on))
+        value = self._domains[name][place]
+        self._possible[name] = self._single[name][place]
+        if name in self._sets:
+            self._count(self._sets[name], value is not None, 1)
         self.values[name] = value
-        if all(self._may_hold(rule) for rule in self._rules[name]):
-            return undo
-        self.take_back(name, undo)
-        return None
+        for rule in self._rules[name]:
+            truth = rule.bounds.decided(self._possible)
+            if truth is None and rule.names <= self.values.keys():
+                truth = rule.holds(self.values, self._space)
+            if truth is False:
+                self.take_back(name)
+                return False
+        return True
 
-    def _may_hold(self, rule: _Rule) -> bool:
-        truth = rule.bounds.decided(self._possible)
-        if truth is None and rule.names <= self.values.keys():
-            return rule.holds(self.values, self._space)
-        return truth is not False
-
-    def take_back(self, name: str, undo: _Undo) -> None:
+    def take_back(self, name: str) -> None:
         """Undo ``put``."""
-        del self.values[name]
-        for changed, before in undo:
-            self._possible[changed] = before
+        value = self.values.pop(name)
+        self._possible[name] = self._open[name]
+        if name in self._sets:
+            self._count(self._sets[name], value is not None, -1)
+
+    def present(self, flags: str) -> float:
+        """How many flags of a set are present so far."""
+        return self._possible[flags].low
+
+    def _count(self, flags: str, present: bool, by: int) -> None:
+        """Count a flag of a set as present or absent (``by`` 1), or no longer (-1)."""
+        before = self._possible[flags]
+        low, high = before.low + by * present, before.high - by * (not present)
+        self._possible[flags] = Possible(None, low, high)
 
 
 class _Part:
@@ -283,47 +270,51 @@ class _Part:
         self._space = space
         self._names = tuple(names)
         self._domains = {name: space.program.domains[name] for name in names}
-        self._bound = any(rule.names & self._domains.keys() for rule in space._rules)
-
-    @cached_property
-    def _listed(self) -> tuple[Values, ...] | None:
-        try:
-            return tuple(self._space.walk(self._names))
-        except TooManyError:
-            return None
+        self._rules = [rule for rule in space._rules if rule.names & self._domains.keys()]
 
     @cached_property
     def count(self) -> Count:
         """How many combinations of these are legal."""
-        if not self._bound:
+        if not self._rules:
             return Count(math.prod(map(len, self._domains.values())))
-        if self._listed is not None:
-            return Count(len(self._listed))
-        chance = random.Random(0)
-        weights = [self._descent(chance)[1] for _ in range(_DESCENTS)]
-        return Count(max(LISTED, round(fmean(weights))), exact=False)
+        tree = self._tree
+        return Count(LISTED, exact=False) if tree is None else Count(tree.count)
+
+    @cached_property
+    def _tree(self) -> "_CountedTree | None":
+        """All combinations as a tree with counts; None where it is too large."""
+        merges = any(rule.sets for rule in self._rules)
+        if not merges:
+            chance = random.Random(0)
+            looks = [self._descent(chance, self._names)[1] for _ in range(_LOOKS)]
+            if fmean(looks) > 100 * LISTED:
+                return None
+        try:
+            return _CountedTree(self._space, self._names, self._rules)
+        except TooManyError:
+            return None
 
     def draw(self, chance: random.Random) -> Values:
         """One of them at random."""
-        if not self._bound:
+        if not self._rules:
             return {name: chance.choice(domain) for name, domain in self._domains.items()}
-        if self._listed is not None:
-            if not self._listed:
-                raise NothingLegalError
-            return dict(chance.choice(self._listed))
+        if self._tree is not None:
+            return self._tree.draw(chance)
         for _ in range(_DESCENTS):
-            values, weight = self._descent(chance)
+            values, weight = self._descent(chance, chance.sample(self._names, len(self._names)))
             if weight:
                 return self._shaken(values, chance)
         raise NothingLegalError
 
-    def _descent(self, chance: random.Random) -> tuple[Values, float]:
+    def _descent(self, chance: random.Random, names: Sequence[str]) -> tuple[Values, float]:
         """A combination by random values one after the other, and the product of the numbers of
-        values that were possible each time; weight 0 where a value was missing.
+        values that were possible each time, whose mean is the number of combinations (Knuth 1975);
+        0 where no value was left.
         """
-        state, weight = _State(self._space, self._names, self._space._rules), 1.0
-        for name in chance.sample(self._names, len(self._names)):
-            able = [value for value in self._domains[name] if _fits(state, name, value)]
+        state, weight = _State(self._space, self._names), 1.0
+        for name in names:
+            places = range(len(self._domains[name]))
+            able = [place for place in places if _fits(state, name, place)]
             if not able:
                 return {}, 0.0
             state.put(name, chance.choice(able))
@@ -338,14 +329,75 @@ class _Part:
         return values
 
     def _legal(self, values: Values) -> bool:
-        space = self._space
-        joined = (rule for rule in space._rules if rule.names and rule.names <= values.keys())
-        return all(rule.holds(values, space) for rule in joined)
+        return all(rule.holds(values, self._space) for rule in self._rules)
 
 
-def _fits(state: _State, name: str, value: Value) -> bool:
-    undo = state.put(name, value)
-    if undo is None:
-        return False
-    state.take_back(name, undo)
-    return True
+class _CountedTree:
+    """The combinations of joined parameters as a tree in which alike branches are one.
+
+    A node is known by its depth, the values that constraints with names still open name one by one,
+    and how many flags of the sets are present that they name as a whole.
+    """
+
+    def __init__(
+        self, space: LegalCombinations, names: Sequence[str], rules: Sequence[_Rule]
+    ) -> None:
+        """TooManyError where there are too many nodes."""
+        self._space, self._names = space, names
+        self._kept: list[tuple[list[str], list[str]]] = []
+        for depth in range(len(names) + 1):
+            before = set(names[:depth])
+            pending = [rule for rule in rules if rule.names - before]
+            alone = set().union(*(rule.alone for rule in pending)) & before
+            sets = set().union(*(rule.sets for rule in pending))
+            self._kept.append((sorted(alone), sorted(sets)))
+        self._counts: dict[tuple[object, ...], int] = {}
+        self._left = _VISITED
+        state = _State(space, names)
+        self.count = self._counted(state, 0) if state.possible_at_all else 0
+
+    def _key(self, state: _State, depth: int) -> tuple[object, ...]:
+        alone, sets = self._kept[depth]
+        values = ((type(v), v) for v in map(state.values.__getitem__, alone))
+        return depth, tuple(values), tuple(map(state.present, sets))
+
+    def _counted(self, state: _State, depth: int) -> int:
+        """How many combinations begin with the values of a state."""
+        if depth == len(self._names):
+            return 1
+        key = self._key(state, depth)
+        if key not in self._counts:
+            self._counts[key] = sum(count for _, count in self._branches(state, depth))
+        return self._counts[key]
+
+    def _branches(self, state: _State, depth: int) -> list[tuple[int, int]]:
+        """The places of the values that may follow, and how many combinations each begins."""
+        name, found = self._names[depth], []
+        for place in range(len(self._space.program.domains[name])):
+            self._left -= 1
+            if self._left < 0:
+                raise TooManyError
+            if state.put(name, place):
+                count = self._counted(state, depth + 1)
+                state.take_back(name)
+                if count:
+                    found.append((place, count))
+        return found
+
+    def draw(self, chance: random.Random) -> Values:
+        """A combination at random, all equally likely; NothingLegalError where there is none."""
+        if not self.count:
+            raise NothingLegalError
+        state = _State(self._space, self._names)
+        for depth, name in enumerate(self._names):
+            self._left = _VISITED
+            places, counts = zip(*self._branches(state, depth), strict=True)
+            state.put(name, chance.choices(places, counts)[0])
+        return state.values
+
+
+def _fits(state: _State, name: str, place: int) -> bool:
+    fits = state.put(name, place)
+    if fits:
+        state.take_back(name)
+    return fits

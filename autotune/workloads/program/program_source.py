@@ -48,9 +48,7 @@ class ProgramSource:
         ways = chance.choices(self._ways, weights, k=count)
         return [way.candidate(way.space.draw(chance)) for way in ways]
 
-    def neighbours(
-        self, candidate: Candidate, most: int, chance: random.Random
-    ) -> list[Candidate]:
+    def neighbours(self, candidate: Candidate, most: int, chance: random.Random) -> list[Candidate]:
         """At most so many legal candidates that differ from one in a single parameter, the build or
         the layout.
         """

@@ -168,6 +168,7 @@ class ProgramWorkload:
             definition=self.program.definition,
             transformations=(),
             parameters=dict(values),
+            coordinates=self.program.coordinates(values),
         )
 
     def predictor(

@@ -1,0 +1,215 @@
+"""A search over candidates that cannot all be listed: those it looks at move with what it finds.
+
+The search of a study (``study_search.py``) looks at a pool of candidates. After some proposals, and
+whenever a better candidate was found, the pool is made anew: what was measured, candidates that
+differ from the best few in one or two parameters, those of the old pool that were expected to be
+fastest, and some drawn from all legal ones. Everything measured is then told to the search again.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from autotune.domain.results import Measurement, Prediction
+from autotune.domain.variant import Candidate
+from autotune.statistics.launch_times import time_of
+from autotune.tuning.base import Proposal, Search
+from autotune.tuning.search.base import SearchForecast
+from autotune.workloads.base import CandidateSource
+
+_EVERY = 8
+"""Proposals for which a pool serves."""
+_CENTRES = 3
+"""So many of the fastest have their neighbours in the pool."""
+_NEAR = 300
+"""Neighbours of each at most."""
+_FARTHER = 300
+"""Candidates at most that are neighbours of neighbours."""
+_CARRIED = 400
+"""Candidates of the old pool that were expected to be the fastest."""
+_FRESH = 400
+"""Candidates drawn from all."""
+
+
+class PooledSearch(Search, Protocol):
+    """What a pool is searched by."""
+
+    def claim(self, candidate: Candidate) -> None:
+        """Note that a candidate is being measured, so that it is not proposed."""
+
+    def forecast(self, problem: int) -> SearchForecast:
+        """The expected times of the pool's candidates of a problem, in their order."""
+
+
+Predict = Callable[[Sequence[Candidate]], Sequence[Prediction]]
+MakeSearch = Callable[[Sequence[Candidate], Sequence[Prediction]], PooledSearch]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A result as the search was told it."""
+
+    candidate: Candidate
+    measurement: Measurement | None
+    sigma: float
+
+    @property
+    def seconds(self) -> float | None:
+        """The time; None for a candidate that has none."""
+        if self.measurement is None or self.measurement.status != "ok":
+            return None
+        return time_of(self.measurement.samples)
+
+
+@dataclass(slots=True)
+class _PoolState:
+    """One problem: its candidates, and what has happened since they were chosen."""
+
+    source: CandidateSource | None
+    pool: list[Candidate]
+    asked: int = 0
+    best: float = float("inf")
+    moved: bool = True
+    """The pool was made after the last result that was better than all before it."""
+    told: dict[str, _Told] = field(default_factory=dict)
+    running: dict[str, Candidate] = field(default_factory=dict)
+
+    @property
+    def due(self) -> bool:
+        """Whether the pool should be made anew."""
+        return self.source is not None and (self.asked >= _EVERY or not self.moved)
+
+    def fastest(self) -> list[Candidate]:
+        """The fastest so far."""
+        timed = [(told.seconds, i) for i, told in self.told.items() if told.seconds is not None]
+        return [self.told[identity].candidate for _, identity in sorted(timed)[:_CENTRES]]
+
+
+class MovingSearch:
+    """A search of a study (``tuning.Search``) whose pools of candidates move."""
+
+    def __init__(
+        self,
+        make: MakeSearch,
+        candidates: Sequence[Candidate],
+        predictions: Sequence[Prediction],
+        *,
+        sources: Mapping[str, CandidateSource],
+        predict: Predict,
+        seed: int = 1,
+    ) -> None:
+        """``candidates``: those to begin with, of all problems; ``sources``: where others come
+        from, by key of a problem that has more. ``make`` makes the search over a pool, ``predict``
+        predicts candidates that enter it.
+        """
+        self._make = make
+        self._predict = predict
+        self._chance = random.Random(seed)
+        self._states: dict[str, _PoolState] = {}
+        for candidate in candidates:
+            key = candidate.problem.key
+            state = self._states.setdefault(key, _PoolState(sources.get(key), []))
+            state.pool.append(candidate)
+        self._predictions = {c.identity: p for c, p in zip(candidates, predictions, strict=True)}
+        self._search = make(candidates, predictions)
+
+    @property
+    def fault(self) -> str:
+        """Empty: pools that move are not mirrored."""
+        return ""
+
+    # --- as a search ------------------------------------------------------------------------
+
+    def ask(self, problem: int, count: int = 1) -> list[Proposal]:
+        """At most ``count`` candidates of a problem that were not proposed before."""
+        state = self._state(problem)
+        if state.due:
+            self._move(problem, state)
+        proposals = []
+        for proposal in self._search.ask(problem, count):
+            identity = proposal.candidate.identity
+            state.running[identity] = proposal.candidate
+            state.asked += 1
+            proposals.append(replace(proposal, prediction=self._predictions[identity]))
+        return proposals
+
+    def tell(self, candidate: Candidate, measurement: Measurement | None, sigma: float) -> None:
+        """Report the result of a candidate, proposed or not; None: it was not measured."""
+        state = self._states[candidate.problem.key]
+        told = _Told(candidate, measurement, sigma)
+        identity = candidate.identity
+        state.running.pop(identity, None)
+        state.told[identity] = told
+        if told.seconds is not None and told.seconds < state.best:
+            state.best, state.moved = told.seconds, False
+        if identity not in self._predictions:  # measured elsewhere, and in no pool so far
+            self._predictions[identity] = self._predict([candidate])[0]
+            state.pool.append(candidate)
+            self._renew()
+            return
+        self._search.tell(candidate, measurement, sigma)
+
+    def finished(self, problem: int) -> str | None:
+        """Why the search of a problem has ended; never before a pool around its best was tried."""
+        reason = self._search.finished(problem)
+        state = self._state(problem)
+        if reason is None or state.source is None or (state.moved and state.asked):
+            return reason
+        self._move(problem, state)
+        return self._search.finished(problem)
+
+    # --- moving -----------------------------------------------------------------------------
+
+    def _state(self, problem: int) -> _PoolState:
+        return list(self._states.values())[problem]
+
+    def _move(self, problem: int, state: _PoolState) -> None:
+        """Make the pool of a problem anew."""
+        assert state.source is not None, "other pools stay"
+        kept = [*(told.candidate for told in state.told.values()), *state.running.values()]
+        carried = self._expected_fastest(problem, state)
+        centres = state.fastest() or carried[:_CENTRES]
+        near = [
+            other
+            for centre in centres
+            for other in state.source.neighbours(centre, _NEAR, self._chance)
+        ]
+        starts = self._chance.sample(near, min(len(near), _FARTHER // 6))
+        farther = [
+            other for start in starts for other in state.source.neighbours(start, 6, self._chance)
+        ]
+        fresh = state.source.draw(_FRESH, self._chance)
+        state.pool = list(_distinct([*kept, *near, *farther, *carried, *fresh]))
+        state.asked, state.moved = 0, True
+        self._renew()
+
+    def _expected_fastest(self, problem: int, state: _PoolState) -> list[Candidate]:
+        """Candidates of the pool, those expected to be fastest first."""
+        forecast = self._search.forecast(problem)
+        mean = np.where(np.isnan(forecast.mean), np.inf, forecast.mean)
+        order = np.argsort(mean, kind="stable")[:_CARRIED]
+        return [state.pool[place] for place in order.tolist()]
+
+    def _listed(self) -> list[Candidate]:
+        return [candidate for state in self._states.values() for candidate in state.pool]
+
+    def _renew(self) -> None:
+        """A new search over the present pools that knows all results."""
+        pool = self._listed()
+        new = [candidate for candidate in pool if candidate.identity not in self._predictions]
+        if new:
+            predictions = self._predict(new)
+            self._predictions |= {c.identity: p for c, p in zip(new, predictions, strict=True)}
+        self._search = self._make(pool, [self._predictions[c.identity] for c in pool])
+        for state in self._states.values():
+            for told in state.told.values():
+                self._search.tell(told.candidate, told.measurement, told.sigma)
+            for running in state.running.values():
+                self._search.claim(running)
+
+
+def _distinct(candidates: Iterable[Candidate]) -> Iterable[Candidate]:
+    return {candidate.identity: candidate for candidate in candidates}.values()

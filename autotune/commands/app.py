@@ -20,6 +20,7 @@ from autotune.commands.measure import command as measure_command
 from autotune.commands.mirror import command as mirror_command
 from autotune.commands.noise import command as noise_command
 from autotune.commands.rank import command as rank_command
+from autotune.commands.reduce import command as reduce_command
 from autotune.commands.scale.command import EXAMPLE as SCALE_EXAMPLE
 from autotune.commands.scale.command import scale
 from autotune.commands.schema import command as schema_command
@@ -81,6 +82,7 @@ app.command("tune", epilog=tune_command.EXAMPLE)(tune_command.tune)
 app.command("measure", epilog=measure_command.EXAMPLE)(measure_command.measure)
 app.command("noise", epilog=noise_command.EXAMPLE)(noise_command.noise)
 app.command("compare", epilog=compare_command.COMPARE_EXAMPLE)(compare_command.compare)
+app.command("reduce", epilog=reduce_command.EXAMPLE)(reduce_command.reduce)
 app.command("evaluate", epilog=evaluate_command.EXAMPLE)(evaluate_command.evaluate)
 app.command("report", epilog=compare_command.REPORT_EXAMPLE)(compare_command.report)
 app.command("export", epilog=export_command.EPILOG)(export_command.export)

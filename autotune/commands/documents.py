@@ -19,6 +19,7 @@ from autotune.commands.measure.document import MeasureDocument
 from autotune.commands.mirror.document import MirrorDocument
 from autotune.commands.noise.document import NoiseDocument
 from autotune.commands.rank.document import PredictDocument, RankDocument, VariantsDocument
+from autotune.commands.reduce.document import ReduceDocument
 from autotune.commands.replay.document import ReplayDocument
 from autotune.commands.scale.document import ScaleDocument
 from autotune.commands.schema.document import SchemaDocument
@@ -29,7 +30,7 @@ DOCUMENTS: tuple[type, ...] = (
     machine.DoctorDocument, InitDocument, VariantsDocument, PredictDocument, RankDocument,
     StudyDocument, EmitJobDocument, ReplayDocument, MeasureDocument, NoiseDocument,
     CompareReferenceDocument, EvaluateDocument, ReportDocument, ExportDocument, ImportDocument,
-    MirrorDocument, MapDocument, ScaleDocument, machine.MachineDocument,
+    MirrorDocument, MapDocument, ReduceDocument, ScaleDocument, machine.MachineDocument,
     machine.MachineListDocument,
     machine.MachineCheckDocument, machine.MachineDetectDocument, RefineDocument,
     RefineUndoDocument, comm.CommBenchDocument, comm.CommFitDocument, comm.CommShowDocument,

@@ -180,3 +180,6 @@ class Prepared(BuildOutcome):
     """A candidate that was built and verified, or the status that says why not."""
 
     candidate: Candidate
+    executes: str = ""
+    """Digest of what a run executes: equal for candidates that are the same program, run alike;
+    empty where that is not known."""

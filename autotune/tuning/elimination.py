@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from autotune.domain.results import Prediction, Prepared, Stage
+from autotune.domain.results import Prediction, Stage
 from autotune.domain.variant import Candidate
 from autotune.errors import WorkFailed
 from autotune.statistics.drift import Contest, contest
@@ -105,8 +105,6 @@ class Elimination:
     plan: TuningPlan
     expected: float | None = None
     """Seconds of the winner."""
-    executed: Callable[[Prepared], str] = lambda _: ""
-    """What a run of a candidate executes: equal texts for equal programs; empty: not known."""
     most: int | None = None
     """So many differences are left out one by one, at most; the rest only together. None: all."""
     group: MeasuredGroup = field(init=False)
@@ -298,7 +296,7 @@ class Elimination:
     def _as_run(self, candidate: Candidate) -> str:
         """What stands for the program that a candidate is."""
         prepared = self.group.prepared.get(candidate.identity)
-        return (prepared and self.executed(prepared)) or candidate.identity
+        return (prepared and prepared.executes) or candidate.identity
 
     def _same(self, candidate: Candidate, other: Candidate) -> bool:
         return self._as_run(candidate) == self._as_run(other)

@@ -193,6 +193,16 @@ class StudyRun:
         self.results.add_conditions(run, {"prior": note_of_prior})
         return result_of(self.results.load_study(self.study))
 
+    @contextmanager
+    def measuring(
+        self, progress: Progress, purpose: str
+    ) -> Iterator[tuple[Bench, TuningPlan, list[str]]]:
+        """A new run for a flow that chooses by itself what it measures: its bench, its plan, and a
+        list for its final state. Ctrl-C carries the name of the study.
+        """
+        with self._running({**self.conditions, "purpose": purpose}) as (run, states):
+            yield self._bench(run, progress), self._plan(None), states
+
     def _prior(
         self,
         candidates: Sequence[Candidate],

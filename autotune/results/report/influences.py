@@ -20,6 +20,7 @@ find it faster than every other value, and the times by more than chance.
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +96,7 @@ def influences(result: ProblemEvaluation) -> Influences | None:
     if len(rows) < LEAST:
         return None
     try:
-        table = _table(rows, result.label)
+        table = settings_table(rows, result.label)
         fitted = _Fitted.of(table, result.problem.goal)
     except InputError:  # all alike
         return None
@@ -391,7 +392,11 @@ def _option(values: list[Value]) -> bool:
 # --- what it learns from --------------------------------------------------------------------
 
 
-def _table(rows: list[EvaluatedCandidate], label: str) -> MeasurementTable:
+def settings_table(rows: Sequence[EvaluatedCandidate], label: str) -> MeasurementTable:
+    """Measured candidates as a table of their settings and times, for a model to learn from.
+
+    InputError where they are all alike.
+    """
     settings = [varied(row.candidate) for row in rows]
     names = list(dict.fromkeys(name for values in settings for name in values))
     options = {n for n in names if all(values.get(n) in (0, 1) for values in settings)}

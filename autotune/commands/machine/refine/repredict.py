@@ -12,12 +12,12 @@ import numpy as np
 from autotune.codegen.c.emit import SweepCode, sweep_code
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.named_programs import require_known
+from autotune.commands.rank.study_setup import setup_of_study
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
-from autotune.errors import ConfigError, Fault, InputError
-from autotune.files import config
+from autotune.errors import Fault, InputError
 from autotune.files.store import StudyRecord
 from autotune.measuring.host import stored_calibrations
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
@@ -27,7 +27,6 @@ from autotune.models.refinement.posterior_fit import Floats
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, StudyEvaluation, evaluate
 from autotune.statistics import launch_times
-from autotune.toolchain.scratch_folder import temporary_folder
 from autotune.units import Cycles
 from autotune.workloads.generated.engines import loop_analyser
 from autotune.workloads.shipped import workload_of
@@ -71,7 +70,7 @@ def source(
                 hint="run machine refine on the machine of the study",
             )
         )
-    setup = _setup(record, place)
+    setup = setup_of_study(record, place)
     if not trusted:
         setup = require_known(setup)
     programs = SkeletonPrograms(setup.skeleton)
@@ -86,25 +85,6 @@ def source(
             )
         )
     return RefinementSource(setup=setup, rows=rows, programs=programs)
-
-
-def _setup(record: StudyRecord, place: Path | None) -> Setup:
-    """The setup of a study, from its config file or else from the text in the store."""
-    if place is not None:
-        return config.load(place)
-    with temporary_folder() as folder:
-        path = folder / f"{record.config}.yaml"
-        path.write_text(record.setup_text, encoding="utf-8")
-        try:
-            return config.load(path)
-        except ConfigError as error:
-            raise InputError(
-                Fault(
-                    where=f"study {record.name}",
-                    found=f"the store does not suffice: {error.faults[0].found}",
-                    hint="name the config file of the study: --config FILE",
-                )
-            ) from error
 
 
 def _measured(

@@ -91,6 +91,19 @@ class ProgramBuilder:
         judge = filled(check or (), {**values, "printed": "{printed}"}, flags)
         return PreparedCommand(tuple(filled(program.run, values, flags)), variables, tuple(judge))
 
+    def executed(self, candidate: Candidate, key: str) -> str:
+        """Digest of the built file, the command line that runs it, its variables and the layout;
+        empty where nothing is built.
+        """
+        ready = self.ready(candidate, key)
+        output = build_cache.executable(key, "command")
+        if ready is None or output is None:
+            return ""
+        words = [word.replace(str(output), "{output}") for word in ready.command]
+        variables = [f"{name}={text}" for name, text in sorted(ready.variables.items())]
+        run = "\0".join((*words, "", *variables, repr(candidate.layout)))
+        return digest({"built": output.read_bytes(), "run": run.encode()})
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedCommand:

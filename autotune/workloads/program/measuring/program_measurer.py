@@ -147,6 +147,7 @@ class ProgramMeasurer:
             error=error,
             build=made.key,
             provenance=made.provenance,
+            executes=self.workshop.executed(candidate, made.key),
         )
 
     def interrupt(self) -> None:

@@ -1,0 +1,265 @@
+"""From a study to its reduced winner: a run of the study that leaves out, drops and compares."""
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.commands.rank.named_programs import require_known
+from autotune.commands.rank.ranked_space import RankedSpace, rank_space
+from autotune.commands.rank.study_setup import setup_of_study
+from autotune.commands.reduce.differences import CandidatesBetween, Difference, stored_candidate
+from autotune.commands.reduce.influence_shares import influence_shares
+from autotune.commands.tune.initial_candidates import baseline
+from autotune.commands.tune.preflight import check_launchers, conditions_of
+from autotune.commands.tune.study_run import StoreJournal, StudyRun
+from autotune.domain.variant import Candidate
+from autotune.errors import Fault, InputError, WorkFailed, nearest
+from autotune.files.store import Store
+from autotune.files.store.records import StudyRecord
+from autotune.progress import Progress
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    ProblemEvaluation,
+    evaluate,
+)
+from autotune.tuning import Bench, Chosen
+from autotune.tuning.elimination import Ablation, Elimination, Reduction
+from autotune.workloads.base import Workload
+from autotune.workloads.shipped import workload_of
+
+PURPOSE = "reduce"
+"""Condition ``purpose`` of the runs of a study that reduce its winner."""
+
+_LEAST_ROUNDS = 5
+"""Fewer launches do not tell a per cent apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReductionRequest:
+    """Which candidate of which study to reduce, and how much to measure for it."""
+
+    study: str = ""
+    """Empty: the latest."""
+    config: Path | None = None
+    """The config of the study; None: as the store has it."""
+    problem: str = ""
+    """Label; empty: the only one."""
+    candidate: str = ""
+    """Id, identity or label; empty: the winner."""
+    rounds: int | None = None
+    """Of each comparison; close ones get up to twice as many. None: as the config says."""
+    most: int = 60
+    """So many differences are left out one by one, the most influential first."""
+    budget_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReducedStudy:
+    """The reduced winner of a problem of a study."""
+
+    study: str
+    problem: ProblemEvaluation
+    differences: Mapping[str, Difference]
+    """Of the winner from the baseline, by name."""
+    shares: Mapping[str, float]
+    """What each is worth by the influence model of the study's samples; see
+    ``influence_shares``."""
+    reduction: Reduction
+    commands: tuple[str, ...]
+    """The command lines that build and run the reduced winner; empty for generated code."""
+    interrupted: bool
+
+    @property
+    def ablations(self) -> tuple[Ablation, ...]:
+        """Of the winner, the difference that seems to be worth most first."""
+        return self.reduction.ablations
+
+
+def reduce_winner(request: ReductionRequest, store: str, progress: Progress) -> ReducedStudy:
+    """Measure what the differences of the winner of a study from the baseline are worth, and drop
+    those that are worth nothing.
+
+    Every sample is stored in a run of the study. After Ctrl-C the result says what is known. Raises
+    InputError where the study does not fit its config any more, WorkFailed where there is nothing
+    to reduce.
+    """
+    started = time.monotonic()
+    with Store.open(store, create=False) as results:
+        name = request.study or results.latest_study()
+        if name is None:
+            raise InputError(Fault(where=results.shown, found="no study", hint="tune first"))
+        record = results.load_study(name)
+        problem = _problem(record, request.problem)
+        chosen = _chosen(problem, request.candidate)
+        workload = _workload(record, request)
+        workload.check()
+        check_launchers(workload.setup)
+        ranked = rank_space(workload, progress)
+        between = _between(ranked, problem, chosen)
+        shares = influence_shares(
+            problem.rows, between.winner, between.baseline, [*between.differences]
+        )
+        run = StudyRun(
+            results=results,
+            study=name,
+            ranked=ranked,
+            measurer=workload.measurer(ranked.machine),
+            conditions=conditions_of(ranked, progress),
+            deadline=started + (request.budget_seconds or float("inf")),
+            started=started,
+        )
+        reduction, interrupted = _measured(run, between, shares, chosen, request, progress)
+        return ReducedStudy(
+            study=name,
+            problem=problem,
+            differences=between.differences,
+            shares=shares,
+            reduction=reduction,
+            commands=_commands(workload, reduction.reduced),
+            interrupted=interrupted,
+        )
+
+
+def _problem(record: StudyRecord, label: str) -> ProblemEvaluation:
+    problems = evaluate(record).problems
+    labels = [problem.label for problem in problems]
+    if not label and len(problems) == 1:
+        return problems[0]
+    for problem in problems:
+        if problem.label == label:
+            return problem
+    raise InputError(
+        Fault(
+            where="--problem",
+            found=f"no problem {label}" if label else f"study {record.name} has several problems",
+            expected=f"one of {', '.join(labels)}" if labels else "a study with candidates",
+            hint=nearest(label, labels) if label else "",
+        )
+    )
+
+
+def _chosen(problem: ProblemEvaluation, name: str) -> EvaluatedCandidate:
+    """The candidate to reduce: the winner, or that of a name."""
+    if not name:
+        if problem.best is None:
+            raise WorkFailed(f"{problem.label} has no winner: nothing of it was measured")
+        return problem.best
+    names = {
+        text: row
+        for row in problem.rows
+        for text in (row.candidate.id, row.candidate.identity, row.candidate.label)
+    }
+    if name in names:
+        return names[name]
+    raise InputError(
+        Fault(
+            where="--candidate",
+            found=f"{problem.label} has no candidate {name!r}",
+            expected="an id, an identity or a label of the study",
+            hint=nearest(name, names),
+        )
+    )
+
+
+def _workload(record: StudyRecord, request: ReductionRequest) -> Workload:
+    """The workload of a study with the wanted rounds.
+
+    Compilers and flags may be any only where the user names the config.
+    """
+    setup = setup_of_study(record, request.config)
+    if request.config is None:
+        setup = require_known(setup)
+    rounds = request.rounds or max(_LEAST_ROUNDS, setup.measuring.rounds)
+    measuring = dataclasses.replace(setup.measuring, rounds=rounds)
+    return workload_of(dataclasses.replace(setup, measuring=measuring))
+
+
+def _between(
+    ranked: RankedSpace, problem: ProblemEvaluation, chosen: EvaluatedCandidate
+) -> CandidatesBetween:
+    """The candidates between the baseline and the one to reduce, as the config makes them now."""
+    key = problem.problem.key
+    ranking = next((r for r in ranked.rankings if r.problem.key == key), None)
+    legal, source = ranked.enumerated.legal, ranked.enumerated.sources.get(key)
+    safe = baseline(ranked, ranking) if ranking else None
+    winner = stored_candidate(chosen.candidate, safe, legal, source) if safe else None
+    if safe is None or winner is None:
+        raise InputError(
+            Fault(
+                where=f"study {problem.label}" if ranking is None else chosen.candidate.id,
+                found="the config, as it reads today, does not have it any more",
+                expected="the config and the sources that the study was begun with",
+                hint="tune again",
+            )
+        )
+    if winner.identity == safe.identity:
+        raise WorkFailed(
+            f"the winner of {problem.label} is the baseline itself: there is nothing to reduce"
+            " (tune longer, or name another one: --candidate ID)"
+        )
+    return CandidatesBetween(winner, safe, legal, source)
+
+
+@dataclass(slots=True)
+class _EnteringJournal(StoreJournal):
+    """A journal that first enters candidates that the study did not have."""
+
+    study: str = ""
+    entered: set[str] = dataclasses.field(default_factory=set)
+
+    def chosen(self, choices: Sequence[Chosen]) -> None:
+        """Enter candidates with their reasons."""
+        new = [c.candidate for c in choices if c.candidate.identity not in self.entered]
+        self.store.add_candidates(self.study, new)
+        self.entered |= {candidate.identity for candidate in new}
+        StoreJournal.chosen(self, choices)
+
+
+def _measured(
+    run: StudyRun,
+    between: CandidatesBetween,
+    shares: Mapping[str, float],
+    chosen: EvaluatedCandidate,
+    request: ReductionRequest,
+    progress: Progress,
+) -> tuple[Reduction, bool]:
+    """The reduction, and whether it was interrupted."""
+    order = sorted(between.differences, key=lambda name: (-abs(shares.get(name, 0.0)), name))
+    elimination: Elimination | None = None
+    try:
+        with run.measuring(progress, PURPOSE) as (bench, plan, states):
+            elimination = Elimination(
+                differences=order,
+                make=between.make,
+                bench=_entering(bench, run),
+                plan=plan,
+                expected=chosen.measured,
+                most=request.most,
+            )
+            elimination.run()
+            states.append("done" if time.monotonic() < run.deadline else "budget")
+    except KeyboardInterrupt:
+        if elimination is None:
+            raise
+        return elimination.result(), True
+    return elimination.result(), False
+
+
+def _entering(bench: Bench, run: StudyRun) -> Bench:
+    """The bench with a journal that enters new candidates."""
+    journal = bench.journal
+    if not isinstance(journal, StoreJournal):
+        return bench
+    members = {c.identity for c in run.results.load_study(run.study).candidates}
+    entering = _EnteringJournal(journal.store, journal.run, study=run.study, entered=members)
+    return dataclasses.replace(bench, journal=entering)
+
+
+def _commands(workload: Workload, candidate: Candidate) -> tuple[str, ...]:
+    """The command lines that build and run a program; none for generated code."""
+    texts = workload.sources(candidate, Path())
+    scripts = [text for name, text in texts.items() if name.endswith(".sh")]
+    lines = [line for text in scripts for line in text.splitlines()]
+    return tuple(line for line in lines if line and not line.startswith(("#", "set -e", "cd ")))

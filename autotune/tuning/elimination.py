@@ -246,9 +246,10 @@ class Elimination:
         baseline, until further rounds would say no more, or a part of the time is used up.
         """
         usual = self.plan.measuring.rounds
-        always = self._different([whole, self._winner, self._baseline])
-        entered = [c.identity for c in rivals if c.identity in self.group.prepared]
-        running = [identity for identity in entered if identity not in always]
+        entered = [c for c in rivals if c.identity in self.group.prepared]
+        together = [whole, self._winner, self._baseline]
+        always = self._different(together)
+        running = [i for i in self._different([*together, *entered]) if i not in always]
         words = "leave one out" if stage == "first" else "leave several out"
         for number in range(most_rounds(usual)):
             running = [i for i in running if not self.group.bad(i)]
@@ -258,7 +259,7 @@ class Elimination:
                 break
             text = f"{words}, round {number + 1} of at most {most_rounds(usual)}"
             self._round([*always, *running], stage, text)
-        for identity in (*always, *entered):
+        for identity in (*always, *(candidate.identity for candidate in entered)):
             self.group.settle(identity)
 
     def _round(self, identities: Sequence[str], stage: Stage, words: str) -> None:

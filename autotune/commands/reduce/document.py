@@ -1,6 +1,5 @@
 """The document of ``autotune reduce``: what the differences of a winner are worth, what is left."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -59,7 +58,7 @@ class ReduceDocument:
     """Id."""
     baseline: str
     reduced: str
-    settings: Sequence[SettingWorth]
+    settings: tuple[SettingWorth, ...]
     """Those worth most first."""
     speedup: CostRatio | None
     """Cost of the baseline over that of the reduced winner; null where they are the same program
@@ -88,7 +87,7 @@ class ReduceDocument:
             winner=reduction.winner.id,
             baseline=reduction.baseline.id,
             reduced=reduction.reduced.id,
-            settings=[_worth(result, ablation) for ablation in result.ablations],
+            settings=tuple(_worth(result, ablation) for ablation in result.ablations),
             speedup=CostRatio.of(reduction.reduced_speed),
             speedup_winner=CostRatio.of(reduction.winner_speed),
             reduced_over_winner=CostRatio.of(reduction.reduced_cost),

@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from autotune.commands.reduce.differences import CandidatesBetween, Difference, 
 from autotune.commands.reduce.influence_shares import influence_shares
 from autotune.commands.tune.initial_candidates import baseline
 from autotune.commands.tune.preflight import check_launchers, conditions_of
-from autotune.commands.tune.study_run import StoreJournal, StudyRun
+from autotune.commands.tune.study_run import StudyRun
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.files.store import Store
@@ -24,7 +24,6 @@ from autotune.results.evaluate.study_evaluation import (
     ProblemEvaluation,
     evaluate,
 )
-from autotune.tuning import Bench, Chosen
 from autotune.tuning.elimination import Ablation, Elimination, Reduction
 from autotune.workloads.base import Workload
 from autotune.workloads.shipped import workload_of
@@ -202,21 +201,6 @@ def _between(
     return CandidatesBetween(winner, safe, legal, source)
 
 
-@dataclass(slots=True)
-class _EnteringJournal(StoreJournal):
-    """A journal that first enters candidates that the study did not have."""
-
-    study: str = ""
-    entered: set[str] = dataclasses.field(default_factory=set)
-
-    def chosen(self, choices: Sequence[Chosen]) -> None:
-        """Enter candidates with their reasons."""
-        new = [c.candidate for c in choices if c.candidate.identity not in self.entered]
-        self.store.add_candidates(self.study, new)
-        self.entered |= {candidate.identity for candidate in new}
-        StoreJournal.chosen(self, choices)
-
-
 def _measured(
     run: StudyRun,
     between: CandidatesBetween,
@@ -233,7 +217,7 @@ def _measured(
             elimination = Elimination(
                 differences=order,
                 make=between.make,
-                bench=_entering(bench, run),
+                bench=bench,
                 plan=plan,
                 expected=chosen.measured,
                 most=request.most,
@@ -245,16 +229,6 @@ def _measured(
             raise
         return elimination.result(), True
     return elimination.result(), False
-
-
-def _entering(bench: Bench, run: StudyRun) -> Bench:
-    """The bench with a journal that enters new candidates."""
-    journal = bench.journal
-    if not isinstance(journal, StoreJournal):
-        return bench
-    members = {c.identity for c in run.results.load_study(run.study).candidates}
-    entering = _EnteringJournal(journal.store, journal.run, study=run.study, entered=members)
-    return dataclasses.replace(bench, journal=entering)
 
 
 def _commands(workload: Workload, candidate: Candidate) -> tuple[str, ...]:

@@ -66,12 +66,21 @@ class StoreJournal:
 
     store: Store
     run: str
+    study: str
+    members: set[str]
+    """The candidates that the study has; others are entered when they are chosen."""
     places: dict[str, int] = dataclasses.field(default_factory=dict)
     numbers: dict[tuple[str, int], int] = dataclasses.field(default_factory=dict)
 
     def chosen(self, choices: Sequence[Chosen]) -> None:
         """Enter candidates with their reasons; the first reason of a candidate stays."""
         new = [c for c in choices if c.candidate.identity not in self.places]
+        outside = [c for c in new if c.candidate.identity not in self.members]
+        if outside:
+            self.store.add_candidates(self.study, [c.candidate for c in outside])
+            self.members |= {c.candidate.identity for c in outside}
+            predicted = [(c.candidate, c.prediction) for c in outside if c.prediction.engine]
+            self.store.add_predictions(self.study, predicted)
         for choice in new:
             self.places[choice.candidate.identity] = len(self.places)
         entered = [
@@ -274,9 +283,10 @@ class StudyRun:
             self.results.end_run(run, state=states[-1], timings=ranked.clock.stages)
 
     def _bench(self, run: str, progress: Progress) -> Bench:
+        members = {c.identity for c in self.results.load_study(self.study).candidates}
         return Bench(
             measurer=self.measurer,
-            journal=StoreJournal(self.results, run),
+            journal=StoreJournal(self.results, run, self.study, members),
             progress=progress,
             clock=self.ranked.clock,
             watcher=self.watcher,

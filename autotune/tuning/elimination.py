@@ -77,8 +77,8 @@ class Reduction:
     ablations: tuple[Ablation, ...]
     """Of the winner, the difference that seems to be worth most first."""
     kept: tuple[str, ...]
-    of_reduced: tuple[Ablation, ...]
-    """Of the reduced winner: the differences that were kept, in the last pass that was finished."""
+    later: tuple[Ablation, ...]
+    """Of what was left when a difference was left out again: the last of each, in no order."""
     reduced_cost: Contest | None
     """Time of the reduced winner over that of the winner, with a 90 % interval."""
     winner_speed: Contest | None
@@ -334,14 +334,14 @@ class Elimination:
     def result(self) -> Reduction:
         """What is known so far."""
         reduced, final = self._candidate(self._kept), bool(self._final_rounds)
-        last = self._passes[-1] if self._passes and self._passes[-1].kept == self._kept else None
+        again = {a.difference: a for tried in self._passes[1:] for a in self._ablations(tried)}
         return Reduction(
             winner=self._winner,
             baseline=self._baseline,
             reduced=reduced,
             ablations=self._ablations(self._passes[0]) if self._passes else (),
             kept=tuple(name for name in self.differences if name in self._kept),
-            of_reduced=self._ablations(last) if last else (),
+            later=tuple(again.values()),
             reduced_cost=self._contest(reduced, self._winner, final=final),
             winner_speed=self._contest(self._baseline, self._winner, final=final),
             reduced_speed=self._contest(self._baseline, reduced, final=final),

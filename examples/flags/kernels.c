@@ -1,7 +1,7 @@
 /* Four small kernels as one program: compilers make different choices in each.
 
        gcc -O3 -march=native kernels.c -o kernels -lm
-       ./kernels 3
+       ./kernels 80
 
    Argument: how often everything is done. Prints the time of the kernels and a check value. */
 
@@ -132,7 +132,7 @@ static uint32_t read_words(void)
 
 int main(int argc, char **argv)
 {
-    int times = argc > 1 ? atoi(argv[1]) : 3;
+    int times = argc > 1 ? atoi(argv[1]) : 80;
     double check = 0, seconds = 0;
     for (int k = 0; k < times; k++) {
         struct timespec begun, ended;
@@ -142,7 +142,8 @@ int main(int argc, char **argv)
             check += attract() + count() + read_words();
         check += decompose();
         clock_gettime(CLOCK_MONOTONIC, &ended);
-        seconds += (double)(ended.tv_sec - begun.tv_sec) + 1e-9 * (double)(ended.tv_nsec - begun.tv_nsec);
+        seconds += (double)(ended.tv_sec - begun.tv_sec)
+                   + 1e-9 * (double)(ended.tv_nsec - begun.tv_nsec);
     }
     printf("time %.9f s\ncheck %.12e\n", seconds, check);
     return 0;

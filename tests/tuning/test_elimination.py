@@ -119,7 +119,7 @@ def test_only_what_makes_the_winner_fast_is_kept() -> None:
     assert not result.reduced_cost.slower
     assert result.final
     assert not result.cut
-    assert {a.difference for a in result.of_reduced} == {"b", "e"}
+    assert {a.difference for a in result.later} == {"b", "e"}
 
 
 def test_a_difference_that_harms_is_dropped() -> None:

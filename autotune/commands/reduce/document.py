@@ -40,8 +40,9 @@ class SettingWorth:
     """``same program``: without it the same is run; ``forbidden``: by a constraint."""
     without: CostRatio | None
     """Cost of the winner without it over that of the winner; null where that was not measured."""
-    without_reduced: CostRatio | None
-    """The same of the reduced winner."""
+    without_later: CostRatio | None
+    """The same of what was left of the winner, the last time that it was left out of that; null
+    where it was not."""
     influence: float | None
     """The same by the influence model of the study's samples, minus 1; null without a model."""
 
@@ -100,7 +101,7 @@ class ReduceDocument:
 
 def _worth(result: ReducedStudy, ablation: Ablation) -> SettingWorth:
     difference = result.differences[ablation.difference]
-    again = {a.difference: a.cost for a in result.reduction.of_reduced}
+    again = {a.difference: a.cost for a in result.reduction.later}
     return SettingWorth(
         name=difference.name,
         value=difference.value,
@@ -108,6 +109,6 @@ def _worth(result: ReducedStudy, ablation: Ablation) -> SettingWorth:
         kept=difference.name in result.reduction.kept,
         fate=ablation.fate,
         without=CostRatio.of(ablation.cost),
-        without_reduced=CostRatio.of(again.get(difference.name)),
+        without_later=CostRatio.of(again.get(difference.name)),
         influence=result.shares.get(difference.name),
     )

@@ -1,6 +1,7 @@
 """From a study to its reduced winner: a run of the study that leaves out, drops and compares."""
 
 import dataclasses
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,6 +32,10 @@ from autotune.workloads.shipped import workload_of
 PURPOSE = "reduce"
 """Condition ``purpose`` of the runs of a study that reduce its winner."""
 
+_USUAL = re.compile(
+    r"#|set -e|cd |export OMP_(?:NUM_THREADS|PLACES|PROC_BIND|WAIT_POLICY|DYNAMIC)="
+)
+"""Lines of a script that say nothing about a candidate."""
 _LEAST_ROUNDS = 5
 """Fewer launches do not tell a per cent apart."""
 
@@ -46,7 +51,8 @@ class ReductionRequest:
     problem: str = ""
     """Label; empty: the only one."""
     candidate: str = ""
-    """Id, identity or label; empty: the winner."""
+    """Id, identity or label; empty: the winner, or the fastest that may be faster than the baseline
+    where that is chosen because it is undecided."""
     rounds: int | None = None
     """Of each comparison; close ones get up to twice as many. None: as the config says."""
     most: int = 60
@@ -69,6 +75,12 @@ class ReducedStudy:
     commands: tuple[str, ...]
     """The command lines that build and run the reduced winner; empty for generated code."""
     interrupted: bool
+
+    @property
+    def decided(self) -> bool:
+        """Whether what was reduced is the winner."""
+        best = self.problem.best
+        return best is not None and best.candidate.identity == self.reduction.winner.identity
 
     @property
     def ablations(self) -> tuple[Ablation, ...]:
@@ -142,9 +154,13 @@ def _problem(record: StudyRecord, label: str) -> ProblemEvaluation:
 def _chosen(problem: ProblemEvaluation, name: str) -> EvaluatedCandidate:
     """The candidate to reduce: the winner, or that of a name."""
     if not name:
-        if problem.best is None:
+        best, others = (
+            problem.best,
+            [row for row in problem.contenders if not row.candidate.baseline],
+        )
+        if best is None:
             raise WorkFailed(f"{problem.label} has no winner: nothing of it was measured")
-        return problem.best
+        return others[0] if best.candidate.baseline and others else best
     names = {
         text: row
         for row in problem.rows
@@ -236,4 +252,4 @@ def _commands(workload: Workload, candidate: Candidate) -> tuple[str, ...]:
     texts = workload.sources(candidate, Path())
     scripts = [text for name, text in texts.items() if name.endswith(".sh")]
     lines = [line for text in scripts for line in text.splitlines()]
-    return tuple(line for line in lines if line and not line.startswith(("#", "set -e", "cd ")))
+    return tuple(line for line in lines if line and not _USUAL.match(line))

@@ -17,8 +17,9 @@ def text(result: ReducedStudy) -> str:
     """What each difference is worth, what is kept, and how fast that is."""
     reduction, label = result.reduction, result.problem.label
     number, kept = len(result.differences), reduction.kept
+    words = "the winner" if result.decided else "undecided; the fastest"
     lines = [
-        f"{label} of study {result.study}: the winner {reduction.winner.identity} differs from the"
+        f"{label} of study {result.study}: {words}, {reduction.winner.identity}, differs from the"
         f" baseline in {counted(number, 'setting')}",
         columns(_rows(result), right=(2, 3, 4, 5)),
     ]
@@ -26,12 +27,8 @@ def text(result: ReducedStudy) -> str:
     left_out = number - len(reduction.ablations)
     if left_out:
         lines.append(f"  {counted(left_out, 'setting')} not left out one by one: see --most")
-    words = [result.differences[name].words for name in kept]
-    lines.append(
-        f"kept: {len(kept)} of {number}{': ' if words else ''}{'; '.join(words)}"
-        if number
-        else "nothing differs"
-    )
+    names = [result.differences[name].words for name in kept]
+    lines.append(f"kept: {len(kept)} of {number}{': ' if names else ''}{'; '.join(names)}")
     lines += [f"  {line}" for line in _speeds(result)]
     lines += [f"  {command}" for command in result.commands]
     if reduction.cut:
@@ -41,9 +38,9 @@ def text(result: ReducedStudy) -> str:
 
 def _rows(result: ReducedStudy) -> Iterator[tuple[str, ...]]:
     goal = result.problem.problem.goal
-    again = {a.difference: a.cost for a in result.reduction.of_reduced}
+    again = {a.difference: a.cost for a in result.reduction.later}
     title = f"{goal.name} without it"
-    yield ("", "setting", title, "90 % interval", "of what is left", "by the model", "")
+    yield ("", "setting", title, "90 % interval", "of what was left", "by the model", "")
     for ablation in result.ablations:
         name = ablation.difference
         kept = name in result.reduction.kept

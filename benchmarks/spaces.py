@@ -160,7 +160,8 @@ def main() -> None:
     if "listing" in parts:
         _print_listing()
     if "search" in parts:
-        _print_search(arguments.seeds, arguments.evaluations)
+        first = arguments.first_seed
+        _print_search(range(first, first + arguments.seeds), arguments.evaluations)
     if "launch" in parts:
         _print_launches()
 
@@ -247,13 +248,13 @@ def _written(case: Case, folder: Path) -> Path:
 # --- searching --------------------------------------------------------------------------------
 
 
-def _print_search(seeds: int, evaluations: int) -> None:
+def _print_search(seeds: Sequence[int], evaluations: int) -> None:
     rows = [("space", "legal", "found", "quartiles", "at random", "quartiles", "CPU s a step")]
     for case in SEARCHED:
         with tempfile.TemporaryDirectory() as folder:
             problem = _problem(case, Path(folder))
         found, drawn, steps = [], [], []
-        for seed in range(1, seeds + 1):
+        for seed in seeds:
             before = time.process_time()
             found.append(_searched(case, problem, evaluations, seed))
             steps.append((time.process_time() - before) / evaluations)
@@ -263,7 +264,7 @@ def _print_search(seeds: int, evaluations: int) -> None:
             drawn.append(min(draws))
         count = str(sift(problem, 1).space.count)
         rows.append((case.name, count, *_over(found), *_over(drawn), f"{np.median(steps):.3f}"))
-    print(f"cost over the least, best of {evaluations} evaluations, {seeds} seeds, noise 1 %")
+    print(f"cost over the least, best of {evaluations} evaluations, {len(seeds)} seeds, noise 1 %")
     print(columns(rows, right=range(1, 7)))
 
 

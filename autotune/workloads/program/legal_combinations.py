@@ -231,11 +231,7 @@ class _State:
         """Give a parameter the value at a place of its domain; False, and nothing is changed, where
         no legal combination can follow.
         """
-        value = self._domains[name][place]
-        self._possible[name] = self._single[name][place]
-        if name in self._sets:
-            self._count(self._sets[name], value is not None, 1)
-        self.values[name] = value
+        self.assign(name, place)
         for rule in self._rules[name]:
             truth = rule.bounds.decided(self._possible)
             if truth is None and rule.names <= self.values.keys():
@@ -244,6 +240,14 @@ class _State:
                 self.take_back(name)
                 return False
         return True
+
+    def assign(self, name: str, place: int) -> None:
+        """Give a parameter a value that is known to be possible."""
+        value = self._domains[name][place]
+        self._possible[name] = self._single[name][place]
+        if name in self._sets:
+            self._count(self._sets[name], value is not None, 1)
+        self.values[name] = value
 
     def take_back(self, name: str) -> None:
         """Undo ``put``."""
@@ -286,7 +290,7 @@ class _Part:
         merges = any(rule.sets for rule in self._rules)
         if not merges:
             chance = random.Random(0)
-            looks = [self._descent(chance, self._names)[1] for _ in range(_LOOKS)]
+            looks = [self._weight(chance) for _ in range(_LOOKS)]
             if fmean(looks) > 100 * LISTED:
                 return None
         try:
@@ -301,31 +305,43 @@ class _Part:
         if self._tree is not None:
             return self._tree.draw(chance)
         for _ in range(_DESCENTS):
-            values, weight = self._descent(chance, chance.sample(self._names, len(self._names)))
-            if weight:
+            values = self._descent(chance)
+            if values is not None:
                 return self._shaken(values, chance)
         raise NothingLegalError
 
-    def _descent(self, chance: random.Random, names: Sequence[str]) -> tuple[Values, float]:
-        """A combination by random values one after the other, and the product of the numbers of
-        values that were possible each time, whose mean is the number of combinations (Knuth 1975);
-        0 where no value was left.
+    def _weight(self, chance: random.Random) -> float:
+        """The product of the numbers of values that are possible one after the other, on a random
+        way down, whose mean is the number of combinations (Knuth 1975); 0 where no value is left.
         """
         state, weight = _State(self._space, self._names), 1.0
-        for name in names:
+        for name in self._names:
             places = range(len(self._domains[name]))
             able = [place for place in places if _fits(state, name, place)]
             if not able:
-                return {}, 0.0
+                return 0.0
             state.put(name, chance.choice(able))
             weight *= len(able)
-        return state.values, weight
+        return weight
+
+    def _descent(self, chance: random.Random) -> Values | None:
+        """A combination by random values of one parameter after the other, in random order; None
+        where no value is left.
+        """
+        state = _State(self._space, self._names)
+        for name in chance.sample(self._names, len(self._names)):
+            count = len(self._domains[name])
+            if not any(state.put(name, place) for place in chance.sample(range(count), count)):
+                return None
+        return state.values
 
     def _shaken(self, values: Values, chance: random.Random) -> Values:
-        names = chance.choices(self._names, k=_SHAKES * len(self._names))
-        for name in names:
-            able = [v for v in self._domains[name] if self._legal({**values, name: v})]
-            values = {**values, name: chance.choice(able)}
+        for name in chance.choices(self._names, k=_SHAKES * len(self._names)):
+            domain = self._domains[name]
+            other = {**values, name: chance.choice(domain)}
+            while not self._legal(other):  # the value that it has is legal
+                other[name] = chance.choice(domain)
+            values = other
         return values
 
     def _legal(self, values: Values) -> bool:
@@ -351,7 +367,7 @@ class _CountedTree:
             alone = set().union(*(rule.alone for rule in pending)) & before
             sets = set().union(*(rule.sets for rule in pending))
             self._kept.append((sorted(alone), sorted(sets)))
-        self._counts: dict[tuple[object, ...], int] = {}
+        self._known: dict[tuple[object, ...], Sequence[tuple[int, int]]] = {}
         self._left = _VISITED
         state = _State(space, names)
         self.count = self._counted(state, 0) if state.possible_at_all else 0
@@ -365,24 +381,24 @@ class _CountedTree:
         """How many combinations begin with the values of a state."""
         if depth == len(self._names):
             return 1
-        key = self._key(state, depth)
-        if key not in self._counts:
-            self._counts[key] = sum(count for _, count in self._branches(state, depth))
-        return self._counts[key]
+        return sum(count for _, count in self._branches(state, depth))
 
-    def _branches(self, state: _State, depth: int) -> list[tuple[int, int]]:
+    def _branches(self, state: _State, depth: int) -> Sequence[tuple[int, int]]:
         """The places of the values that may follow, and how many combinations each begins."""
-        name, found = self._names[depth], []
-        for place in range(len(self._space.program.domains[name])):
-            self._left -= 1
-            if self._left < 0:
-                raise TooManyError
-            if state.put(name, place):
-                count = self._counted(state, depth + 1)
-                state.take_back(name)
-                if count:
-                    found.append((place, count))
-        return found
+        key = self._key(state, depth)
+        if key not in self._known:
+            name, found = self._names[depth], []
+            for place in range(len(self._space.program.domains[name])):
+                self._left -= 1
+                if self._left < 0:
+                    raise TooManyError
+                if state.put(name, place):
+                    count = self._counted(state, depth + 1)
+                    state.take_back(name)
+                    if count:
+                        found.append((place, count))
+            self._known[key] = found
+        return self._known[key]
 
     def draw(self, chance: random.Random) -> Values:
         """A combination at random, all equally likely; NothingLegalError where there is none."""
@@ -390,9 +406,8 @@ class _CountedTree:
             raise NothingLegalError
         state = _State(self._space, self._names)
         for depth, name in enumerate(self._names):
-            self._left = _VISITED
             places, counts = zip(*self._branches(state, depth), strict=True)
-            state.put(name, chance.choices(places, counts)[0])
+            state.assign(name, chance.choices(places, counts)[0])
         return state.values
 
 

@@ -19,7 +19,7 @@ from autotune.workloads.program.legal_combinations import (
     UndecidedError,
 )
 
-DRAWN = 2000
+DRAWN = 1000
 """Combinations of a space with more than can be listed that are drawn at the beginning."""
 LARGEST = 1_000_000
 """Combinations, forbidden ones included, that are looked at one by one to say why."""

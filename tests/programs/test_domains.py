@@ -1,0 +1,131 @@
+"""What a parameter of a program can be, in YAML, in command lines and for a search."""
+
+import pytest
+from program_samples import HEAD, read
+
+from autotune.domain.parameter_domain import FlagSet
+from autotune.domain.program import filled
+from autotune.errors import ConfigError
+from autotune.workloads.program.legal_combinations import LegalCombinations
+
+
+def described(folder, parameters, *, run="", more=""):
+    """The sample program with further parameters, which its run names."""
+    folder.joinpath("mm.c").write_text("int main(void) { return 0; }\n")
+    text = HEAD.replace("parameters: {block: [8, 64, 512], mode: [fast, safe]}\n", "")
+    text = text.replace('"{n}", "{mode}"]', f'"{{n}}", "{{mode}}"{run}]')
+    path = folder / "sample.yaml"
+    path.write_text(
+        f"{text}parameters:\n  block: [8, 64, 512]\n  mode: [fast, safe]\n  {parameters}\n{more}"
+    )
+    return path
+
+
+def domain(folder, parameter):
+    return read(described(folder, f"x: {parameter}", run=', "{x}"')).domains["x"]
+
+
+def refused(folder, parameters, run="", more=""):
+    with pytest.raises(ConfigError) as raised:
+        read(described(folder, parameters, run=run, more=more))
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "values"),
+    [
+        ("{from: 1, to: 5, step: 2}", (1, 3, 5)),
+        ("{from: 0.0, to: 1.0, values: 5}", (0.0, 0.25, 0.5, 0.75, 1.0)),
+        ("{from: 0.01, to: 100.0, log: true, values: 5}", (0.01, 0.1, 1.0, 10.0, 100.0)),
+        ("{from: 1, to: 1000, log: true, values: 4}", (1, 10, 100, 1000)),
+        ("{from: 1, to: 4, log: true}", (1, 2, 3, 4)),
+        ("{ordered: [low, medium, high]}", ("low", "medium", "high")),
+        ("{permutation: [i, j]}", ("i,j", "j,i")),
+        ("{values: [1, 2], when: block == 8}", (None, 1, 2)),
+        ("{values: [null, 2], when: block == 8}", (None, 2)),
+        ("{from: 1, to: 2, step: 1, when: mode == 'fast'}", (None, 1, 2)),
+    ],
+)
+def test_the_values_of_a_domain(tmp_path, parameter, values):
+    assert domain(tmp_path, parameter) == values
+
+
+def test_a_range_of_numbers_has_a_hundred_and_one_values(tmp_path):
+    assert len(domain(tmp_path, "{from: 0.0, to: 1.0}")) == 101
+
+
+@pytest.mark.parametrize(
+    ("parameter", "words"),
+    [
+        ("{from: 5, to: 1, step: 1}", "these values never go from 5 to 1"),
+        ("{from: 2.0, to: 1.0}", "these values never go from 2.0 to 1.0"),
+        ("{from: 0.0, to: 1.0, log: true}", "a logarithmic scale begins above 0, not at 0.0"),
+        ("{from: -1, to: 10, log: true}", "a logarithmic scale begins above 0, not at -1"),
+        ("{from: 1, to: 9999999, step: 1}", "more than 4096 values: {from: 1, to: 1000000, log"),
+        ("{from: 0.0, to: 1.0, values: 1}", "is not a number of values from 2 to 4096"),
+        ("{from: 0.0, to: .nan}", "to: text '.nan' is not a number"),
+        ("{from: 0.0}", "from is not of the form {from: 8, to: 64, step: 8}"),
+        ("{ordered: [low]}", "is not a list of at least two values"),
+        ("{ordered: [low, high], step: 2}", "step beside ordered: ordered stands alone"),
+        ("{permutation: [a, b, a]}", "names without commas, each once"),
+        ("{permutation: [1, 2, 3, 4, 5, 6, 7, 8, 9]}", "9 names; at most 8 have an order"),
+        ("{values: [1, 2], when: blok == 8}", "unknown name 'blok'"),
+        ("{values: [1, 2], when: x == 8}", "whether x has a value depends on its own value"),
+        ("{values: [1, 2]}", "values is not of the form"),
+        ("{flags: [funroll]}", "'funroll' is not a flag such as -funroll-loops"),
+        ("{flags: [-fa, -fa]}", "-fa is here twice"),
+        ("{flags: []}", "is not a list of flags"),
+        ("{flags: [{-fa=: [1, 1]}]}", "-fa=1 has a value twice"),
+        ("{flags: [-fblock, -block]}", "the flag -block is called block here: taken, or no name"),
+    ],
+)
+def test_a_wrong_domain_says_what_is_allowed(tmp_path, parameter, words):
+    assert words in refused(tmp_path, f"x: {parameter}", run=', "{x}"')
+
+
+def test_parameters_that_hang_on_one_another(tmp_path):
+    pair = "x: {values: [1], when: y == 1}\n  y: {values: [1], when: x == 1}"
+    assert "depends on its own value" in refused(tmp_path, pair, run=', "{x}", "{y}"')
+
+
+FLAGS = "x: {flags: [-funroll-loops, [-fa, -fno-a], {-falign-loops=: [16, 32]}]}"
+
+
+def test_a_set_of_flags_is_a_parameter_for_each_flag(tmp_path):
+    program = read(described(tmp_path, FLAGS, run=', "{x}"', more='constraints: ["x <= 2"]\n'))
+    assert isinstance(program.parameters["x"], FlagSet)
+    assert program.domains["falign_loops"] == (None, "-falign-loops=16", "-falign-loops=32")
+    assert program.domains["fa"] == (None, "-fa", "-fno-a")
+    space = LegalCombinations(program, {"n": 512})
+    assert space.count.value == 6 * (2 * 3 * 3 - 1 * 2 * 2)
+    values = {
+        **program.baseline,
+        "funroll_loops": "-funroll-loops",
+        "falign_loops": "-falign-loops=16",
+    }
+    places = {**values, **program.present(values), "output": "a.out", "n": 512}
+    assert filled(program.run, places) == [
+        "a.out", "512", "fast", "-funroll-loops", "-falign-loops=16"
+    ]  # fmt: skip
+    assert program.sizes_of_sets(values) == {"x": 2}
+    none = {**program.baseline, **program.present(program.baseline), "output": "a.out", "n": 512}
+    assert filled(program.run, none) == ["a.out", "512", "fast"]
+
+
+def test_a_set_that_no_command_names(tmp_path):
+    assert "x is used by neither build nor run" in refused(tmp_path, FLAGS)
+
+
+def test_the_baseline_has_no_value_where_a_condition_is_false(tmp_path):
+    conditional = "x: {values: [7, 9], when: mode == 'safe'}"
+    program = read(described(tmp_path, conditional, run=', "{x}"'))
+    assert program.baseline["x"] is None
+    flag = read(described(tmp_path, FLAGS, run=', "{x}"'))
+    assert flag.baseline["funroll_loops"] is None
+
+
+def test_what_a_search_sees_of_orders_and_permutations(tmp_path):
+    both = "x: {ordered: [low, medium, high]}\n  y: {permutation: [i, j, k]}"
+    program = read(described(tmp_path, both, run=', "{x}", "{y}"'))
+    seen = program.coordinates({"block": 8, "x": "high", "y": "j,i,k"})
+    assert seen == {"block": 8, "x": 2, "y i<j": False, "y i<k": True, "y j<k": True}

@@ -1,0 +1,151 @@
+"""A search whose pool moves through a space that cannot be listed."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from fabricated import prediction, sample
+from program_samples import read, written
+
+from autotune.domain.parameter_domain import ParameterDomain
+from autotune.domain.problem import ProgramProblem
+from autotune.domain.program import Template
+from autotune.domain.results import Measurement
+from autotune.domain.setup import Searching
+from autotune.domain.variant import Build, ExecutionLayout, Variant
+from autotune.tuning.moving_search import MovingSearch
+from autotune.tuning.study_search import study_search
+from autotune.workloads.program.program_source import BuiltWay, ProgramSource
+from autotune.workloads.program.program_space import sift
+
+NAMES = "abcdef"
+UNKNOWN = prediction(None, reason="no model")
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """Six parameters of 30 values each: 7.3e8 candidates."""
+    sample_program = read(written(tmp_path_factory.mktemp("program"), ""))
+    program = replace(
+        sample_program,
+        parameters={name: ParameterDomain(values=tuple(range(1, 31))) for name in NAMES},
+        baseline=dict.fromkeys(NAMES, 1),
+        build=(),
+        run=(Template("true"), *(Template(f"{{{name}}}") for name in NAMES), Template("{n}")),
+    )
+    problem = ProgramProblem(program=program, arguments=dict(program.arguments))
+
+    def variant(values):
+        return Variant(
+            skeleton=program.name,
+            definition=program.definition,
+            transformations=(),
+            parameters=dict(values),
+        )
+
+    drawn = sift(problem, 1)
+    way = BuiltWay(variant, problem, Build(), ExecutionLayout(), drawn.space)
+    return ProgramSource([way]), [way.candidate(values) for values in drawn.legal[:200]]
+
+
+def seconds(candidate):
+    values = candidate.variant.parameters
+    return 1e-3 * (
+        1 + sum(0.1 * math.log(values[n] / (2 * k + 3)) ** 2 for k, n in enumerate(NAMES))
+    )
+
+
+def measured(candidate, status="ok"):
+    samples = tuple(sample(seconds(candidate), launch=launch) for launch in range(3))
+    return Measurement(
+        candidate=candidate.identity,
+        run="r",
+        status=status,
+        samples=samples if status == "ok" else (),
+    )
+
+
+def moving(source, predict=None, made=None):
+    candidates = source[1]
+
+    def make(pool, predictions):
+        if made is not None:
+            made.append(list(pool))
+        return study_search(
+            pool, predictions, settings=Searching(first=3), first=[candidates[0].identity]
+        )
+
+    given = predict or (lambda pool: [UNKNOWN] * len(pool))
+    return MovingSearch(
+        make,
+        candidates,
+        given(candidates),
+        sources={candidates[0].problem.key: source[0]},
+        predict=given,
+    )
+
+
+def test_it_leaves_the_pool_that_it_began_with_and_finds_better(source):
+    search = moving(source)
+    began = {candidate.identity for candidate in source[1]}
+    proposed = []
+    for _ in range(45):
+        (proposal,) = search.ask(0)
+        proposed.append(proposal.candidate)
+        assert proposal.prediction == UNKNOWN
+        search.tell(proposal.candidate, measured(proposal.candidate), 0.001)
+    assert proposed[0] == source[1][0]
+    assert len({candidate.identity for candidate in proposed}) == 45
+    assert any(candidate.identity not in began for candidate in proposed)
+    drawn = [min(map(seconds, source[1][k : k + 45])) for k in range(0, 180, 45)]
+    assert min(map(seconds, proposed)) < sorted(drawn)[2]  # better than most draws of as many
+
+
+def test_what_was_measured_or_runs_stays_in_every_pool(source):
+    made = []
+    search = moving(source, made=made)
+    first = [search.ask(0)[0].candidate for _ in range(2)]
+    search.tell(first[0], measured(first[0]), 0.001)
+    later = search.ask(0)[0].candidate  # a better one was found: the pool is new
+    assert len(made) == 2
+    identities = {candidate.identity for candidate in made[-1]}
+    assert {candidate.identity for candidate in first} <= identities
+    assert later.identity not in {candidate.identity for candidate in first}
+
+
+def test_failures_are_told_to_the_new_pool_too(source):
+    search = moving(source)
+    for number in range(12):
+        (proposal,) = search.ask(0)
+        status = "crashed" if number % 3 else "ok"
+        search.tell(proposal.candidate, measured(proposal.candidate, status), 0.001)
+    assert len(search.ask(0)) == 1
+
+
+def test_a_result_from_elsewhere_enters_the_pool(source):
+    search = moving(source)
+    stranger = source[0].draw(1, random.Random(99))[0]
+    search.tell(stranger, measured(stranger), 0.001)
+    for _ in range(5):
+        assert search.ask(0)[0].candidate != stranger
+
+
+def test_candidates_that_enter_are_predicted(source):
+    asked = []
+
+    def predict(pool):
+        asked.extend(pool)
+        return [prediction(seconds(candidate)) for candidate in pool]
+
+    search = moving(source, predict=predict)
+    for _ in range(15):
+        (proposal,) = search.ask(0)
+        assert proposal.prediction.seconds == seconds(proposal.candidate)
+        search.tell(proposal.candidate, measured(proposal.candidate), 0.001)
+    assert len(asked) > len(source[1])
+
+
+def test_it_ends_only_after_a_pool_around_the_best(source):
+    search = moving(source)
+    assert search.finished(0) is None

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from autotune.domain.parameter_values import same
 from autotune.domain.variant import Candidate, Value
-from autotune.files.store.records import CandidateRecord
 from autotune.workloads.base import CandidateSource
 
 BUILD = "compiler and flags"
@@ -71,25 +70,6 @@ class CandidatesBetween:
         if listed is not None or self.source is None:
             return listed
         return self.source.changed(wanted, values)
-
-
-def stored_candidate(
-    record: CandidateRecord,
-    baseline: Candidate,
-    legal: Sequence[Candidate],
-    source: CandidateSource | None,
-) -> Candidate | None:
-    """The candidate of a record, beside the baseline of its problem; None where it is none of the
-    legal ones any more.
-    """
-    for candidate in (baseline, *legal):
-        if candidate.identity == record.identity:
-            return candidate
-    if source is None:
-        return None
-    wanted = replace(baseline, build=record.build, layout=record.layout)
-    made = source.changed(wanted, record.parameters)
-    return made if made is not None and made.identity == record.identity else None
 
 
 def _differences(winner: Candidate, baseline: Candidate) -> list[Difference]:

@@ -10,10 +10,11 @@ from pathlib import Path
 from autotune.commands.rank.named_programs import require_known
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
 from autotune.commands.rank.study_setup import setup_of_study
-from autotune.commands.reduce.differences import CandidatesBetween, Difference, stored_candidate
+from autotune.commands.reduce.differences import CandidatesBetween, Difference
 from autotune.commands.reduce.influence_shares import influence_shares
 from autotune.commands.tune.initial_candidates import baseline
 from autotune.commands.tune.preflight import check_launchers, conditions_of
+from autotune.commands.tune.stored_candidates import rebuilt
 from autotune.commands.tune.study_run import StudyRun
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, WorkFailed, nearest
@@ -195,15 +196,15 @@ def _between(
     ranked: RankedSpace, problem: ProblemEvaluation, chosen: EvaluatedCandidate
 ) -> CandidatesBetween:
     """The candidates between the baseline and the one to reduce, as the config makes them now."""
-    key = problem.problem.key
+    key, record = problem.problem.key, chosen.candidate
     ranking = next((r for r in ranked.rankings if r.problem.key == key), None)
-    legal, source = ranked.enumerated.legal, ranked.enumerated.sources.get(key)
     safe = baseline(ranked, ranking) if ranking else None
-    winner = stored_candidate(chosen.candidate, safe, legal, source) if safe else None
+    listed = {c.identity: c for c in (*ranked.enumerated.legal, *([safe] if safe else []))}
+    winner = listed.get(record.identity) or rebuilt(record, ranked)
     if safe is None or winner is None:
         raise InputError(
             Fault(
-                where=f"study {problem.label}" if ranking is None else chosen.candidate.id,
+                where=record.id,
                 found="the config, as it reads today, does not have it any more",
                 expected="the config and the sources that the study was begun with",
                 hint="tune again",
@@ -214,7 +215,9 @@ def _between(
             f"the winner of {problem.label} is the baseline itself: there is nothing to reduce"
             " (tune longer, or name another one: --candidate ID)"
         )
-    return CandidatesBetween(winner, safe, legal, source)
+    return CandidatesBetween(
+        winner, safe, ranked.enumerated.legal, ranked.enumerated.sources.get(key)
+    )
 
 
 def _measured(

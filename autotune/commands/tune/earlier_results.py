@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.provenance import identity_of, launching, versions
+from autotune.commands.tune.stored_candidates import rebuilt
 from autotune.domain.results import Measurement, Status
 from autotune.domain.variant import Candidate
 from autotune.files.store import RunRecord, Store
@@ -39,7 +40,7 @@ class EarlierResults:
     """Study to how many of its results are used."""
     _seen: dict[str, int] = field(default_factory=dict)
     _with_relatives: bool = False
-    _candidates: Mapping[str, Candidate] = field(init=False)
+    _candidates: dict[str, Candidate] = field(init=False)
     _machine: str = field(init=False)
     _now: Mapping[str, str] = field(init=False)
 
@@ -47,6 +48,11 @@ class EarlierResults:
         self._machine = identity_of(self.ranked.machine)
         self._now = versions(self.ranked.workload)
         self._candidates = {c.identity: c for c in self.ranked.enumerated.legal}
+        if self.ranked.enumerated.sources:  # the study has others that a search came upon
+            records = self.results.load_study(self.study).candidates
+            others = (r for r in records if r.identity not in self._candidates)
+            made = (rebuilt(record, self.ranked) for record in others)
+            self._candidates |= {c.identity: c for c in made if c is not None}
 
     def new_results(self) -> list[EarlierResult]:
         """Results that other runs have stored since the last call; at first, all of them."""
@@ -79,8 +85,8 @@ class EarlierResults:
         results = []
         ours = run.study == self.study
         for m in run.measurements:
-            candidate = self._candidates[m.candidate]
-            if m.candidate not in run.finished:
+            candidate = self._candidates.get(m.candidate)
+            if candidate is None or m.candidate not in run.finished:
                 continue
             if not (self._holds(run, candidate) and (ours or self._taken_alike(run))):
                 self._hint(candidate, m)

@@ -56,6 +56,16 @@ def test_a_single_parameter_has_values_and_one_is_singular() -> None:
     assert line == "  1 value of option"
 
 
+def test_options_of_the_compiler_are_counted_and_those_left_out_are_named() -> None:
+    options = tuple((f"-fa{k}",) for k in range(70))
+    left_out = {"results may change": ("-ffast-math",)}
+    made = written(parameters={}, combinations=2**70, options=options, left_out=left_out)
+    assert text(made).splitlines()[2:4] == [
+        "  1.2e+21 combinations of 70 options of gcc",
+        "  left out, results may change: -ffast-math",
+    ]
+
+
 def test_places_to_review_are_listed_below_what_they_need() -> None:
     shown = text(
         written(

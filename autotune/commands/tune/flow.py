@@ -65,7 +65,7 @@ def tune(
         check_objectives(setup)
         progress(_opening_line(setup, name, options, results), 0, 1)
         ranked = rank_space(workload, progress)
-        for line in ranked.capacity_notes:
+        for line in (*ranked.capacity_notes, *ranked.baseline_notes):
             progress(line, 0, 1)
         calibrating = ranked.clock.stages["calibrate"]  # of a fresh host: not the user's budget
         before = time.monotonic()

@@ -213,7 +213,8 @@ class ImportSamplesOptions:
 def comm_import(options: ImportSamplesOptions) -> None:
     """Read the output of OSU or Intel MPI benchmarks.
 
-    A text that was imported before is not added again.
+    A text that was imported before is not added again. Where Intel's benchmarks use a part of the
+    ranks, the first ones, these are taken to fill one node after the other.
     """
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow

@@ -46,6 +46,8 @@ class RoutedModel:
     in_core: str
     crowded: EcmModel | None = None
     """With the cores that share units with this one running too; None: as ``alone``."""
+    counted: bool = False
+    """Whether the in-core time is that of a port table."""
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -155,7 +157,9 @@ class KernelRoutes:
             else:
                 why = reason.removeprefix("kerncraft: ")
                 route = f"{figures[text].route} ({why})"
-                result[text] = RoutedModel(free, route, None if both == free else both)
+                result[text] = RoutedModel(
+                    free, route, None if both == free else both, counted=True
+                )
         return result
 
 

@@ -32,7 +32,7 @@ from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program
 from autotune.domain.results import Measurement, Prediction, Sample
 from autotune.domain.setup import Searching
-from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
+from autotune.domain.variant import Candidate, Value, Variant
 from autotune.files import config
 from autotune.results.report.text_table import columns
 from autotune.tuning.moving_search import MovingSearch
@@ -292,7 +292,8 @@ def _searched(case: Case, problem: ProgramProblem, evaluations: int, seed: int) 
         )
 
     drawn = sift(problem, 1)
-    way = BuiltWay(variant, problem, Build(), ExecutionLayout(), drawn.space)
+    example = Candidate(variant=variant(program.baseline), problem=problem)
+    way = BuiltWay(example, variant, drawn.space)
     candidates = [way.candidate(values) for values in drawn.legal]
 
     def make(pool: Sequence[Candidate], predictions: Sequence[Prediction]) -> StudySearch:

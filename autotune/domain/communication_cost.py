@@ -94,14 +94,20 @@ def measured_cost(curves: Sequence[CostCurve], size: float, nodes: int, ranks: i
 
 
 def _of_layouts(curves: Sequence[CostCurve], size: float, nodes: int, ranks: int) -> LogEstimate:
-    """The logarithm of the seconds of a layout, from the curves of other layouts."""
+    """The logarithm of the seconds of a layout, from the curves of other layouts.
+
+    Beside curves of single benchmarks, the level of a curve of several is as unsure as its scatter,
+    which spans them all: repeats do not reduce how benchmarks differ.
+    """
     scaled = curves[0].operation != "sparse"
+    mixed = len({curve.benchmark for curve in curves}) > 1
     points = []
     for curve in curves:
         level = curve.estimate(size)
         law = math.log(_steps_of(curve)) if scaled else 0.0
         scatter = math.log(curve.residual[1] / curve.residual[0]) / (2 * Z90)
-        variance = level.variance + curve.launch_variance + scatter**2 / max(1, curve.repeats)
+        repeats = 1 if mixed and len(curve.tools) > 1 else max(1, curve.repeats)
+        variance = level.variance + curve.launch_variance + scatter**2 / repeats
         deviation = LogEstimate(level.value - law, variance)
         points.append(LayoutDeviation(curve.nodes, curve.ranks, deviation))
     there = at_layout(points, nodes, ranks)

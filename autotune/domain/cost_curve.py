@@ -70,7 +70,8 @@ class CostCurve:
     operation: Operation
     benchmark: Text
     """What was measured: ``autotune``, ``osu``, ``imb``, ``b_eff`` (a loaded ring), ``anchor``
-    (figures of a paper). Times of different kinds of benchmark do not compare."""
+    (figures of a paper). Times of different kinds of benchmark do not compare; a curve of two,
+    ``imb+osu``, is at their common level and compares with those of either."""
     nodes: Count
     ranks: Count
     """On all nodes together."""
@@ -160,6 +161,11 @@ class CostCurve:
         waiting for a core.
         """
         return 0 < self.cores < self.ranks // self.nodes
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The kinds of benchmark that the curve was fitted to."""
+        return frozenset(self.benchmark.split("+"))
 
     @property
     def launch_variance(self) -> float:

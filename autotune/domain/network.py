@@ -49,7 +49,9 @@ class Network:
         return next(iter(self._nearest(operation, nodes, ranks)), None)
 
     def _nearest(self, operation: Operation, nodes: int, ranks: int) -> list[CostCurve]:
-        """The curves that may stand for a layout, the nearest first, all of one benchmark."""
+        """The curves that may stand for a layout, the nearest first, and those whose benchmarks
+        compare with its own.
+        """
 
         def distance(curve: CostCurve) -> tuple[float, int, int]:
             apart = abs(math.log(curve.ranks / ranks)) + abs(math.log(curve.nodes / nodes))
@@ -59,7 +61,7 @@ class Network:
             (c for c in self.curves if c.operation == operation and (c.nodes > 1) == (nodes > 1)),
             key=distance,
         )
-        return [curve for curve in curves if curve.benchmark == curves[0].benchmark]
+        return [curve for curve in curves if curve.tools & curves[0].tools]
 
     def cost(self, operation: Operation, size: float, nodes: int, ranks: int) -> Cost | None:
         """The cost of one operation of ``ranks`` ranks on ``nodes`` nodes; None without any curve.

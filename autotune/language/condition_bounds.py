@@ -77,10 +77,10 @@ class BoundedCondition:
 _Bounded = Callable[[Mapping[str, Possible]], Possible]
 
 
-def _truth(found: Possible) -> bool | None:
-    if found.values is None or not all(isinstance(value, bool) for value in found.values):
+def _truth(bounds: Possible) -> bool | None:
+    if bounds.values is None or not all(isinstance(value, bool) for value in bounds.values):
         return None
-    return bool(found.values[0]) if len(set(found.values)) == 1 else None
+    return bool(bounds.values[0]) if len(set(bounds.values)) == 1 else None
 
 
 _TRUE, _FALSE, _OPEN = among((True,)), among((False,)), among((True, False))
@@ -156,9 +156,9 @@ def _choice(test: _Bounded, then: _Bounded, otherwise: _Bounded) -> _Bounded:
     return chosen
 
 
-def _numeric(found: Possible) -> bool:
+def _numeric(bounds: Possible) -> bool:
     """Whether it is a number in any case."""
-    return found.certain and found.low <= found.high
+    return bounds.certain and bounds.low <= bounds.high
 
 
 def _interval(ends: Iterable[float]) -> Possible:
@@ -170,15 +170,15 @@ def _interval(ends: Iterable[float]) -> Possible:
 
 
 def _moved(
-    found: Possible, function: Callable[[float], float], *, falling: bool = False
+    bounds: Possible, function: Callable[[float], float], *, falling: bool = False
 ) -> Possible:
     """A function that rises (or falls) everywhere, of what is possible."""
-    if not _numeric(found):
+    if not _numeric(bounds):
         return ANYTHING
     try:
-        if found.values is not None:
-            return among([function(float_of(value)) for value in found.values])
-        ends = (function(found.low), function(found.high))
+        if bounds.values is not None:
+            return among([function(float_of(value)) for value in bounds.values])
+        ends = (function(bounds.low), function(bounds.high))
     except (ArithmeticError, ValueError):
         return ANYTHING
     return _interval(reversed(ends) if falling else ends)
@@ -221,10 +221,10 @@ def _call(name: str, arguments: Sequence[_Bounded]) -> _Bounded:
         choose: Callable[[Iterable[float]], float] = min if name == "min" else max
 
         def extreme(possible: Mapping[str, Possible]) -> Possible:
-            found = [argument(possible) for argument in arguments]
-            if not all(map(_numeric, found)):
+            bounds = [argument(possible) for argument in arguments]
+            if not all(map(_numeric, bounds)):
                 return ANYTHING
-            return Possible(None, choose(f.low for f in found), choose(f.high for f in found))
+            return Possible(None, choose(f.low for f in bounds), choose(f.high for f in bounds))
 
         return extreme
     inner, function = arguments[0], syntax.FUNCTIONS[name]
@@ -232,11 +232,11 @@ def _call(name: str, arguments: Sequence[_Bounded]) -> _Bounded:
         return lambda possible: _moved(inner(possible), function)
 
     def magnitude(possible: Mapping[str, Possible]) -> Possible:
-        found = inner(possible)
-        if not _numeric(found):
+        bounds = inner(possible)
+        if not _numeric(bounds):
             return ANYTHING
-        ends = (abs(found.low), abs(found.high))
-        return Possible(None, 0 if found.low < 0 < found.high else min(ends), max(ends))
+        ends = (abs(bounds.low), abs(bounds.high))
+        return Possible(None, 0 if bounds.low < 0 < bounds.high else min(ends), max(ends))
 
     return magnitude
 
@@ -271,8 +271,8 @@ def _membership(left: _Bounded, listed: Sequence[_Bounded], wanted: bool) -> _Bo
     """Whether a value is equal to one of others."""
 
     def inside(possible: Mapping[str, Possible]) -> Possible:
-        found = left(possible)
-        truths = [_equal(found, other(possible)) for other in listed]
+        bounds = left(possible)
+        truths = [_equal(bounds, other(possible)) for other in listed]
         if True in truths:
             return _as_possible(wanted)
         return _OPEN if None in truths else _as_possible(not wanted)

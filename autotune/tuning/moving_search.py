@@ -49,8 +49,8 @@ MakeSearch = Callable[[Sequence[Candidate], Sequence[Prediction]], PooledSearch]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """A result as the search was told it."""
+class _Outcome:
+    """A result as it was reported to the search."""
 
     candidate: Candidate
     measurement: Measurement | None
@@ -70,22 +70,26 @@ class _PoolState:
 
     source: CandidateSource | None
     pool: list[Candidate]
-    asked: int = 0
+    proposals: int = 0
     best: float = float("inf")
     moved: bool = True
     """The pool was made after the last result that was better than all before it."""
-    told: dict[str, _Told] = field(default_factory=dict)
+    outcomes: dict[str, _Outcome] = field(default_factory=dict)
     running: dict[str, Candidate] = field(default_factory=dict)
 
     @property
     def due(self) -> bool:
         """Whether the pool should be made anew."""
-        return self.source is not None and (self.asked >= _EVERY or not self.moved)
+        return self.source is not None and (self.proposals >= _EVERY or not self.moved)
 
     def fastest(self) -> list[Candidate]:
         """The fastest so far."""
-        timed = [(told.seconds, i) for i, told in self.told.items() if told.seconds is not None]
-        return [self.told[identity].candidate for _, identity in sorted(timed)[:_CENTRES]]
+        timed = [
+            (outcome.seconds, i)
+            for i, outcome in self.outcomes.items()
+            if outcome.seconds is not None
+        ]
+        return [self.outcomes[identity].candidate for _, identity in sorted(timed)[:_CENTRES]]
 
 
 class MovingSearch:
@@ -132,19 +136,19 @@ class MovingSearch:
         for proposal in self._search.ask(problem, count):
             identity = proposal.candidate.identity
             state.running[identity] = proposal.candidate
-            state.asked += 1
+            state.proposals += 1
             proposals.append(replace(proposal, prediction=self._predictions[identity]))
         return proposals
 
     def tell(self, candidate: Candidate, measurement: Measurement | None, sigma: float) -> None:
         """Report the result of a candidate, proposed or not; None: it was not measured."""
         state = self._states[candidate.problem.key]
-        told = _Told(candidate, measurement, sigma)
+        outcome = _Outcome(candidate, measurement, sigma)
         identity = candidate.identity
         state.running.pop(identity, None)
-        state.told[identity] = told
-        if told.seconds is not None and told.seconds < state.best:
-            state.best, state.moved = told.seconds, False
+        state.outcomes[identity] = outcome
+        if outcome.seconds is not None and outcome.seconds < state.best:
+            state.best, state.moved = outcome.seconds, False
         if identity not in self._predictions:  # measured elsewhere, and in no pool so far
             self._predictions[identity] = self._predict([candidate])[0]
             state.pool.append(candidate)
@@ -156,7 +160,7 @@ class MovingSearch:
         """Why the search of a problem has ended; never before a pool around its best was tried."""
         reason = self._search.finished(problem)
         state = self._state(problem)
-        if reason is None or state.source is None or (state.moved and state.asked):
+        if reason is None or state.source is None or (state.moved and state.proposals):
             return reason
         self._move(problem, state)
         return self._search.finished(problem)
@@ -169,7 +173,10 @@ class MovingSearch:
     def _move(self, problem: int, state: _PoolState) -> None:
         """Make the pool of a problem anew."""
         assert state.source is not None, "other pools stay"
-        kept = [*(told.candidate for told in state.told.values()), *state.running.values()]
+        kept = [
+            *(outcome.candidate for outcome in state.outcomes.values()),
+            *state.running.values(),
+        ]
         carried = self._expected_fastest(problem, state)
         centres = state.fastest() or carried[:_CENTRES]
         near = [
@@ -183,7 +190,7 @@ class MovingSearch:
         ]
         fresh = state.source.draw(_FRESH, self._chance)
         state.pool = list(_distinct([*kept, *near, *farther, *carried, *fresh]))
-        state.asked, state.moved = 0, True
+        state.proposals, state.moved = 0, True
         self._renew()
 
     def _expected_fastest(self, problem: int, state: _PoolState) -> list[Candidate]:
@@ -205,8 +212,8 @@ class MovingSearch:
             self._predictions |= {c.identity: p for c, p in zip(new, predictions, strict=True)}
         self._search = self._make(pool, [self._predictions[c.identity] for c in pool])
         for state in self._states.values():
-            for told in state.told.values():
-                self._search.tell(told.candidate, told.measurement, told.sigma)
+            for outcome in state.outcomes.values():
+                self._search.tell(outcome.candidate, outcome.measurement, outcome.sigma)
             for running in state.running.values():
                 self._search.claim(running)
 

@@ -1,10 +1,9 @@
 """Candidates whose arrays do not fit into the main memory of a node are illegal."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from autotune.domain.machine import Machine
-from autotune.domain.variant import Build, Candidate
+from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.units import show
 from autotune.workloads.base import (
@@ -37,16 +36,6 @@ def capacity_notes(
             {why for _, other, why in enumerated.illegal.listed if other.key == problem.key}
         )[-1:]
     )
-
-
-def fitting_baseline(
-    workload: Workload, machine: Machine, legal: Sequence[Candidate], build: Build
-) -> Candidate:
-    """The baseline of the problem of some legal candidates; the first of these where the baseline
-    does not fit into memory.
-    """
-    safe = workload.baseline(legal[0].problem, machine.cores, build)
-    return legal[0] if misfit(workload, safe, machine) else safe
 
 
 def misfit(workload: Workload, candidate: Candidate, machine: Machine) -> str | None:

@@ -234,6 +234,33 @@ def test_the_nearest_layout_wins_and_nodes_are_never_crossed():
     assert PAIR.cost("allgather", 8, 1, 2) is None
 
 
+def allgather(ranks, benchmark, level=1.0, **change):
+    line = Segment(lower=0, latency=level * (ranks - 1) * ALPHA, bandwidth=None)
+    return curve("allgather", 1, ranks, benchmark=benchmark, segments=(line,), **change)
+
+
+def test_a_curve_of_two_benchmarks_joins_the_trend_of_either():
+    joint, osu, ours = allgather(4, "imb+osu"), allgather(8, "osu", 2.0), allgather(32, "autotune")
+    for ranks in (2, 16):
+        both = Network(curves=(joint, osu, ours)).cost("allgather", 64, 1, ranks)
+        assert "and the trend of 1 other curve" in both.notes[0]
+    alone = Network(curves=(osu, ours)).cost("allgather", 64, 1, 16)
+    assert "trend" not in alone.notes[0]
+    assert both.seconds > alone.seconds
+    assert both.interval[1] / both.interval[0] < alone.interval[1] / alone.interval[0]
+
+
+def test_repeats_do_not_make_up_for_the_difference_between_benchmarks():
+    """Thirty repeats of a curve of two benchmarks: it weighs less beside single ones."""
+
+    def seconds(benchmark):
+        first = allgather(4, benchmark, residual=(0.5, 2.0), repeats=30)
+        network = Network(curves=(first, allgather(8, "osu", 2.0)))
+        return network.cost("allgather", 64, 1, 16).seconds
+
+    assert 15 * 2 * ALPHA < seconds("imb+osu") < seconds("osu")
+
+
 def test_one_curve_of_each():
     with pytest.raises(ValueError, match="a second curve for pingpong of 2 ranks on 2 nodes"):
         Network(curves=(curve(), curve()))

@@ -59,6 +59,7 @@ class Hand:
     T_nOL: float = 5.0
     cores: int = 8
     in_core: str = "in-core by hand"
+    counted: bool = False
 
     @property
     def constants(self) -> tuple[str, ...]:

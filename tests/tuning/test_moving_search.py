@@ -13,7 +13,7 @@ from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Template
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Searching
-from autotune.domain.variant import Build, ExecutionLayout, Variant
+from autotune.domain.variant import Candidate, Variant
 from autotune.tuning.moving_search import MovingSearch
 from autotune.tuning.study_search import study_search
 from autotune.workloads.program.program_source import BuiltWay, ProgramSource
@@ -45,7 +45,8 @@ def source(tmp_path_factory):
         )
 
     drawn = sift(problem, 1)
-    way = BuiltWay(variant, problem, Build(), ExecutionLayout(), drawn.space)
+    example = Candidate(variant=variant(program.baseline), problem=problem)
+    way = BuiltWay(example, variant, drawn.space)
     return ProgramSource([way]), [way.candidate(values) for values in drawn.legal[:200]]
 
 

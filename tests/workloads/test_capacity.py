@@ -86,16 +86,6 @@ def test_without_a_capacity_nothing_is_refused_and_a_note_says_so() -> None:
     assert "states no memory.capacity" in line
 
 
-def test_the_baseline_is_one_that_fits() -> None:
-    study = workload(1_000_000)
-    legal = study.candidates(4).legal
-    build = study.setup.builds[0]
-    fits = capacity.fitting_baseline(study, machine(GIB), legal[3:], build)
-    tight = capacity.fitting_baseline(study, machine(GIB // 1024), legal[3:], build)
-    assert fits == study.baseline(legal[0].problem, 4, build)
-    assert tight == legal[3]
-
-
 def test_grids_have_ghosts_and_padding() -> None:
     study = workload_of(config.load("configs/stencil7.yaml"))
     candidate = study.candidates(4).legal[0]

@@ -88,13 +88,6 @@ def test_what_no_loop_holds_is_added_as_a_part_and_dilutes_the_doubt():
     assert made.uncertainty.independent == pytest.approx(0.15)
 
 
-def test_an_interval_without_its_causes_is_taken_as_overlap():
-    made = finished(prediction(interval=(1.0, 4.0)), 0.0)
-    assert made.uncertainty is not None
-    assert made.uncertainty.shared["overlap"] == pytest.approx(math.log(4) / (2 * Z80))
-    assert made.interval == (pytest.approx(1.0), pytest.approx(4.0))
-
-
 @given(st.floats(0.0, 2.0), st.floats(0.0, 10.0))
 def test_the_interval_holds_the_time_and_widens_with_the_stated_accuracy(accuracy, extra):
     made, wider = (finished(prediction(), a, extra) for a in (accuracy, accuracy + 0.1))

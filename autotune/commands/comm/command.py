@@ -213,7 +213,8 @@ class ImportSamplesOptions:
 def comm_import(options: ImportSamplesOptions) -> None:
     """Read the output of OSU or Intel MPI benchmarks.
 
-    A text that was imported before is not added again.
+    A text that was imported before is not added again. Where Intel's benchmarks use a part of the
+    ranks, the first ones, these are taken to fill one node after the other.
     """
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
@@ -254,19 +255,25 @@ def comm_merge(options: MergeNetworksOptions) -> None:
     """Join the curves of several networks in one file.
 
     Two different curves of one operation, ranks and nodes are an error: fit their samples together
-    instead, or keep the last.
+    instead, or keep the last (a line names every curve that it replaces).
     """
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
 
     merged = comm_flow.merge(options.names, options.output, last_wins=options.last_wins)
+    network = merged.network
     if options.json:
         document(
             documents.CommMergeDocument(
-                title=merged.title, curves=merged.curves, written=options.output
+                title=network.title,
+                curves=network.curves,
+                written=options.output,
+                notes=merged.notes,
             )
         )
     else:
-        typer.echo(text.shown(merged.title, merged))
+        typer.echo(text.shown(network.title, network))
+        for line in merged.notes:
+            note(line)
         note(f"wrote {options.output}")

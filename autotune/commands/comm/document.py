@@ -48,6 +48,8 @@ class CommMergeDocument:
     title: str
     curves: tuple[CostCurve, ...]
     written: Path
+    notes: tuple[str, ...]
+    """Which curve of which network was replaced by that of another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

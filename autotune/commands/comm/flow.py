@@ -200,7 +200,16 @@ def _without_repeated(
     return imports
 
 
-def merge(names: Sequence[str], output: Path, *, last_wins: bool) -> Network:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedNetwork:
+    """The network made of several, and which curves of which file others replaced."""
+
+    network: Network
+    notes: tuple[str, ...]
+    """A line for every curve that was replaced."""
+
+
+def merge(names: Sequence[str], output: Path, *, last_wins: bool) -> MergedNetwork:
     """The curves of several machines, network files or files of samples in one network file.
 
     Raises InputError for two different curves of one operation, ranks and nodes, unless
@@ -208,23 +217,28 @@ def merge(names: Sequence[str], output: Path, *, last_wins: bool) -> Network:
     """
     merged = Network(title="")
     faults: list[Fault] = []
+    notes: list[str] = []
     origin: dict[tuple[Operation, int, int], str] = {}
     for name in names:
         shown = show(name)
         for curve in shown.network.curves:
             other = merged.exactly(curve.key)
-            if other is not None and other != curve and not last_wins:
+            if other is not None and other != curve:
                 ranks = f"{curve.ranks} ranks on {counted(curve.nodes, 'node')}"
-                problem = f"{curve.operation} of {ranks}: {origin[curve.key]} has another curve"
+                first = origin[curve.key]
+                problem = f"{curve.operation} of {ranks}: {first} has another curve"
                 hint = "fit their samples together: autotune comm fit FILES; or --last-wins"
                 faults.append(Fault(where=name, found=problem, hint=hint))
+                notes.append(
+                    f"{curve.operation} of {ranks}: that of {name} replaces that of {first}"
+                )
             origin[curve.key] = name
         title = ", ".join(dict.fromkeys(filter(None, (merged.title, shown.network.title))))
         merged = replace(merged.updated(shown.network.curves), title=title)
-    if faults:
+    if faults and not last_wins:
         raise InputError(*faults)
     write(output, config.dump_network(merged))
-    return merged
+    return MergedNetwork(network=merged, notes=tuple(notes))
 
 
 def write(path: Path, text: str) -> None:

@@ -162,6 +162,8 @@ def rank(options: RankOptions) -> None:
         if given and not options.why:
             raise typer.BadParameter("needs --why", param_hint=option)
     ranked = _ranked(options.config, options.engine, trusted=options.trust)
+    for line in ranked.baseline_notes:
+        note(line)
     unranked = ranked.workload.unpredicted(ranked.rankings, ranked.machine)
     if unranked and options.why:
         candidate = find(ranked, options.why).candidate.id

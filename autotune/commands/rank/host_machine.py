@@ -205,6 +205,8 @@ def _gaps(machine: Machine) -> Iterator[tuple[str, str]]:
             yield "memory.single", "predictions of data in memory, one thread"
         if machine.barrier is None and machine.cores > 1:
             yield "barrier", "predictions of short steps with several threads"
+    if machine.memory.capacity is None:
+        yield "memory.capacity", "refusing what is too large (without it, nothing is refused)"
     if not machine.caches[0].write_back and machine.overlap.store_path is None:
         yield "overlap.store_path", "stores through the write-through cache"
     if machine.kerncraft is None and not machine.memory.benchmarks:

@@ -17,6 +17,7 @@ from autotune.progress import Clock, Progress
 from autotune.workloads.base import EnumeratedSpace, Workload
 from autotune.workloads.capacity import candidates_on, capacity_notes
 from autotune.workloads.layouts import execution_layouts
+from autotune.workloads.legal_baseline import illegal_baseline_note
 from autotune.workloads.promising import promising
 from autotune.workloads.shipped import workload_of
 
@@ -41,6 +42,22 @@ class RankedSpace:
     def capacity_notes(self) -> tuple[str, ...]:
         """What a user must know of the memory of the machine, to be said once."""
         return capacity_notes(self.enumerated, self.workload, self.machine)
+
+    @property
+    def baseline_notes(self) -> tuple[str, ...]:
+        """For each problem whose baseline is illegal: why, and what ``tune`` compares with."""
+        notes = (
+            illegal_baseline_note(
+                self.enumerated,
+                self.workload,
+                self.machine,
+                [entry.candidate for entry in ranking.entries],
+                self.setup.builds[0],
+            )
+            for ranking in self.rankings
+            if ranking.engine == self.engines[0]
+        )
+        return tuple(note for note in notes if note is not None)
 
     @property
     def engines(self) -> tuple[str, ...]:

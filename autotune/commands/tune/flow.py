@@ -66,7 +66,7 @@ def tune(
         check_objectives(setup)
         progress(_opening_line(setup, name, options, results), 0, 1)
         ranked = rank_space(workload, progress)
-        for line in ranked.capacity_notes:
+        for line in (*ranked.capacity_notes, *ranked.baseline_notes):
             progress(line, 0, 1)
         if options.exhaustive:
             require_listed(ranked, "--exhaustive")

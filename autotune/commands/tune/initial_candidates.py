@@ -11,16 +11,16 @@ from autotune.domain.variant import Candidate
 from autotune.statistics.launch_times import time_of
 from autotune.tuning import Chosen, EarlierResult, Task
 from autotune.tuning.first_candidates import choose, everything, first_candidates
-from autotune.workloads.capacity import fitting_baseline
+from autotune.workloads.legal_baseline import legal_baseline
 
 
 def baseline(ranked: RankedSpace, ranking: Ranking) -> Candidate:
     """The baseline of a problem: the baseline variant of the space, first build, most threads;
-    the candidate predicted best where that does not fit into memory.
+    the candidate predicted best where that is illegal.
     """
     build = ranked.setup.builds[0]
     legal = [entry.candidate for entry in ranking.entries]
-    return fitting_baseline(ranked.workload, ranked.machine, legal, build)
+    return legal_baseline(ranked.workload, ranked.machine, legal, build)
 
 
 def choose_candidates(ranked: RankedSpace, ranking: Ranking, options: StudyOptions) -> list[Chosen]:

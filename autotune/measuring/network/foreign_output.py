@@ -16,7 +16,7 @@ from autotune.errors import Fault, InputError
 from autotune.measuring.network import imb, osu
 from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun, read_text
 from autotune.measuring.network.text_block import BenchmarkTable, MalformedLine
-from autotune.units import Bytes, Seconds
+from autotune.units import Bytes, Seconds, counted
 
 Tool = Literal["osu", "imb"]
 TOOLS: dict[Tool, str] = {"osu": "OSU Micro-Benchmarks", "imb": "Intel MPI Benchmarks"}
@@ -42,8 +42,9 @@ def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> Import
     """The samples of a file that another benchmark printed; ``tool`` None: detect the tool.
 
     ``ranks``: the number on all nodes together. OSU's output does not state it. Intel's output
-    does, and only its tables for this number are read. Raises InputError, naming the line, for the
-    output of another tool, for a truncated text, and where no test times one of autotune's
+    does, and only its tables for this number and of pairs are read. Tables of a part of Intel's
+    ranks are placed as ``_placed`` says, and a note says so. Raises InputError, naming the line,
+    for the output of another tool, for a truncated text, and where no test times one of autotune's
     operations.
     """
     faults: list[Fault] = []
@@ -122,6 +123,7 @@ def _taken(
     path: Path, tool: Tool, blocks: Sequence[BenchmarkTable], ranks: int | None, nodes: int
 ) -> ImportedSamples:
     notes: list[str] = []
+    largest = max((block.ranks + block.waiting for block in blocks if block.ranks), default=0)
     runs: dict[tuple[int, int, str], RecordedRun] = {}
     launches: dict[tuple[Operation, int], int] = {}
     for block in blocks:
@@ -131,7 +133,6 @@ def _taken(
             continue
         pair = block.operation == "pingpong"
         count = 2 if pair else (block.ranks or ranks)
-        on = min(nodes, 2) if pair else nodes
         if count is None:
             fault = Fault(
                 where="--ranks",
@@ -142,9 +143,13 @@ def _taken(
         if ranks is not None and not pair and count != ranks:
             notes.append(f"{where}: {block.title} of {count} ranks left out: not {ranks} ranks")
             continue
-        if count < on or count % on:
-            notes.append(f"{where}: {count} ranks are not spread evenly over {on} nodes: left out")
+        job = (ranks or largest) if block.ranks else count
+        on, remark = _placed(count, job, min(nodes, 2) if pair and not block.ranks else nodes)
+        if on is None:
+            notes.append(f"{where}: {remark}: left out")
             continue
+        if remark:
+            notes.append(f"{path}: {remark}")
         key = (count, on, block.version)
         run = BenchmarkRun(benchmark=tool, nodes=on, ranks=count, program=block.version)
         recorded = runs.setdefault(key, RecordedRun(run))
@@ -171,6 +176,26 @@ def _taken(
         raise InputError(fault)
     return ImportedSamples(
         tool=tool, recorded=tuple(runs.values()), notes=tuple(dict.fromkeys(notes))
+    )
+
+
+def _placed(count: int, job: int, nodes: int) -> tuple[int | None, str]:
+    """The number of nodes of the first ``count`` ranks of a job, and what is to be said of it.
+
+    Its ranks fill one of ``nodes`` after the other, as launchers place them by default; None where
+    the nodes would have unequal numbers of ranks.
+    """
+    part = f"{count} of {job} ranks" if count < job else f"{count} ranks"
+    on_a_node = job // nodes
+    if job % nodes or (count > on_a_node and count % on_a_node):
+        return None, f"{part} are not spread evenly over {nodes} nodes"
+    used = max(1, count // on_a_node)
+    if count == job or nodes == 1:
+        return used, ""
+    return used, (
+        f"{part} are taken to be on {counted(used, 'node')}, as if ranks filled one node after the"
+        f" other, {on_a_node} on each; where they do not, import these tables alone, with"
+        f" --ranks {count} and their --nodes"
     )
 
 

@@ -7,6 +7,9 @@
            #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
                 8         1000         1.30         1.34         1.32
 
+A section may use only the first ranks; the others wait, and a line under its head says how many:
+``# ( 60 additional processes waiting in MPI_Barrier)``.
+
 A collective's time is the slowest rank's, t_max. Exchange sends to both neighbours on a ring, so
 also with two ranks each sends two messages, where our own has one.
 """
@@ -25,6 +28,7 @@ from autotune.measuring.network.text_block import (
 
 _TITLE = re.compile(r"# Benchmarking\s+(\S+)")
 _PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)")
+_WAITING = re.compile(r"#\s*\(\s*(\d+) additional process(?:es)? waiting")
 _VERSION = re.compile(
     r"Intel ?\(R\) MPI Benchmark(?P<old> Suite)?s?,?\s*(?:Version\s*|V)?(?P<version>\S*\d[^\s,]*)"
 )
@@ -61,6 +65,8 @@ def read(lines: Sequence[str]) -> list[BenchmarkTable]:
             columns = []
         elif blocks and (processes := _PROCESSES.match(text)):
             blocks[-1].ranks = int(processes[1])
+        elif blocks and (waiting := _WAITING.match(text)):
+            blocks[-1].waiting = int(waiting[1])
         elif text.startswith(("#bytes", "#repetitions")):
             columns = text.split()
         elif blocks and blocks[-1].operation and text[:1].isdigit():

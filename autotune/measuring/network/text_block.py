@@ -37,6 +37,8 @@ class BenchmarkTable:
     version: str = ""
     ranks: int | None = None
     """Number of ranks; None: the text does not state it."""
+    waiting: int = 0
+    """Ranks of the job that did not take part."""
     rows: list[BenchmarkRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

@@ -4,6 +4,7 @@ table.
 There are several routes, the best first: OSACA's tables of the architecture; OSACA's tables with a
 port table for instructions that they lack; the port table of the machine on the compiled loop; the
 port table on the C text. The result names its route, and its interval is wider for later routes.
+For ppc64, the compiled loop is that of Debian's cross compiler, where it is installed.
 
 OSACA's answers about instructions and the results of whole sweeps depend only on the assembly and
 on the in-core figures of the machine. They are stored on disk under their hashes.
@@ -27,13 +28,16 @@ from autotune.models.incore.assembly.instructions import DOUBLE
 from autotune.models.incore.assembly.loop_passes import HotLoop
 from autotune.models.incore.base import InCoreResult
 from autotune.models.incore.cost import library_calls, loop_cost, port_table
+from autotune.models.incore.cost.cross_loops import cross_compiler, loop_work, target_flags
 from autotune.models.incore.cost.loop_cost import InstructionTables
 from autotune.models.incore.cost.measured_rates import measured_rates
+from autotune.models.incore.cost.port_table import ComponentWork
 from autotune.models.incore.osaca import osaca_architectures
 from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
 from autotune.models.incore.osaca.osaca_client import OsacaWorker, OsacaWorkerFailed
 from autotune.models.incore.osaca.osaca_pool import OsacaPool
 from autotune.toolchain import build_cache, compiler
+from autotune.toolchain.cross_compilers import CrossCompiler
 from autotune.units import Cycles, Seconds
 
 Assemble = Callable[[str, Build], str]
@@ -93,6 +97,7 @@ class OsacaAnalyser:
         self._progress = progress
         self._architecture = osaca_architectures.find(machine.in_core.osaca)
         self._rates = measured_rates(machine)
+        self._cross = cross_compiler(machine)
         if self._architecture is None and machine.in_core.ports is None:
             raise InputError(_missing(machine))
         workers = [worker] if worker else [OsacaWorker() for _ in range(os.cpu_count() or 1)]
@@ -179,6 +184,8 @@ class OsacaAnalyser:
         return key, incore_cache.stored_result(key)
 
     def _prepared(self, code: SweepCode, build: Build) -> _PreparedSweep:
+        if self._cross is not None:
+            return _PreparedSweep(code, self._crossed(code, build, self._cross))
         try:
             assembly = self._assemble(code.text, build)
         except WorkFailed as failure:
@@ -259,9 +266,38 @@ class OsacaAnalyser:
         loop_notes = tuple(note for loop in loops.main for note in loop.notes)
         return sweep_result.from_ports(loops, table, (*loop_notes, *notes, *self._generic()))
 
-    def _from_source(self, code: SweepCode, reason: str) -> InCoreResult:
+    def _crossed(self, code: SweepCode, build: Build, cross: CrossCompiler) -> InCoreResult:
+        """By the port table on the loop that a cross compiler makes with the flags of a build, but
+        for its own processor; on the C text where there is no such loop.
+        """
+        if not cross.installed:
+            return self._from_source(code, cross.missing)
+        if build.compiler != cross.program:
+            flags = [flag for flag in build.flags if not flag.startswith("-m")]
+            target = [f for f in target_flags(self.machine, cross) if f.startswith("-m")]
+            build = Build(compiler=cross.program, flags=(*flags, *target))
+        try:
+            assembly = self._assemble(code.text, build)
+        except (InputError, WorkFailed) as fault:
+            return self._from_source(code, f"not compiled: {fault}")
+        counted = self._counted(code)
+        work = loop_work(assembly, counted.stores, cross.program)
+        if isinstance(work, str):
+            return self._from_source(code, work)
+        how = f"counted in the loop that {cross.program} makes"
+        return self._of_work(code, replace(work, chain=counted.chain), how)
+
+    def _counted(self, code: SweepCode) -> ComponentWork:
+        """The work of a component by the C text of a sweep."""
         table = self._table(16)
-        counts = port_table.count_source(code.text, table.vector // DOUBLE, table.unroll)
+        return port_table.count_source(code.text, table.vector // DOUBLE, table.unroll)
+
+    def _from_source(self, code: SweepCode, reason: str) -> InCoreResult:
+        return self._of_work(code, self._counted(code), f"counted in the C text: {reason}")
+
+    def _of_work(self, code: SweepCode, counts: ComponentWork, how: str) -> InCoreResult:
+        """The port table's time of the counted work of a sweep, with the functions it calls."""
+        table = self._table(16)
         estimate = port_table.estimate(counts, table)
         names = port_table.called_in_source(code.text)
         calls = library_calls.price(names)
@@ -272,7 +308,7 @@ class OsacaAnalyser:
             T_OL=Cycles(estimate.T_OL + calls.cycles),
             crowded=Cycles((estimate.crowded or 0.0) + calls.cycles),
             calls=float(calls.count),
-            notes=(f"counted in the C text: {reason}", *notes, *self._generic()),
+            notes=(how, *notes, *self._generic()),
         )
 
     def _table(self, vector: int) -> PortTable:

@@ -67,6 +67,11 @@ class EcmModel:
         return f"in-core by OSACA on the loop as kerncraft compiles it ({self.record.compiler})"
 
     @property
+    def counted(self) -> bool:
+        """Whether the in-core time is that of a port table: it is not."""
+        return False
+
+    @property
     def cores(self) -> int:
         """The largest number of cores that times exist for: the cores of a socket."""
         return self.record.socket_cores

@@ -23,6 +23,7 @@ from autotune.domain.machine import Machine
 from autotune.files.kerncraft.kerncraft_text import kerncraft_text, with_compilers
 from autotune.models.incore.base import InCoreResult
 from autotune.models.incore.cost import port_table
+from autotune.models.incore.cost.cross_loops import cross_compiler, target_flags
 from autotune.models.incore.cost.port_table import ComponentWork
 from autotune.models.incore.osaca import osaca_architectures
 from autotune.models.kerncraft.cross_counts import compiled_work
@@ -30,7 +31,7 @@ from autotune.models.kerncraft.ecm_times import EcmTimes
 from autotune.models.kerncraft.kerncraft_analyser import KerncraftAnalyser, StatedCycles
 from autotune.models.kerncraft.kerncraft_model import EcmModel
 from autotune.models.kerncraft.kerncraft_record import LineTransfers
-from autotune.toolchain.cross_compilers import CROSS_COMPILERS, CrossCompiler, is_host
+from autotune.toolchain.cross_compilers import CROSS_COMPILERS, is_host
 from autotune.units import Bytes
 
 _DOUBLE = 8
@@ -46,6 +47,8 @@ class RoutedModel:
     in_core: str
     crowded: EcmModel | None = None
     """With the cores that share units with this one running too; None: as ``alone``."""
+    counted: bool = False
+    """Whether the in-core time is that of a port table."""
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -155,7 +158,9 @@ class KernelRoutes:
             else:
                 why = reason.removeprefix("kerncraft: ")
                 route = f"{figures[text].route} ({why})"
-                result[text] = RoutedModel(free, route, None if both == free else both)
+                result[text] = RoutedModel(
+                    free, route, None if both == free else both, counted=True
+                )
         return result
 
 
@@ -204,12 +209,12 @@ def counted_times(text: str, machine: Machine) -> CountedTimes:
         table = replace(table, vector=Bytes(_DOUBLE))
         scalar = ", one element at a time, without the wait of each for the one before"
     counts = port_table.count_source(rows, table.vector // _DOUBLE, table.unroll)
-    where, cross = "on the C text", CROSS_COMPILERS["ppc64"]
-    if machine.architecture == "ppc64" and cross.installed:
-        compiled = compiled_work(text, counts.stores, cross, _target(machine, cross))
+    where, cross = "on the C text", cross_compiler(machine)
+    if cross is not None and cross.installed:
+        compiled = compiled_work(text, counts.stores, cross, target_flags(machine, cross))
         if isinstance(compiled, ComponentWork):
             counts, where = compiled, f"on the loop that {cross.program} makes of the C text"
-    elif machine.architecture == "ppc64":
+    elif cross is not None:
         where = f"on the C text, as {cross.missing}"
     figures = port_table.estimate(counts, table)
     line = int(machine.line) // _DOUBLE
@@ -218,11 +223,6 @@ def counted_times(text: str, machine: Machine) -> CountedTimes:
         crowded=_per_line(figures, float(figures.crowded or figures.T_OL), line),
         route=f"in-core by {whose} {where}{scalar}",
     )
-
-
-def _target(machine: Machine, cross: CrossCompiler) -> tuple[str, ...]:
-    """The flags of the machine file for a cross compiler."""
-    return tuple(machine.compilers.get(cross.program, "").split())
 
 
 def _per_line(figures: InCoreResult, T_OL: float, line: int) -> StatedCycles:

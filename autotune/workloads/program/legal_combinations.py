@@ -367,7 +367,7 @@ class _CountedTree:
             alone = set().union(*(rule.alone for rule in pending)) & before
             sets = set().union(*(rule.sets for rule in pending))
             self._kept.append((sorted(alone), sorted(sets)))
-        self._known: dict[tuple[object, ...], Sequence[tuple[int, int]]] = {}
+        self._nodes: dict[tuple[object, ...], Sequence[tuple[int, int]]] = {}
         self._left = _VISITED
         state = _State(space, names)
         self.count = self._counted(state, 0) if state.possible_at_all else 0
@@ -386,8 +386,8 @@ class _CountedTree:
     def _branches(self, state: _State, depth: int) -> Sequence[tuple[int, int]]:
         """The places of the values that may follow, and how many combinations each begins."""
         key = self._key(state, depth)
-        if key not in self._known:
-            name, found = self._names[depth], []
+        if key not in self._nodes:
+            name, branches = self._names[depth], []
             for place in range(len(self._space.program.domains[name])):
                 self._left -= 1
                 if self._left < 0:
@@ -396,9 +396,9 @@ class _CountedTree:
                     count = self._counted(state, depth + 1)
                     state.take_back(name)
                     if count:
-                        found.append((place, count))
-            self._known[key] = found
-        return self._known[key]
+                        branches.append((place, count))
+            self._nodes[key] = branches
+        return self._nodes[key]
 
     def draw(self, chance: random.Random) -> Values:
         """A combination at random, all equally likely; NothingLegalError where there is none."""

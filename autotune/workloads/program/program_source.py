@@ -2,11 +2,10 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
-from autotune.domain.problem import ProgramProblem
-from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
+from autotune.domain.variant import Candidate, Value, Variant
 from autotune.workloads.base import Count
 from autotune.workloads.program.legal_combinations import LegalCombinations
 
@@ -15,20 +14,19 @@ from autotune.workloads.program.legal_combinations import LegalCombinations
 class BuiltWay:
     """A build and a layout of a problem, with the combinations that are legal there."""
 
-    variant: Callable[[Mapping[str, Value]], Variant]
-    problem: ProgramProblem
-    build: Build
-    layout: ExecutionLayout
+    example: Candidate
+    """Any candidate that is built and run in this way."""
+    variant_of: Callable[[Mapping[str, Value]], Variant]
     space: LegalCombinations
 
     def candidate(self, values: Mapping[str, Value]) -> Candidate:
         """The candidate with these parameter values."""
-        return Candidate(
-            variant=self.variant(values),
-            problem=self.problem,
-            build=self.build,
-            layout=self.layout,
-        )
+        return replace(self.example, variant=self.variant_of(values))
+
+    def has(self, candidate: Candidate) -> bool:
+        """Whether a candidate is built and run in this way."""
+        example = self.example
+        return (example.build, example.layout) == (candidate.build, candidate.layout)
 
 
 class ProgramSource:
@@ -55,7 +53,7 @@ class ProgramSource:
         values = candidate.variant.parameters
         near: list[Candidate] = []
         for way in self._ways:
-            if (way.build, way.layout) == (candidate.build, candidate.layout):
+            if way.has(candidate):
                 near += map(way.candidate, islice(way.space.neighbours(values, chance), most))
             elif way.space.legal(values):
                 near.append(way.candidate(values))

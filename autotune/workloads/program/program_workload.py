@@ -141,7 +141,16 @@ class ProgramWorkload:
                 if new:
                     sifted[threads] = program_space.sift(problem, threads)
                 combinations = sifted[threads]
-                way = BuiltWay(self._variant, problem, build, layout, combinations.space)
+                way = BuiltWay(
+                    Candidate(
+                        variant=self._variant(self.program.baseline),
+                        problem=problem,
+                        build=build,
+                        layout=layout,
+                    ),
+                    self._variant,
+                    combinations.space,
+                )
                 if new:
                     excluded.append(_exclusion(combinations, way))
                 ways.append(way)
@@ -245,6 +254,6 @@ def _exclusion(combinations: ParameterCombinations, way: BuiltWay) -> Exclusion:
 
     def listing() -> Iterator[IllegalCombination]:
         for values, constraint in combinations.illegal():
-            yield way.candidate(values).label, way.problem, constraint.words
+            yield way.candidate(values).label, way.example.problem, constraint.words
 
-    return Exclusion(way.problem, combinations.illegal_count, listing)
+    return Exclusion(way.example.problem, combinations.illegal_count, listing)

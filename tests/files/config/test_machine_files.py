@@ -458,3 +458,13 @@ def test_a_wrong_calibration_is_one_clear_fault(tmp_path, old, new, expected):
         config.read_calibration(write(tmp_path, text.replace(old, new, 1)))
     assert len(caught.value.faults) == 1
     assert expected in str(caught.value)
+
+
+def test_a_missing_capacity_is_a_gap_once(tmp_path):
+    gaps = machine_gaps(config.check_machine(write(tmp_path, MACHINE)))
+    assert [gap for gap in gaps if "capacity" in gap] == [
+        "memory.capacity: refusing what is too large (without it, nothing is refused)"
+    ]
+    sized = MACHINE.replace("cores: 4}\nin_core", "cores: 4, capacity: 8 GiB}\nin_core")
+    gaps = machine_gaps(config.check_machine(write(tmp_path, sized)))
+    assert not [gap for gap in gaps if "capacity" in gap]

@@ -238,12 +238,16 @@ def test_networks_are_merged(autotune, measured, tmp_path):
     merged = config.read_network(tmp_path / "m.yaml")
     assert [c.operation for c in merged.curves] == ["barrier", "allgather", "pingpong"]
     assert merged.title == "of a paper"
-    autotune("comm", "merge", "m.yaml", "b.yaml", "-o", "m.yaml")
+    again = autotune("comm", "merge", "m.yaml", "b.yaml", "-o", "m.yaml", "--last-wins")
+    assert "replaces" not in again.err
     assert config.read_network(tmp_path / "m.yaml").curves == merged.curves
     refused = autotune("comm", "merge", "b.yaml", "c.yaml", "-o", "no.yaml", code=2)
     assert "c.yaml: barrier of 4 ranks on 2 nodes: b.yaml has another curve" in " ".join(
         refused.err.split()
     )
     assert not (tmp_path / "no.yaml").exists()
-    autotune("comm", "merge", "b.yaml", "c.yaml", "-o", "c2.yaml", "--last-wins")
+    last = autotune("comm", "merge", "b.yaml", "c.yaml", "-o", "c2.yaml", "--last-wins", "--json")
+    assert json.loads(last.out)["notes"] == [
+        "barrier of 4 ranks on 2 nodes: that of c.yaml replaces that of b.yaml"
+    ]
     assert config.read_network(tmp_path / "c2.yaml").curves[0].at(0) == pytest.approx(3e-6)

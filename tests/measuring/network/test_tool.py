@@ -139,6 +139,26 @@ def test_imb_of_one_number_of_ranks_and_several_nodes(tmp_path):
     assert any("2 ranks left out: not 4" in note for note in found.notes)
 
 
+def test_imb_on_a_part_of_the_ranks_fills_one_node_after_the_other(tmp_path):
+    """64 ranks on 4 nodes, 16 on each."""
+    tables = [
+        f"# Benchmarking {name}\n# #processes = {count}\n"
+        + (f"# ( {64 - count} additional processes waiting in MPI_Barrier)\n" if count < 64 else "")
+        + "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n8 1000 1.30 1.34 1.32\n"
+        for name, count in (("PingPong", 2), *(("Allgather", n) for n in (4, 16, 24, 32, 64)))
+    ]
+    for text in ("".join(tables), "".join(tables[:-1])):
+        found = load(tmp_path, text, nodes=4)
+        layouts = {(r.run.ranks, r.run.nodes) for r in found.recorded}
+        assert layouts - {(64, 4)} == {(2, 1), (4, 1), (16, 1), (32, 2)}
+        notes = " ".join(found.notes)
+        assert "24 of 64 ranks are not spread evenly over 4 nodes: left out" in notes
+        assert "32 of 64 ranks are taken to be on 2 nodes" in notes
+        assert "16 on each" in notes
+    (alone,) = load(tmp_path, "".join(tables[1:]), ranks=4, nodes=4).recorded
+    assert (alone.run.ranks, alone.run.nodes) == (4, 4)
+
+
 @pytest.mark.parametrize(
     ("text", "name", "words"),
     [

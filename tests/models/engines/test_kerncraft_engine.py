@@ -401,9 +401,14 @@ def test_a_machine_without_a_barrier_says_so() -> None:
     assert not any(part.kind == "barrier" for part in found.parts)
 
 
-def test_the_interval_spans_the_overlap_where_the_machine_leaves_it_open() -> None:
-    assert one(candidate()).interval is None
-    found = one(candidate(threads=1), engine(on=documented(exposed=0.5)))
-    assert found.interval is not None
-    assert found.seconds is not None
-    assert found.interval[0] < found.seconds <= found.interval[1]
+def test_a_machine_without_measured_figures_gives_no_certain_time() -> None:
+    """Documented as serial or not: what documents state is unsure, as for engine reuse."""
+    for on in (machine(), documented(exposed=0.5)):
+        for threads in (1, 4):
+            found = one(candidate(threads=threads), engine(on=on))
+            assert found.interval is not None
+            assert found.seconds is not None
+            assert found.uncertainty is not None
+            assert found.interval[0] < 0.8 * found.seconds
+            assert found.interval[1] > 1.25 * found.seconds
+            assert ("threads" in found.uncertainty.shared) == (threads > 1)

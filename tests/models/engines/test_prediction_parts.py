@@ -1,8 +1,7 @@
-"""Parts, interval and reason of engine kerncraft, from ECM times of kernels that are known."""
+"""Parts and reason of engine kerncraft, from ECM times of kernels that are known."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,6 @@ from sample_nodes import documented
 
 from autotune.codegen.c.kernel_values import KernelText
 from autotune.codegen.tree.loop_tree import SweepStretch
-from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Saturation
 from autotune.files import config
@@ -166,33 +164,6 @@ def test_notes_are_added_behind_those_that_are_there() -> None:
     )
     assert prediction_parts.with_notes(plain, "b", None, "", "c").notes == ("a", "b", "c")
     assert prediction_parts.with_notes(plain, None) is plain
-
-
-# --- intervals ----------------------------------------------------------------------------------
-
-
-def machine(exposed: float) -> Machine:
-    """Transfers of every level add this share of their time to the loads."""
-    made = documented()
-    caches = tuple(replace(cache, exposed=exposed) for cache in made.caches)
-    return replace(made, caches=caches, memory=replace(made.memory, exposed=exposed))
-
-
-def test_a_serial_machine_has_a_single_time() -> None:
-    made = timing((1, 2, 3, 4, 9))
-    assert prediction_parts.interval(machine(1.0), made, 0.0, 9.0) is None
-
-
-def test_other_machines_span_full_overlap_to_none() -> None:
-    """The largest of the terms, and all of them but the arithmetic, each with its barriers."""
-    made = timing((1, 2, 3, 4, 6), (5, 1, 1, 1, 5))
-    assert prediction_parts.interval(machine(0.0), made, 0.5, 11.5) == (4 + 5 + 0.5, 9 + 5 + 0.5)
-
-
-def test_the_prediction_lies_within_its_interval() -> None:
-    made = timing((1, 2, 3, 4, 6))
-    assert prediction_parts.interval(machine(0.0), made, 0.0, 3.0) == (3.0, 9.0)
-    assert prediction_parts.interval(machine(0.0), made, 0.0, 12.0) == (4.0, 12.0)
 
 
 # --- seconds of stretches -------------------------------------------------------------------------

@@ -30,6 +30,11 @@ class GridPlan:
     stretches: tuple[GridStretch, ...]
     barriers: float
 
+    @property
+    def on_grid(self) -> bool:
+        """Whether its stretches sweep over grids: always."""
+        return True
+
     def work(self, candidate: Candidate) -> list[list[StretchWork]]:
         """The work of the node with most planes; each of its threads has as many as the largest."""
         problem = _grid(candidate)

@@ -42,6 +42,11 @@ from autotune.models.engines.kerncraft.node_stretches import (
     StretchTiming,
 )
 from autotune.models.engines.kerncraft.step_plan import StepPlan
+from autotune.models.engines.kerncraft.step_uncertainty import (
+    TimedStep,
+    interval,
+    step_uncertainty,
+)
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.models.traffic.passes import DOUBLE
 from autotune.units import Seconds
@@ -104,7 +109,7 @@ class KerncraftEngine:
         self.saturation: Saturation = saturation
         self._programs = programs
         self._analyser = analyser
-        self._barriers = Evaluator(machine)
+        self._evaluator = Evaluator(machine)
         self._plans: dict[tuple[int, str], tuple[loop_tree.NodeBlock, StepPlan | str]] = {}
         self._models: dict[str, StretchModel | str] = {}
         self._done: dict[_Case, Prediction] = {}
@@ -194,7 +199,7 @@ class KerncraftEngine:
         rows = np.array(case.requests)
         slowest = int(timing.seconds[rows].sum(axis=1).argmax())
         mine = timing.at(rows[slowest])
-        barrier = self._barriers.barrier(candidate.threads)
+        barrier = self._evaluator.barrier(candidate.threads)
         barriers = case.plan.barriers * (barrier or 0.0)
         seconds = step_seconds(mine.seconds, case.plan.barriers, barrier or 0.0)
         parts = prediction_parts.parts(case.plan, mine, barriers)
@@ -204,15 +209,29 @@ class KerncraftEngine:
         notes += [note for stretch in case.plan.stretches for note in stretch.text.notes]
         threads, memory = candidate.threads_per_node, self.machine.memory.cores
         cores, _ = domain_share(threads, memory, candidate.placement, self.machine.cores)
-        bounds = prediction_parts.interval(self.machine, mine, barriers, seconds)
+        step = TimedStep(
+            timing=mine,
+            rough=[self._rough(stretch.text.text) for stretch in case.plan.stretches],
+            barriers=barriers,
+            seconds=seconds,
+            on_grid=case.plan.on_grid,
+        )
+        unsure = step_uncertainty(self._evaluator, candidate, step)
         return Prediction(
             seconds=Seconds(seconds),
-            interval=bounds,
+            interval=interval(seconds, unsure),
             parts=parts,
             engine=self.name,
             reason=prediction_parts.reason(case.plan, mine, barriers, seconds, cores),
             notes=tuple(dict.fromkeys(notes)),
+            uncertainty=unsure,
         )
+
+    def _rough(self, text: str) -> bool:
+        """Whether the in-core time of a kernel is not that of OSACA for this very processor."""
+        model = self._models[text]
+        assert not isinstance(model, str), "only what was analysed is predicted"
+        return model.counted or self.machine.in_core.approximate
 
     def _routes(self, planned: StepPlan) -> list[str]:
         """The in-core route of every kernel; those of some kernels only name them."""

@@ -78,6 +78,11 @@ class NodePlan:
     """Number of components of which the blocks of ranks are multiples."""
 
     @property
+    def on_grid(self) -> bool:
+        """Whether its stretches sweep over grids: never."""
+        return False
+
+    @property
     def stretches(self) -> list[KernelStretch]:
         """Every stretch, in program order."""
         return [stretch for kernel in self.kernels for stretch in kernel.stretches]

@@ -35,6 +35,10 @@ class StretchModel(Protocol):
     def in_core(self) -> str:
         """The route that gave the in-core time, in words."""
 
+    @property
+    def counted(self) -> bool:
+        """Whether the in-core time is that of a port table."""
+
     def evaluate(
         self, sizes: Mapping[str, npt.NDArray[np.int64]], cores: Sequence[int]
     ) -> EcmTimes:

@@ -1,10 +1,9 @@
-"""The parts, the interval and the reason of a prediction by engine ``kerncraft``."""
+"""The parts and the reason of a prediction by engine ``kerncraft``."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction
 from autotune.models.engines.explain import BARRIER
 from autotune.models.engines.kerncraft.node_stretches import StretchTiming
@@ -46,21 +45,6 @@ def _row(timing: StretchTiming, index: int) -> Iterator[tuple[str, float]]:
     yield "T_nOL", float(timing.T_nOL[index])
     yield from zip(timing.levels, timing.transfers[index].tolist(), strict=True)
     yield "sweep", float(timing.seconds[index])
-
-
-def interval(
-    machine: Machine, timing: StretchTiming, barriers: float, seconds: float
-) -> tuple[Seconds, Seconds] | None:
-    """Seconds with full and with no overlap of transfers, for machines on which some transfers
-    overlap.
-
-    None for a machine documented as serial, whose model gives a single time.
-    """
-    names = [*(cache.name for cache in machine.caches), "MEM"]
-    if all(machine.exposed(name) == 1 for name in names):
-        return None
-    low, high = float(timing.full.sum()) + barriers, float(timing.serial.sum()) + barriers
-    return Seconds(min(low, seconds)), Seconds(max(high, seconds))
 
 
 @dataclass(slots=True)

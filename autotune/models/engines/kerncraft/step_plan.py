@@ -55,6 +55,10 @@ class StepPlan(Protocol):
         """Barriers of a time step."""
 
     @property
+    def on_grid(self) -> bool:
+        """Whether its stretches sweep over grids."""
+
+    @property
     def stretches(self) -> Sequence[PlannedStretch]:
         """Every stretch, in program order."""
 

@@ -35,7 +35,6 @@ from autotune.models.engines.reuse.time_model import (
     step_times,
     transfers,
 )
-from autotune.models.engines.reuse.uncertainty import REGIMES, SHORT
 from autotune.models.traffic import POSITIONS, Floats, Whole
 
 _LEAST = np.finfo(np.float64).tiny
@@ -51,6 +50,7 @@ class Evaluator:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self._nodes: dict[ThreadPlacement, LoadedNode] = {}
+        self._bare: dict[ThreadPlacement, BareNode] = {}
         self._parts: dict[ThreadPlacement, int] = {}
 
     def node(self, spread: ThreadPlacement, parts: Sequence[FlowArrays]) -> LoadedNode:
@@ -62,12 +62,18 @@ class Evaluator:
         loaded = self._nodes.get(spread)
         have = self._parts.get(spread, 0)
         for part in parts[have:]:
-            added = self._filled(loaded.bare if loaded else self._empty(spread), part)
+            added = self._filled(self.bare(spread), part)
             loaded = loaded.joined(added) if loaded else added
         if loaded is None:
             raise ValueError("there is nothing to evaluate")
         self._nodes[spread], self._parts[spread] = loaded, len(parts)
         return loaded
+
+    def bare(self, spread: ThreadPlacement) -> BareNode:
+        """The machine with some threads running; remembered by thread placement."""
+        if spread not in self._bare:
+            self._bare[spread] = self._empty(spread)
+        return self._bare[spread]
 
     def _empty(self, spread: ThreadPlacement) -> BareNode:
         threads = spread.threads
@@ -235,12 +241,9 @@ class Evaluator:
         growth["clock"] = 1.0 - waiting - bound
         shift["clock"] = growth["clock"] * doubt.clock
         shares = self._regimes(node, piece, step, cases.team[rows])
-        independent = zero.copy()
-        for name, share in shares.items():
-            regime = REGIMES[name]
-            growth[name] = share
-            shift[name] = share * regime.sigma * np.sqrt(regime.common)
-            independent += (share * regime.sigma) ** 2 * (1 - regime.common)
+        growth |= shares
+        shifted, independent = uncertainty.regime_shifts(shares)
+        shift |= shifted
         terms = np.stack([growth.get(name, zero) for name in doubt.classes], axis=1)
         shifts = np.stack([shift.get(name, zero) for name in doubt.classes], axis=1)
         # A level without figures may be only where lines would come from if caches were smaller.
@@ -297,14 +300,8 @@ class Evaluator:
             1.0, 10 * shares["memory"]
         )
         if node.bare.threads > 1:
-            several = (team > 1) * 1.0
-            short = several / (1 + (seconds / SHORT) ** 2)
-            shares["threads"] = np.ones(len(seconds))
-            shares["short"] = short
-            if self.machine.barrier is None and not (
-                self.machine.calibration and self.machine.calibration.barriers
-            ):
-                shares["no barrier"] = short
+            stated = self.barrier(node.bare.threads) is not None
+            shares |= uncertainty.parallel_shares(seconds, team > 1, barrier_stated=stated)
         return shares
 
 

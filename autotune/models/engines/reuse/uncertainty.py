@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from autotune.domain.calibration import Z80
 from autotune.domain.machine import Machine
@@ -72,6 +73,31 @@ REGIMES: Mapping[str, Regime] = {
 
 SHORT = 100e-6
 """Seconds of a parallel step below which it counts as short."""
+
+
+def parallel_shares(
+    seconds: Floats | float, several: npt.NDArray[np.bool_] | bool, *, barrier_stated: bool
+) -> dict[str, Floats]:
+    """The shares of the time of steps that the regimes of several threads apply to.
+
+    ``several``: whether a rank has more than one thread, so that its threads wait for one another.
+    """
+    short: Floats = several / (1 + (np.asarray(seconds) / SHORT) ** 2)
+    shares = {"threads": np.ones_like(short), "short": short}
+    return shares if barrier_stated else {**shares, "no barrier": short}
+
+
+def regime_shifts(shares: Mapping[str, Floats | float]) -> tuple[dict[str, Floats], Floats]:
+    """By regime, the change of the time that all candidates share for one standard deviation; and
+    the variance of what is left, which belongs to each candidate alone. ``shares``: of the time.
+    """
+    shifts: dict[str, Floats] = {}
+    variance = np.zeros(())
+    for name, share in shares.items():
+        regime = REGIMES[name]
+        shifts[name] = np.asarray(share) * regime.sigma * np.sqrt(regime.common)
+        variance = variance + (np.asarray(share) * regime.sigma) ** 2 * (1 - regime.common)
+    return shifts, variance
 
 
 # --- figures ----------------------------------------------------------------------------------

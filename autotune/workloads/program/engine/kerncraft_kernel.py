@@ -21,6 +21,8 @@ from autotune.models.engines.kerncraft.node_stretches import (
     StretchRequests,
     StretchTiming,
 )
+from autotune.models.engines.kerncraft.step_uncertainty import TimedStep, step_uncertainty
+from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.units import Seconds
 from autotune.workloads.program.engine.formula_facts import FormulaValues
 from autotune.workloads.program.engine.program_engine import NAME, finished, unknown
@@ -60,6 +62,7 @@ class KerncraftRoute:
         self._facts = facts
         self._saturation: Saturation = saturation
         self._models: dict[str, StretchModel | str] = {}
+        self._evaluator = Evaluator(machine)
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; without a time, a reason is given."""
@@ -80,10 +83,10 @@ class KerncraftRoute:
         ]
         timing = batch.evaluate(self._models)
         return [
-            self._prediction(request, timing.at(np.array([row])))
+            self._prediction(candidate, request, timing.at(np.array([row])))
             if isinstance(request, _KerncraftInput)
             else unknown(request)
-            for request, row in zip(usable, rows, strict=True)
+            for candidate, request, row in zip(candidates, usable, rows, strict=True)
         ]
 
     def _ask(self, candidate: Candidate) -> _KerncraftInput | str:
@@ -123,8 +126,11 @@ class KerncraftRoute:
             return f"the kernel {self._model.file} has no value of {', '.join(missing)}"
         return request
 
-    def _prediction(self, request: _KerncraftInput, timing: StretchTiming) -> Prediction:
-        seconds = float(timing.seconds[0])
+    def _prediction(
+        self, candidate: Candidate, request: _KerncraftInput, timing: StretchTiming
+    ) -> Prediction:
+        seconds, model = float(timing.seconds[0]), self._models[request.text]
+        assert not isinstance(model, str), "only what was analysed is predicted"
         if not (np.isfinite(seconds) and seconds > 0):
             return unknown(f"kerncraft's model of {self._model.file} gives no time")
         columns = {
@@ -133,9 +139,11 @@ class KerncraftRoute:
             **dict(zip(timing.levels, timing.transfers[0].tolist(), strict=True)),
             "sweep": seconds,
         }
+        rough = [model.counted or self._machine.in_core.approximate]
+        step = TimedStep(timing=timing, rough=rough, barriers=0.0, seconds=seconds)
         made = Prediction(
             seconds=Seconds(seconds),
-            interval=self._interval(timing, seconds),
+            interval=None,
             parts=tuple(
                 Part(sweep="kernel", kind=kind, seconds=Seconds(float(value)), kernel="kernel")
                 for kind, value in columns.items()
@@ -143,22 +151,10 @@ class KerncraftRoute:
             ),
             engine=NAME,
             reason=_reason(timing, seconds, request.cores),
-            notes=(_NOTE, self._in_core(request.text), RULES[self._saturation]),
+            notes=(_NOTE, model.in_core, RULES[self._saturation]),
+            uncertainty=step_uncertainty(self._evaluator, candidate, step),
         )
         return finished(made, self._model.accuracy, request.extra)
-
-    def _in_core(self, text: str) -> str:
-        model = self._models[text]
-        assert not isinstance(model, str), "only what was analysed is predicted"
-        return model.in_core
-
-    def _interval(self, timing: StretchTiming, seconds: float) -> tuple[Seconds, Seconds] | None:
-        """Seconds with full and with no overlap; None where the machine allows no overlap."""
-        names = [*(cache.name for cache in self._machine.caches), "MEM"]
-        if all(self._machine.exposed(name) == 1 for name in names):
-            return None
-        full, serial = float(timing.full[0]), float(timing.serial[0])
-        return Seconds(min(full, seconds)), Seconds(max(serial, seconds))
 
 
 def _reason(timing: StretchTiming, seconds: float, cores: int) -> str:

@@ -26,6 +26,7 @@ from autotune.models.engines.explain import UNKNOWN_BARRIER
 from autotune.models.engines.kerncraft import prediction_parts
 from autotune.models.engines.kerncraft.kerncraft_engine import RULES
 from autotune.models.engines.kerncraft.node_stretches import StretchRequests, StretchTiming
+from autotune.models.engines.kerncraft.step_uncertainty import TimedStep, step_uncertainty
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.models.incore.base import InCoreResult
 from autotune.models.kerncraft import EcmModel
@@ -106,7 +107,7 @@ class MarkedKerncraftRoute:
         self._loops = loops
         self._routes = routes
         self._saturation: Saturation = saturation
-        self._barriers = Evaluator(machine)
+        self._evaluator = Evaluator(machine)
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; without a time, a reason is given."""
@@ -143,10 +144,11 @@ class MarkedKerncraftRoute:
             inside, part = domain_share(busy, memory, candidate.placement, cores)
             batch.add(work.name, {"N": 1}, inside, work.iterations * busy * part)
         timing = batch.evaluate(models)
-        made = self._prediction(candidate, stated, timing)
+        rough = [result.approximate for result in loops]
+        made = self._prediction(candidate, stated, timing, rough)
         routes = ", ".join(sorted({result.route for result in loops}))
         notes = [_NOTE, f"in-core by {routes}", RULES[self._saturation]]
-        if stated.barriers and self._barriers.barrier(candidate.threads) is None:
+        if stated.barriers and self._evaluator.barrier(candidate.threads) is None:
             notes.append(UNKNOWN_BARRIER)
         return finished(replace(made, notes=tuple(notes)), self._model.accuracy, stated.extra)
 
@@ -173,9 +175,13 @@ class MarkedKerncraftRoute:
         return RoutedModel(EcmModel(record), result.route, EcmModel(both))
 
     def _prediction(
-        self, candidate: Candidate, stated: StatedNumbers, timing: StretchTiming
+        self,
+        candidate: Candidate,
+        stated: StatedNumbers,
+        timing: StretchTiming,
+        rough: Sequence[bool],
     ) -> Prediction:
-        barrier = self._barriers.barrier(candidate.threads) or 0.0
+        barrier = self._evaluator.barrier(candidate.threads) or 0.0
         barriers = stated.barriers * barrier
         seconds = step_seconds(timing.seconds, stated.barriers, barrier)
         if not (np.isfinite(seconds) and seconds > 0):
@@ -183,10 +189,12 @@ class MarkedKerncraftRoute:
         plan = _Loops(tuple(_Loop(work.name, work.name) for work in stated.works))
         threads, memory = candidate.threads_per_node, self._machine.memory.cores
         cores, _ = domain_share(threads, memory, candidate.placement, self._machine.cores)
+        step = TimedStep(timing=timing, rough=rough, barriers=barriers, seconds=seconds)
         return Prediction(
             seconds=Seconds(seconds),
-            interval=prediction_parts.interval(self._machine, timing, barriers, seconds),
+            interval=None,
             parts=prediction_parts.parts(plan, timing, barriers),
             engine=NAME,
             reason=prediction_parts.reason(plan, timing, barriers, seconds, cores),
+            uncertainty=step_uncertainty(self._evaluator, candidate, step),
         )

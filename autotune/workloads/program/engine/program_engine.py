@@ -76,7 +76,7 @@ def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Pre
     before, seconds = float(prediction.seconds), float(prediction.seconds) + extra
     share = before / seconds
     sigma = float(np.log1p(accuracy)) / Z80
-    uncertainty = prediction.uncertainty or _by_interval(prediction)
+    uncertainty = prediction.uncertainty or Uncertainty(shared={}, independent=0.0)
     shared = {name: value * share for name, value in uncertainty.shared.items()}
     doubt = Uncertainty(
         shared={**shared, STATED: sigma * _COMMON**0.5},
@@ -94,14 +94,6 @@ def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Pre
         engine=NAME,
         uncertainty=doubt,
     )
-
-
-def _by_interval(prediction: Prediction) -> Uncertainty:
-    """The uncertainty of a prediction that states only an interval; zero without an interval."""
-    if prediction.interval is None or prediction.seconds is None:
-        return Uncertainty(shared={}, independent=0.0)
-    low, high = prediction.interval
-    return Uncertainty(shared={"overlap": float(np.log(high / low)) / (2 * Z80)}, independent=0.0)
 
 
 def scaled(prediction: Prediction, times: float) -> Prediction:

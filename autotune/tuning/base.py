@@ -14,6 +14,9 @@ from autotune.measuring.candidates.base import Measurer
 from autotune.progress import Clock, Progress
 from autotune.tuning.events import Watcher, unwatched
 
+UNPREDICTED = Prediction(seconds=None, interval=None, parts=(), engine="", reason="not predicted")
+"""Of a candidate that was not among those that were ranked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

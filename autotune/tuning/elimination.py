@@ -14,12 +14,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from autotune.domain.results import Prediction, Stage
+from autotune.domain.results import Stage
 from autotune.domain.variant import Candidate
 from autotune.errors import WorkFailed
 from autotune.statistics.drift import Contest, contest
 from autotune.statistics.launch_times import LaunchTime
-from autotune.tuning.base import Bench, Chosen, TuningPlan
+from autotune.tuning.base import UNPREDICTED, Bench, Chosen, TuningPlan
 from autotune.tuning.building import prepare
 from autotune.tuning.race import most_rounds, settled
 from autotune.tuning.rounds import MeasuredGroup, shown
@@ -39,7 +39,6 @@ Fate = Literal["measured", "same program", "forbidden", "failed", "not measured"
 measured; forbidden by a constraint; without a time; not tried for want of time."""
 Kept = frozenset[str]
 """The differences that a candidate has; the others are as in the baseline."""
-_UNPREDICTED = Prediction(seconds=None, interval=None, parts=(), engine="", reason="not predicted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +234,7 @@ class Elimination:
     def _enter(self, candidates: Sequence[Candidate], why: str) -> None:
         """Build and verify those candidates that are new."""
         new = {c.identity: c for c in candidates if c.identity not in self.group.prepared}
-        self.bench.journal.chosen([Chosen(c, _UNPREDICTED, why) for c in new.values()])
+        self.bench.journal.chosen([Chosen(c, UNPREDICTED, why) for c in new.values()])
         for prepared in prepare([*new.values()], self.bench, self.plan.deadline):
             self.group.enter(prepared, self.expected)
 

@@ -13,7 +13,15 @@ from autotune.statistics.drift import DriftFreeTimes, contest, share_of_each
 from autotune.statistics.drift import levels as drift_levels
 from autotune.statistics.estimators import TOPS
 from autotune.statistics.launch_times import LaunchTime, time_of
-from autotune.tuning.base import Bench, Chosen, EarlierResult, Proposal, Search, TuningPlan
+from autotune.tuning.base import (
+    UNPREDICTED,
+    Bench,
+    Chosen,
+    EarlierResult,
+    Proposal,
+    Search,
+    TuningPlan,
+)
 from autotune.tuning.baseline import require_baseline
 from autotune.tuning.building import prepare
 from autotune.tuning.events import Best, ProblemNotice, Standing
@@ -252,7 +260,10 @@ class ProblemSearch:
     def learn(self, results: Sequence[EarlierResult]) -> list[str]:
         """Add results of other runs; returns those candidates that this run has not prepared."""
         for result in results:
-            self.group.earlier[result.measurement.run, result.candidate.identity] = result
+            identity = result.candidate.identity
+            self.group.earlier[result.measurement.run, identity] = result
+            self._candidates.setdefault(identity, result.candidate)
+            self._predictions.setdefault(identity, UNPREDICTED)
         names = {result.candidate.identity for result in results}
         return sorted(names - self.group.prepared.keys())
 

@@ -62,6 +62,7 @@ class ProgramSource:
     def changed(self, candidate: Candidate, values: Mapping[str, Value]) -> Candidate | None:
         """A candidate with other values of all parameters; None where they are not legal."""
         for way in self._ways:
-            if (way.build, way.layout) == (candidate.build, candidate.layout):
-                return way.candidate(values) if way.space.legal(values) else None
+            if way.has(candidate):
+                ordered = {name: values[name] for name in way.space.program.domains}
+                return way.candidate(ordered) if way.space.legal(ordered) else None
         return None

@@ -1,12 +1,14 @@
 """The shipped examples with programs of the system: a compressor, a compiler, NumPy."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import own_programs as own
 import pytest
 
 from autotune import paths
+from autotune.domain.program import Program
 from autotune.domain.results import Prepared
 from autotune.domain.variant import Candidate
 from autotune.measuring.candidates.base import Launch
@@ -36,7 +38,7 @@ def launched(measurer: ProgramMeasurer, prepared: Prepared) -> Launch:
     )
 
 
-@pytest.mark.parametrize("name", ["zstd", "nbody", "distances"])
+@pytest.mark.parametrize("name", ["zstd", "nbody", "distances", "flags"])
 def test_the_shipped_study_is_right(name: str) -> None:
     assert own.faults(paths.folder("configs") / f"{name}.yaml") == []
 
@@ -64,6 +66,23 @@ def test_flags_of_a_compiler_must_not_change_the_energy(tmp_path: Path) -> None:
     single = launched(measurer, measurer.prepare(named["-O2 None None None float"]))
     assert single.status == "out-of-bounds"
     assert "(the total energy must not change)" in single.detail
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_many_options_of_gcc_are_accepted_and_change_no_result(tmp_path: Path) -> None:
+    """All at once, which says of each that it is accepted."""
+    setup, measurer, _ = own.opened(paths.folder("configs") / "flags.yaml")
+    baseline = own.baseline(setup)
+    subject = setup.subject
+    assert isinstance(subject, Program)
+    values = {name: domain[-1] for name, domain in subject.domains.items()}
+    assert len(values) >= 60
+    everything = replace(baseline, variant=replace(baseline.variant, parameters=values))
+    built = measurer.prepare(everything)
+    assert (built.status, built.detail) == ("ok", "")
+    assert built.error is not None
+    assert built.error < 1e-9
+    assert built.executes != measurer.prepare(baseline).executes
 
 
 def test_a_script_with_numpy_keeps_its_error(tmp_path: Path) -> None:

@@ -1,18 +1,10 @@
 """``autotune reduce``: the winner of a study without what does nothing."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-from autotune.commands.options import (
-    BudgetSeconds,
-    StoreOptions,
-    Study,
-    command,
-    command_options,
-)
+from autotune.commands.options import StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.reduce.reduction_request import ReductionRequest
 
 EXAMPLE = (
     "Example: autotune tune configs/flags.yaml;"
@@ -24,37 +16,7 @@ EXAMPLE = (
 class ReduceOptions:
     """Options of ``autotune reduce``, in the order of its help."""
 
-    study: Study = ""
-    config: Annotated[
-        Path | None,
-        typer.Option("--config", help="The config of the study. Default: as the store has it."),
-    ] = None
-    problem: Annotated[
-        str, typer.Option("--problem", help="The problem of this label, where there are several.")
-    ] = ""
-    candidate: Annotated[
-        str,
-        typer.Option("--candidate", help="Reduce this one: id, identity or label, not the winner."),
-    ] = ""
-    rounds: Annotated[
-        int | None,
-        typer.Option(
-            "--rounds",
-            min=3,
-            help="Launches of each in a comparison; close ones get up to twice as many. Default:"
-            " those of the config, at least 5.",
-        ),
-    ] = None
-    most: Annotated[
-        int,
-        typer.Option(
-            "--most",
-            min=1,
-            help="Settings that are left out one by one: the most influential by the study's"
-            " samples. The rest is only dropped together.",
-        ),
-    ] = 60
-    budget_seconds: BudgetSeconds = None
+    request: ReductionRequest
     results: StoreOptions
 
 
@@ -71,16 +33,7 @@ def reduce(options: ReduceOptions) -> None:
     from autotune.commands.reduce.document import ReduceDocument
 
     progress = TerminalProgress()
-    request = flow.ReductionRequest(
-        study=options.study,
-        config=options.config,
-        problem=options.problem,
-        candidate=options.candidate,
-        rounds=options.rounds,
-        most=options.most,
-        budget_seconds=options.budget_seconds,
-    )
-    result = flow.reduce_winner(request, options.results.store, progress)
+    result = flow.reduce_winner(options.request, options.results.store, progress)
     progress.close()
     if options.results.json:
         document(ReduceDocument.of(result))

@@ -14,7 +14,7 @@ _Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class ChangedSetting:
     """A setting in which a candidate differs from the baseline."""
 
     name: str
@@ -39,7 +39,7 @@ class CandidatesBetween:
     """The listed ones of all problems."""
     source: CandidateSource | None
     """Gives others of the problem; None where all are listed."""
-    differences: Mapping[str, Difference] = field(init=False)
+    differences: Mapping[str, ChangedSetting] = field(init=False)
     _listed: dict[_Key, Candidate] = field(init=False)
     _made: dict[frozenset[str], Candidate | None] = field(default_factory=dict)
 
@@ -72,19 +72,19 @@ class CandidatesBetween:
         return self.source.changed(wanted, values)
 
 
-def _differences(winner: Candidate, baseline: Candidate) -> list[Difference]:
+def _differences(winner: Candidate, baseline: Candidate) -> list[ChangedSetting]:
     first, second = winner.variant.parameters, baseline.variant.parameters
     changed = [
-        Difference(name=name, value=first.get(name), baseline=second.get(name))
+        ChangedSetting(name=name, value=first.get(name), baseline=second.get(name))
         for name in dict.fromkeys([*first, *second])
         if not same(first.get(name), second.get(name))
     ]
     if winner.build != baseline.build:
         texts = [" ".join((b.compiler, *b.flags)) for b in (winner.build, baseline.build)]
-        changed.append(Difference(name=BUILD, value=texts[0], baseline=texts[1]))
+        changed.append(ChangedSetting(name=BUILD, value=texts[0], baseline=texts[1]))
     if winner.layout != baseline.layout:
         texts = [candidate.layout.words for candidate in (winner, baseline)]
-        changed.append(Difference(name=LAYOUT, value=texts[0], baseline=texts[1]))
+        changed.append(ChangedSetting(name=LAYOUT, value=texts[0], baseline=texts[1]))
     return changed
 
 

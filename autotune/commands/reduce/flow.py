@@ -10,8 +10,9 @@ from pathlib import Path
 from autotune.commands.rank.named_programs import require_known
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
 from autotune.commands.rank.study_setup import setup_of_study
-from autotune.commands.reduce.differences import CandidatesBetween, Difference
+from autotune.commands.reduce.differences import CandidatesBetween, ChangedSetting
 from autotune.commands.reduce.influence_shares import influence_shares
+from autotune.commands.reduce.reduction_request import ReductionRequest
 from autotune.commands.tune.initial_candidates import baseline
 from autotune.commands.tune.preflight import check_launchers, conditions_of
 from autotune.commands.tune.stored_candidates import rebuilt
@@ -42,32 +43,12 @@ _LEAST_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReductionRequest:
-    """Which candidate of which study to reduce, and how much to measure for it."""
-
-    study: str = ""
-    """Empty: the latest."""
-    config: Path | None = None
-    """The config of the study; None: as the store has it."""
-    problem: str = ""
-    """Label; empty: the only one."""
-    candidate: str = ""
-    """Id, identity or label; empty: the winner, or the fastest that may be faster than the baseline
-    where that is chosen because it is undecided."""
-    rounds: int | None = None
-    """Of each comparison; close ones get up to twice as many. None: as the config says."""
-    most: int = 60
-    """So many differences are left out one by one, the most influential first."""
-    budget_seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReducedStudy:
     """The reduced winner of a problem of a study."""
 
     study: str
     problem: ProblemEvaluation
-    differences: Mapping[str, Difference]
+    differences: Mapping[str, ChangedSetting]
     """Of the winner from the baseline, by name."""
     shares: Mapping[str, float]
     """What each is worth by the influence model of the study's samples; see

@@ -1,7 +1,7 @@
 """Converts values to rows of the tables, and writes rows that may exist already."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -17,17 +17,36 @@ if TYPE_CHECKING:
 Row = Mapping[str, str | int | float | bool | None]
 
 
-def upsert(connection: sa.Connection, table: sa.Table, row: Row, *, replace: bool) -> int:
-    """Write a row; returns 1 where it was added or replaced, 0 where it existed and is kept."""
+_AT_ONCE = 1000
+"""Rows of one statement to the driver, so that a long list takes no second copy in memory."""
+
+
+def upsert(
+    connection: sa.Connection, table: sa.Table, rows: Sequence[Row], *, replace: bool
+) -> int:
+    """Write rows, all with the same columns; the number of those that were added or replaced.
+
+    Rows that exist already are replaced where ``replace`` is True, else kept. No two may have the
+    same key.
+    """
+    if not rows:
+        return 0
     keys = table.primary_key
-    rest = {name: value for name, value in row.items() if name not in keys.columns}
+    # in one order, lest two writers wait for each other's rows on a database server
+    rows = sorted(rows, key=lambda row: [row[column.name] for column in keys])
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new: postgresql.Insert | sqlite.Insert = dialect.insert(table).values(**row)
+    new: postgresql.Insert | sqlite.Insert = dialect.insert(table)
+    rest = {name: new.excluded[name] for name in rows[0] if name not in keys.columns}
     same = (
         new.on_conflict_do_update(keys, set_=rest) if replace else new.on_conflict_do_nothing(keys)
     )
     counted = connection.execution_options(preserve_rowcount=True)
-    return counted.execute(same).rowcount
+    return sum(counted.execute(same, part).rowcount for part in _parts(rows))
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows in parts that are written at once."""
+    return (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE))
 
 
 def row_of(value: "DataclassInstance", **keys: str | int | bool | None) -> Row:

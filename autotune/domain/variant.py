@@ -483,6 +483,9 @@ class ExecutionLayout:
         return f"{self.ranks} ranks x {threads}{where}, {self.communication}"
 
 
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
 @dataclass(frozen=True, kw_only=True)  # without slots: its identity is computed once and kept
 class Candidate:
     """What is predicted, built, measured and ranked: a variant of a problem, built and run one
@@ -548,7 +551,7 @@ class Candidate:
     @cached_property
     def identity(self) -> str:
         """12 hexadecimal digits of SHA-256 over the canonical form."""
-        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
+        text = _JSON.encode(self.canonical())
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property

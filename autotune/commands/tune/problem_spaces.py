@@ -1,10 +1,13 @@
 """What a study chooses from, as the store keeps it: a summary of the candidates of each problem."""
 
 from collections.abc import Container, Iterable
+from typing import TypeVar
 
 from autotune.domain.parameter_values import values_of_parameters
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.files.store.records import ProblemSpace
+
+T = TypeVar("T")
 
 
 def problem_space(ranking: Ranking) -> ProblemSpace:
@@ -14,10 +17,16 @@ def problem_space(ranking: Ranking) -> ProblemSpace:
         problem=ranking.problem.key,
         candidates=len(candidates),
         predicted=sum(entry.rank is not None for entry in ranking.entries),
-        layouts=tuple(dict.fromkeys(candidate.layout for candidate in candidates)),
-        builds=tuple(dict.fromkeys(candidate.build for candidate in candidates)),
+        layouts=_distinct(candidate.layout for candidate in candidates),
+        builds=_distinct(candidate.build for candidate in candidates),
         parameters=values_of_parameters(c.variant.parameters for c in candidates),
     )
+
+
+def _distinct(values: Iterable[T]) -> tuple[T, ...]:
+    """The different ones of values, of which most are few objects that are shared."""
+    objects = {id(value): value for value in values}
+    return tuple(dict.fromkeys(objects.values()))
 
 
 def entries_of(rankings: Iterable[Ranking], identities: Container[str]) -> list[Ranked]:

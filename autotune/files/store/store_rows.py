@@ -1,5 +1,6 @@
 """Converts values to rows of the tables, and writes rows that may exist already."""
 
+import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -34,14 +35,23 @@ def upsert(
     keys = table.primary_key
     # in one order, lest two writers wait for each other's rows on a database server
     rows = sorted(rows, key=lambda row: [row[column.name] for column in keys])
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new: postgresql.Insert | sqlite.Insert = dialect.insert(table)
-    rest = {name: new.excluded[name] for name in rows[0] if name not in keys.columns}
-    same = (
-        new.on_conflict_do_update(keys, set_=rest) if replace else new.on_conflict_do_nothing(keys)
-    )
+    statement = _statement(connection.dialect.name, table, tuple(rows[0]), replace)
     counted = connection.execution_options(preserve_rowcount=True)
-    return sum(counted.execute(same, part).rowcount for part in _parts(rows))
+    return sum(counted.execute(statement, part).rowcount for part in _parts(rows))
+
+
+@functools.cache
+def _statement(
+    dialect_name: str, table: sa.Table, names: tuple[str, ...], replace: bool
+) -> postgresql.Insert | sqlite.Insert:
+    """The statement that writes these columns of a row, which may exist already."""
+    keys = table.primary_key
+    dialect = postgresql if dialect_name == "postgresql" else sqlite
+    new: postgresql.Insert | sqlite.Insert = dialect.insert(table)
+    if not replace:
+        return new.on_conflict_do_nothing(keys)
+    rest = {name: new.excluded[name] for name in names if name not in keys.columns}
+    return new.on_conflict_do_update(keys, set_=rest)
 
 
 def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:

@@ -1,7 +1,5 @@
 """What the store holds of the candidates of a study: a summary of all, and those proposed."""
 
-from pathlib import Path
-
 import fabricated as fake
 import pytest
 
@@ -14,8 +12,8 @@ A, B, C = (fake.candidate(order) for order in ("jli", "jil", "ijl"))
 
 
 @pytest.fixture
-def store(tmp_path: Path):
-    with Store.open(tmp_path / "results.sqlite") as opened:
+def store(new_location: str):
+    with Store.open(new_location) as opened:
         opened.begin_study("study", StudyOrigin(config="c", setup_text=""))
         yield opened
 
@@ -84,7 +82,7 @@ def test_proposals_are_entered_wholly_or_not_at_all(store):
     run = store.begin_run("study", fake.facts())
     entries = [Ranked(1, B, fake.prediction(3e-3))]
     unknown = [StoredChoice(candidate=C.identity, place=0, reason="C is no candidate yet")]
-    with pytest.raises(StoreError, match="FOREIGN KEY"):
+    with pytest.raises(StoreError, match=r"(?i)foreign key"):
         store.add_proposals(run, entries, unknown)
     study = store.load_study("study")
     assert [c.identity for c in study.candidates] == [A.identity]

@@ -118,7 +118,7 @@ def _gain(name: str, threads: str, arguments: argparse.Namespace) -> Gain:
         workload = ranked_space.load(config)
         space = ranked_space.rank_space(workload, _silent)
         entries = _selected(space.rankings[0].entries, arguments.most)
-        chosen = [Chosen(entry.candidate, entry.prediction, "asked for") for entry in entries]
+        chosen = [Chosen.of(entry, "asked for") for entry in entries]
         bench = Bench(
             measurer=workload.measurer(space.machine),
             journal=NoJournal(),

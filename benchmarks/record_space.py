@@ -60,7 +60,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _unmeasured(problem: ProblemEvaluation) -> int:
-    return sum(row.measurement is None for row in problem.rows)
+    return problem.space.candidates - len(problem.evaluated)
 
 
 def _packed(text: str, *, samples: bool) -> bytes:

@@ -158,7 +158,7 @@ def _fastest(entries: Sequence[Ranked], measurer: Measurer, most: int) -> Mappin
     """The fastest program of one sweep a pass and that of several, of the best by prediction."""
     kinds = {"one sweep a pass": False, "several": True}
     chosen = [
-        Chosen(entry.candidate, entry.prediction, "asked for")
+        Chosen.of(entry, "asked for")
         for several in kinds.values()
         for entry in [e for e in entries if _blocked_in_time(e.candidate) == several][:most]
     ]

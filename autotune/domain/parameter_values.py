@@ -32,3 +32,17 @@ def wrong_values(
                        for v in domain]  # fmt: skip
             found = f"{name}: {describe(value)} is not one of its values"
             yield Misfit(keys, found, one_of(allowed), nearest(str(value), allowed))
+
+
+def values_of_parameters(settings: Iterable[Mapping[str, Value]]) -> dict[str, tuple[Value, ...]]:
+    """The different values of each parameter, in the order in which they first occur; 1 and true
+    are different.
+
+    >>> values_of_parameters([{"tile": 8, "au": True}, {"tile": 16, "au": True}])
+    {'tile': (8, 16), 'au': (True,)}
+    """
+    distinct: dict[str, dict[tuple[type, Value], None]] = {}
+    for setting in settings:
+        for name, value in setting.items():
+            distinct.setdefault(name, {})[type(value), value] = None
+    return {name: tuple(value for _, value in values) for name, values in distinct.items()}

@@ -248,12 +248,12 @@ class Program:
     """12 hexadecimal digits over what is run, how it is read and checked, whatever may vary."""
     domains: Mapping[str, tuple[Value, ...]] = field(init=False, default_factory=dict, repr=False)
     """The values of every parameter, each flag of a set being one; null where it may have none."""
-    rules: tuple[ProgramConstraint, ...] = field(init=False, default=(), repr=False)
+    requirements: tuple[ProgramConstraint, ...] = field(init=False, default=(), repr=False)
     """The constraints, and those that the conditions of parameters are."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domains", flattened(self.parameters))
-        object.__setattr__(self, "rules", (*self.constraints, *self._conditions()))
+        object.__setattr__(self, "requirements", (*self.constraints, *self._conditions()))
         beside = os.path.relpath(self.folder, self.source_folder) if self.folder else ""
         essence = (
             *(self.digest, self.build, self.run, sorted(self.environment.items()), beside),
@@ -515,7 +515,7 @@ class Program:
         Raises ValueError, with the reason in words, if a constraint cannot be evaluated.
         """
         all_values = {**arguments, **values, **self.sizes_of_sets(values)}
-        for rule in self.rules:
+        for rule in self.requirements:
             if not rule.require.holds(all_values):
                 return rule
         return None

@@ -8,6 +8,7 @@ share cancel out.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ from autotune.domain.variant import Candidate, matching
 
 UNDECIDED = 0.1
 """Two candidates are told apart where the slower is faster with less than this probability."""
+
+_ROUNDING = 1e-9
+"""A relative difference of times that may come from the arithmetic."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -63,9 +67,12 @@ def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> 
     the order of the input.
     """
     groups: dict[str, tuple[AnyProblem, list[tuple[Candidate, Prediction]]]] = {}
+    of_object: dict[int, list[tuple[Candidate, Prediction]]] = {}
     for candidate, prediction in zip(candidates, predictions, strict=True):
-        group = groups.setdefault(candidate.problem.key, (candidate.problem, []))
-        group[1].append((candidate, prediction))
+        problem = candidate.problem
+        if id(problem) not in of_object:  # many candidates share it, and its key takes time
+            of_object[id(problem)] = groups.setdefault(problem.key, (problem, []))[1]
+        of_object[id(problem)].append((candidate, prediction))
     engine = predictions[0].engine if predictions else ""
     return [Ranking(problem, _ordered(pairs), engine) for problem, pairs in groups.values()]
 
@@ -150,17 +157,31 @@ def _separations(predictions: Sequence[Prediction]) -> list[tuple[float | None, 
     uncertain = unsure(predictions)
     if uncertain is None:
         return [(None, None)] * len(predictions)
-    left = np.arange(len(predictions))
-    apart = uncertain.slower(0, left).tolist()
+    apart = uncertain.slower(0, np.arange(len(predictions))).tolist()
     groups = np.zeros(len(predictions), dtype=np.int64)
+    reach = _reach(uncertain)
     number = 0
-    while len(left):
+    for first in range(len(predictions)):
+        if groups[first]:
+            continue
         number += 1
-        near = uncertain.slower(int(left[0]), left) <= 1 - UNDECIDED
+        end = int(np.searchsorted(uncertain.times, reach[first], side="right"))
+        left = first + np.flatnonzero(groups[first : max(end, first + 1)] == 0)
+        near = uncertain.slower(first, left) <= 1 - UNDECIDED
         near[0] = True
         groups[left[near]] = number
-        left = left[~near]
     return list(zip(apart, groups.tolist(), strict=True))
+
+
+def _reach(uncertain: Unsure) -> Floats:
+    """(n,): logarithms of times above which nothing is mistaken for each of the predictions.
+
+    The deviation of a difference is at most the sum of those of both.
+    """
+    alone = np.sqrt((uncertain.shifts**2).sum(axis=1) + uncertain.independent**2)
+    deviations = NormalDist().inv_cdf(1 - UNDECIDED)
+    limit: Floats = uncertain.times + deviations * (alone + alone.max()) + _ROUNDING
+    return limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

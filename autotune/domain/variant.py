@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from autotune.domain.annotations import Text
@@ -485,7 +485,10 @@ class ExecutionLayout:
         return f"{self.ranks} ranks x {threads}{where}, {self.communication}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
+@dataclass(frozen=True, kw_only=True)  # without slots: its identity is computed once and kept
 class Candidate:
     """What is predicted, built, measured and ranked: a variant of a problem, built and run one
     way.
@@ -547,10 +550,10 @@ class Candidate:
             **({"placement": self.placement} if self.placement != "compact" else {}),
         }
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """12 hexadecimal digits of SHA-256 over the canonical form."""
-        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
+        text = _JSON.encode(self.canonical())
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property

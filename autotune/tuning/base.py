@@ -5,17 +5,15 @@ import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
+from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement, Prediction, Prepared, Sample
 from autotune.domain.setup import Measuring
 from autotune.domain.variant import Candidate
 from autotune.measuring.candidates.base import Measurer
 from autotune.progress import Clock, Progress
 from autotune.tuning.events import Watcher, unwatched
-
-UNPREDICTED = Prediction(seconds=None, interval=None, parts=(), engine="", reason="not predicted")
-"""Of a candidate that was not among those that were ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +23,18 @@ class Chosen:
     candidate: Candidate
     prediction: Prediction
     why: str
+    rank: int | None = None
+    """Place by prediction in its problem; None where there is none."""
+
+    @classmethod
+    def of(cls, entry: Ranked, why: str) -> Self:
+        """A candidate of a ranking as a chosen one."""
+        return cls(entry.candidate, entry.prediction, why, entry.rank)
+
+    @property
+    def ranked(self) -> Ranked:
+        """The candidate with its prediction and its place."""
+        return Ranked(self.rank, self.candidate, self.prediction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from autotune.domain.results import Stage
+from autotune.domain.results import Prediction, Stage
 from autotune.domain.variant import Candidate
 from autotune.errors import WorkFailed
 from autotune.statistics.drift import Contest, contest
 from autotune.statistics.launch_times import LaunchTime
-from autotune.tuning.base import UNPREDICTED, Bench, Chosen, TuningPlan
+from autotune.tuning.base import Bench, Chosen, TuningPlan
 from autotune.tuning.building import prepare
 from autotune.tuning.race import most_rounds, settled
 from autotune.tuning.rounds import MeasuredGroup, shown
@@ -102,6 +102,8 @@ class Elimination:
     """The candidate with some of the differences; None where a constraint forbids it."""
     bench: Bench
     plan: TuningPlan
+    prediction_of: Callable[[Candidate], Prediction]
+    """Predictions, which are stored with the candidates."""
     expected: float | None = None
     """Seconds of the winner."""
     most: int | None = None
@@ -234,7 +236,7 @@ class Elimination:
     def _enter(self, candidates: Sequence[Candidate], why: str) -> None:
         """Build and verify those candidates that are new."""
         new = {c.identity: c for c in candidates if c.identity not in self.group.prepared}
-        self.bench.journal.chosen([Chosen(c, UNPREDICTED, why) for c in new.values()])
+        self.bench.journal.chosen([Chosen(c, self.prediction_of(c), why) for c in new.values()])
         for prepared in prepare([*new.values()], self.bench, self.plan.deadline):
             self.group.enter(prepared, self.expected)
 

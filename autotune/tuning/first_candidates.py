@@ -73,7 +73,7 @@ def with_prior(
         if left and place < len(mixed) and mixed[place].candidate.identity != baseline:
             number, entry = left.pop(0)
             why = f"place {number} of {len(order)} by the prior"
-            mixed[place] = Chosen(entry.candidate, entry.prediction, why)
+            mixed[place] = Chosen.of(entry, why)
     return mixed
 
 
@@ -104,16 +104,12 @@ def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) 
     generator = random.Random(f"{selection.seed} {ranking.problem.label}")
     for identity in generator.sample(rest, min(selection.random, len(rest))):
         reasons[identity] = [f"drawn at random from the other {len(rest)}"]
-    return [_chosen(entries[identity], "; ".join(why)) for identity, why in reasons.items()]
+    return [Chosen.of(entries[identity], "; ".join(why)) for identity, why in reasons.items()]
 
 
 def everything(ranking: Ranking) -> list[Chosen]:
     """All candidates in the order of their predictions, for an exhaustive search."""
-    return [_chosen(entry, "exhaustive search") for entry in ranking.entries]
-
-
-def _chosen(entry: Ranked, why: str) -> Chosen:
-    return Chosen(entry.candidate, entry.prediction, why)
+    return [Chosen.of(entry, "exhaustive search") for entry in ranking.entries]
 
 
 # --- the top ----------------------------------------------------------------------------------

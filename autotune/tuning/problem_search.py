@@ -6,22 +6,14 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from autotune.domain.ranking import Ranking
-from autotune.domain.results import Measurement, Prediction, Stage
+from autotune.domain.ranking import Ranked, Ranking
+from autotune.domain.results import Measurement, Stage
 from autotune.domain.variant import Build, Candidate, ExecutionLayout
 from autotune.statistics.drift import DriftFreeTimes, contest, share_of_each
 from autotune.statistics.drift import levels as drift_levels
 from autotune.statistics.estimators import TOPS
 from autotune.statistics.launch_times import LaunchTime, time_of
-from autotune.tuning.base import (
-    UNPREDICTED,
-    Bench,
-    Chosen,
-    EarlierResult,
-    Proposal,
-    Search,
-    TuningPlan,
-)
+from autotune.tuning.base import Bench, Chosen, EarlierResult, Proposal, Search, TuningPlan
 from autotune.tuning.baseline import require_baseline
 from autotune.tuning.building import prepare
 from autotune.tuning.events import Best, ProblemNotice, Standing
@@ -85,13 +77,10 @@ class ProblemSearch:
     waiting: set[str] = field(default_factory=set)
     """Candidates that are being built or timed."""
     _begun: float = field(default_factory=lambda: time.monotonic())
-    _predictions: dict[str, Prediction] = field(init=False)
-    _candidates: dict[str, Candidate] = field(init=False)
+    _entries: dict[str, Ranked] = field(init=False)
 
     def __post_init__(self) -> None:
-        entries = {e.candidate.identity: e for e in self.task.ranking.entries}
-        self._predictions = {identity: e.prediction for identity, e in entries.items()}
-        self._candidates = {identity: e.candidate for identity, e in entries.items()}
+        self._entries = {e.candidate.identity: e for e in self.task.ranking.entries}
         self.group = MeasuredGroup(bench=self.bench, plan=self.plan)
         self.learn(self.task.earlier)
 
@@ -208,10 +197,9 @@ class ProblemSearch:
         identity = proposal.candidate.identity
         gain = proposal.expected_improvement
         self.proposed = None if math.isnan(gain) else gain
-        self._candidates.setdefault(identity, proposal.candidate)
-        if proposal.prediction is not None:
-            self._predictions.setdefault(identity, proposal.prediction)
-        prediction = self._predictions[identity]
+        if identity not in self._entries and proposal.prediction is not None:
+            self._entries[identity] = Ranked(None, proposal.candidate, proposal.prediction)
+        entry = self._entries[identity]
         why = f"step {self.step}: {proposal.why}"
         self.publish(
             self,
@@ -219,11 +207,11 @@ class ProblemSearch:
                 kind="proposed",
                 candidate=proposal.candidate,
                 why=proposal.why,
-                predicted=proposal.posterior or prediction.seconds,
+                predicted=proposal.posterior or entry.prediction.seconds,
             ),
             None,
         )
-        return Chosen(proposal.candidate, prediction, why)
+        return Chosen.of(entry, why)
 
     def incumbent(self, times: DriftFreeTimes) -> str | None:
         """The fastest candidate with enough launches to be trusted; without one, the fastest of
@@ -245,10 +233,10 @@ class ProblemSearch:
             if measurement is None or measurement.status == "contended":
                 continue
             if measurement.status != "ok":
-                search.tell(self._candidates[identity], measurement, 0.0)
+                search.tell(self._entries[identity].candidate, measurement, 0.0)
             elif identity in times.times:
                 levelled = _scaled(measurement, times.times[identity])
-                search.tell(self._candidates[identity], levelled, times.errors[identity])
+                search.tell(self._entries[identity].candidate, levelled, times.errors[identity])
 
     def _measured(self, identity: str) -> Measurement | None:
         """The result of a candidate in this run; otherwise in the last run that finished it."""
@@ -260,10 +248,7 @@ class ProblemSearch:
     def learn(self, results: Sequence[EarlierResult]) -> list[str]:
         """Add results of other runs; returns those candidates that this run has not prepared."""
         for result in results:
-            identity = result.candidate.identity
-            self.group.earlier[result.measurement.run, identity] = result
-            self._candidates.setdefault(identity, result.candidate)
-            self._predictions.setdefault(identity, UNPREDICTED)
+            self.group.earlier[result.measurement.run, result.candidate.identity] = result
         names = {result.candidate.identity for result in results}
         return sorted(names - self.group.prepared.keys())
 
@@ -326,12 +311,13 @@ class ProblemSearch:
 
     def _best_elsewhere(self) -> list[str]:
         """The candidates of this problem that are the same as the fastest of the other problems."""
-        here = {_choice(candidate): identity for identity, candidate in self._candidates.items()}
+        here = {_choice(e.candidate): identity for identity, e in self._entries.items()}
         names = []
         for search in self.together:
             times = search.group.levels().times if search is not self else {}
             for identity in sorted(times, key=lambda i: (times[i], i))[:_COMMON]:
-                names += [here[c] for c in [_choice(search._candidates[identity])] if c in here]
+                choice = _choice(search._entries[identity].candidate)
+                names += [here[choice]] if choice in here else []
         return [identity for identity in names if identity not in self.group.failed]
 
     def _final_times(self, identity: str, begun: int) -> dict[Hashable, LaunchTime]:
@@ -408,7 +394,7 @@ class ProblemSearch:
         limit = self.deadline if deadline is None else deadline
         for prepared in prepare(candidates, self.bench, limit):
             identity = prepared.candidate.identity
-            self.group.enter(prepared, fastest or self._predictions[identity].seconds)
+            self.group.enter(prepared, fastest or self._entries[identity].prediction.seconds)
             standing = RaceStanding(
                 identity=identity, verdict="open", contest=None, seconds=None, rounds=0
             )
@@ -417,13 +403,13 @@ class ProblemSearch:
     def _report_standing(self, standing: RaceStanding) -> None:
         if standing.verdict != "open":
             self.waiting.discard(standing.identity)
-        candidate = self._candidates[standing.identity]
-        predicted = self._predictions[standing.identity].seconds
-        notice = ProblemNotice(kind="timed", candidate=candidate, predicted=predicted)
+        entry = self._entries[standing.identity]
+        predicted = entry.prediction.seconds
+        notice = ProblemNotice(kind="timed", candidate=entry.candidate, predicted=predicted)
         self.publish(self, notice, standing)
 
     def _named(self, identity: str, why: str) -> Chosen:
-        return Chosen(self._candidates[identity], self._predictions[identity], why)
+        return Chosen.of(self._entries[identity], why)
 
     # --- standing -----------------------------------------------------------------------
 
@@ -437,7 +423,7 @@ class ProblemSearch:
         seconds = self.plan.deadline - time.monotonic()
         return Standing(
             problem=self.label,
-            candidates=len(self._candidates),
+            candidates=len(self._entries),
             step=self.step,
             measured=len(timed),
             failed=sum(group.bad(identity) for identity in group.prepared),
@@ -459,9 +445,9 @@ class ProblemSearch:
         if identity is None:
             return None
         return Best(
-            candidate=self._candidates[identity],
+            candidate=self._entries[identity].candidate,
             seconds=times.times[identity],
-            predicted=self._predictions[identity].seconds,
+            predicted=self._entries[identity].prediction.seconds,
             evaluation=0 if identity in self.earlier else self.order.get(identity, 0),
         )
 

@@ -7,7 +7,7 @@ store is the truth, and the search learns its contents.
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -169,7 +169,7 @@ def study_search(
 
     ValueError if an identity is not among the candidates, or the lengths differ.
     """
-    points = replace(points_of(candidates, predictions), prior=_expected(candidates, prior or {}))
+    points = points_of(candidates, predictions, prior or {})
     rows = {c.identity: row for row, c in enumerate(candidates)}
     named = [*first, *(hint.candidate.identity for hint in hints)]
     unknown = [identity for identity in named if identity not in rows]
@@ -213,18 +213,22 @@ def objectives(
     return values
 
 
-def points_of(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> Points:
-    """Candidates as the search sees them; size and problem are parameters, so all share results."""
-    rows = [parameters(candidate) for candidate in candidates]
+def points_of(
+    candidates: Sequence[Candidate],
+    predictions: Sequence[Prediction],
+    prior: Mapping[str, float] | None = None,
+) -> Points:
+    """Candidates as the search sees them; size and problem are parameters, so all share results.
+
+    ``prior``: expected time by identity.
+    """
+    rows = _settings(candidates)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    keys = {
-        key: number for number, key in enumerate(dict.fromkeys(c.problem.key for c in candidates))
-    }
-    groups = np.array([keys[c.problem.key] for c in candidates], dtype=np.intp)
+    groups = _problem_numbers(candidates)
     table = [tuple(row.get(name) for name in names) for row in rows]
     met: Counter[tuple[object, ...]] = Counter()
     twins = []
-    for values, group in zip(table, groups.tolist(), strict=True):
+    for values, group in zip(table, groups, strict=True):
         twins.append(met[group, values])
         met[group, values] += 1
     if any(twins):  # alike in all parameters, yet not the same
@@ -236,8 +240,20 @@ def points_of(candidates: Sequence[Candidate], predictions: Sequence[Prediction]
         rows=tuple(table),
         predicted=np.array([p.seconds or math.nan for p in predictions], dtype=np.float64),
         sigma=np.array([u.sigma if u else math.nan for u in uncertainties], dtype=np.float64),
-        group=groups,
+        group=np.array(groups, dtype=np.intp),
+        prior=_expected(candidates, prior or {}),
     )
+
+
+def _problem_numbers(candidates: Sequence[Candidate]) -> list[int]:
+    """The number of the problem of each candidate, in the order in which they first occur."""
+    numbers: dict[str, int] = {}
+    of_object: dict[int, int] = {}
+    for candidate in candidates:
+        problem = candidate.problem
+        if id(problem) not in of_object:
+            of_object[id(problem)] = numbers.setdefault(problem.key, len(numbers))
+    return [of_object[id(candidate.problem)] for candidate in candidates]
 
 
 def _expected(candidates: Sequence[Candidate], prior: Mapping[str, float]) -> Floats | None:
@@ -247,11 +263,26 @@ def _expected(candidates: Sequence[Candidate], prior: Mapping[str, float]) -> Fl
     return np.array([prior.get(c.identity, math.nan) for c in candidates], dtype=np.float64)
 
 
-def parameters(candidate: Candidate) -> Mapping[str, Setting]:
-    """All settings that distinguish a candidate: its variant, build, layout and problem."""
+def _settings(candidates: Sequence[Candidate]) -> list[Mapping[str, Setting]]:
+    """All settings that distinguish candidates: their variants, builds, layouts and problems.
+
+    Many candidates share the same few objects: what these say is put together once.
+    """
+    shared: dict[tuple[int, int, int], Mapping[str, Setting]] = {}
+    settings: list[Mapping[str, Setting]] = []
+    for candidate in candidates:
+        key = id(candidate.build), id(candidate.layout), id(candidate.problem)
+        if key not in shared:
+            shared[key] = _surroundings(candidate)
+        variant = candidate.variant
+        settings.append({**(variant.coordinates or variant.parameters), **shared[key]})
+    return settings
+
+
+def _surroundings(candidate: Candidate) -> Mapping[str, Setting]:
+    """The build, the layout and the problem of a candidate as settings."""
     problem = candidate.problem
     return {
-        **(candidate.variant.coordinates or candidate.variant.parameters),
         "compiler": candidate.build.compiler,
         "flags": " ".join(candidate.build.flags),
         "threads": candidate.threads,

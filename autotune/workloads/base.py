@@ -12,7 +12,7 @@ from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.setup import Setup
-from autotune.domain.variant import Build, Candidate, Value
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value
 from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.base import Measurer
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
@@ -95,13 +95,15 @@ class CandidateSource(Protocol):
         twice.
         """
 
+    def recalled(
+        self, parameters: Mapping[str, Value], build: Build, layout: ExecutionLayout
+    ) -> Candidate | None:
+        """The candidate with these values, build and layout; None where it is not legal."""
+
     def neighbours(self, candidate: Candidate, most: int, chance: random.Random) -> list[Candidate]:
         """At most so many legal candidates that differ from one in a single parameter, the build or
         the layout.
         """
-
-    def changed(self, candidate: Candidate, values: Mapping[str, Value]) -> Candidate | None:
-        """A candidate with other values of all parameters; None where they are not legal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from autotune.domain.calibration import BandwidthCurve, Calibration
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
+from autotune.domain.ranking import Ranked, rank
 from autotune.domain.results import Part, Prediction, Prepared, Sample
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Interchange, Pad, Variant
 from autotune.files.store import RunFacts, StoredChoice, StudyOrigin
@@ -85,6 +86,12 @@ def prediction(seconds: float | None = 1e-3, engine: str = "reuse", reason: str 
         reason=reason or "lc waits for memory: 3 streams of 8 B per component",
         notes=("in-core: osaca:ZEN4 (nearest)",),
     )
+
+
+def ranked(pairs: list[tuple[Candidate, Prediction]]) -> list[Ranked]:
+    """Candidates with their predictions, ranked among one another in each problem."""
+    rankings = rank([one for one, _ in pairs], [predicted for _, predicted in pairs])
+    return [entry for ranking in rankings for entry in ranking.entries]
 
 
 def machine(*, calibrated: bool = True) -> Machine:
@@ -183,13 +190,11 @@ def fill(store, name: str = "quick", sizes: tuple[int, ...] = (256, 2048), round
         baseline = group["jli5"].identity
         everyone = [c for s in sizes if s <= size for c in _all(s)]
         store.add_candidates(name, everyone, baselines=[c.identity for c in _baselines(sizes)])
-        store.add_predictions(
-            name,
-            [
-                (group[key], prediction(fate.predicted, reason="" if fate.predicted else "no loop"))
-                for key, fate in plan.items()
-            ],
-        )
+        pairs = [
+            (group[key], prediction(fate.predicted, reason="" if fate.predicted else "no loop"))
+            for key, fate in plan.items()
+        ]
+        store.add_predictions(name, ranked(pairs))
         chosen = sorted(plan, key=lambda key: (plan[key].predicted or 9e9, key))[:10]
         chosen = list(dict.fromkeys([*chosen, "jli5", "lij0", "lji0"]))
         store.add_choices(

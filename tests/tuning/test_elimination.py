@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import fabricated
 import pytest
 
-from autotune.domain.results import Prepared, Sample
+from autotune.domain.results import Prediction, Prepared, Sample
 from autotune.domain.setup import Measuring
 from autotune.domain.variant import Candidate, Variant
 from autotune.errors import WorkFailed
@@ -21,6 +21,7 @@ from autotune.tuning.elimination import Elimination, Kept, Reduction
 
 NAMES = tuple("abcdefgh")
 NOISE = 0.002
+UNPREDICTED = Prediction(seconds=None, interval=None, parts=(), engine="none", reason="-")
 
 
 @dataclass
@@ -90,7 +91,14 @@ def elimination(
 ) -> Elimination:
     bench = Bench(measurer=measurer, journal=NoJournal(), progress=silent)
     plan = TuningPlan(measuring=Measuring(rounds=rounds, samples=1), deadline=deadline)
-    return Elimination(differences=NAMES, make=make, bench=bench, plan=plan, **more)  # type: ignore[arg-type]
+    return Elimination(
+        differences=NAMES,
+        make=make,
+        bench=bench,
+        plan=plan,
+        prediction_of=lambda _: UNPREDICTED,
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def reduced(measurer: PlantedMeasurer, **more: object) -> Reduction:

@@ -11,6 +11,7 @@ import pytest
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import study_prior as learned
 from autotune.commands.tune.study_prior import StudyPrior, prior_study, proved
+from autotune.domain.ranking import Ranked
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
 from autotune.errors import ConfigError, InputError, StoreError
@@ -48,12 +49,10 @@ def expected(store: str, candidates: list[Candidate], seconds: float = 1e-3) -> 
         results.begin_study(
             "here", StudyOrigin(config="here", setup_text="schema: autotune.config/1\n")
         )
-        results.add_candidates("here", candidates, baselines=[])
-        records = {c.identity: c for c in results.load_study("here").candidates}
         predictions = [fake.prediction(seconds) for _ in candidates]
         found = prior_study("elsewhere", results, None)
     assert found is not None
-    return found.prior(candidates, predictions, records)
+    return found.prior(candidates, predictions)
 
 
 def test_candidates_are_expected_whatever_the_size_and_the_threads(store: str) -> None:
@@ -120,13 +119,13 @@ def test_a_prior_may_be_in_another_store_and_is_not_the_study_itself(
 
 def test_every_other_of_the_predicted_best_is_the_priors_choice() -> None:
     candidates = [fake.candidate(order) for order in ORDERS]
-    entries = [SimpleNamespace(candidate=c, prediction=fake.prediction(1.0)) for c in candidates]
+    entries = [Ranked(n, c, fake.prediction(1.0)) for n, c in enumerate(candidates, 1)]
     ranking = SimpleNamespace(entries=entries)
     chosen = [Chosen(c, fake.prediction(1.0), f"place {n}") for n, c in enumerate(candidates[:4])]
     seconds = {c.identity: 1.0 / (1 + n) for n, c in enumerate(candidates)}
     found = with_prior(chosen, ranking, seconds, range(1, 4, 2), candidates[3].identity)
     assert [c.candidate for c in found] == [candidates[0], candidates[5], *candidates[2:4]]
-    assert found[1].why == "place 1 of 6 by the prior"
+    assert (found[1].why, found[1].rank) == ("place 1 of 6 by the prior", 6)
     assert with_prior(chosen, ranking, {}, range(1, 4, 2), candidates[3].identity) == chosen
 
 

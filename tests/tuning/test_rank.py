@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.domain.problem import Problem
-from autotune.domain.ranking import differences, odds, rank
+from autotune.domain.ranking import UNDECIDED, differences, odds, rank
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.variant import Candidate, Variant
 from autotune.files import config
@@ -131,6 +131,29 @@ def test_candidates_within_the_uncertainty_form_a_group() -> None:
     assert found[-1].apart is None
     aparts = [entry.apart for entry in found[:-1]]
     assert aparts == sorted(aparts)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.floats(0.5, 2.0), st.floats(0.0, 0.4), st.floats(-0.4, 0.4)),
+        min_size=1,
+        max_size=25,
+    )
+)
+def test_a_group_is_all_that_is_left_and_not_told_apart_from_its_fastest(
+    stated: list[tuple[float, float, float]],
+) -> None:
+    predictions = [unsure(seconds, own, MEM=shared) for seconds, own, shared in stated]
+    found = rank([candidate(k) for k in range(len(stated))], predictions)[0].entries
+    left, groups, number = list(found), dict[str, int](), 0
+    while left:
+        number += 1
+        first, *others = left
+        near = [e for e in others if (odds(first.prediction, e.prediction) or 0) <= 1 - UNDECIDED]
+        groups |= {entry.candidate.identity: number for entry in (first, *near)}
+        left = [entry for entry in others if entry not in near]
+    assert {entry.candidate.identity: entry.group for entry in found} == groups
 
 
 def test_where_an_engine_does_not_say_nothing_is_told_apart() -> None:

@@ -5,6 +5,7 @@ agree with the tuner. Scores therefore use only candidates that were drawn at ra
 candidates of problems that were measured completely. Models may learn from every candidate.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -103,8 +104,13 @@ def _whole(study: StudyRecord) -> set[str]:
     machine = study.runs[-1].machine_identity if study.runs else ""
     runs = [run for run in study.runs if run.machine_identity == machine]
     tried = {m.candidate for run in runs for m in run.measurements}
-    untried = {c.problem.key for c in study.candidates if c.identity not in tried}
-    return {c.problem.key for c in study.candidates} - untried
+    counts = Counter(c.problem.key for c in study.candidates if c.identity in tried)
+    spaces = {key: study.space(key) for key in counts}
+    return {
+        key
+        for key, count in counts.items()
+        if spaces[key].exact and count >= spaces[key].candidates
+    }
 
 
 def _reordered(first: StudyTable, other: StudyTable) -> MeasurementTable:

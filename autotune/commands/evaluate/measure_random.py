@@ -129,9 +129,7 @@ def draw(ranking: Ranking, done: Collection[str], seed: int = 0) -> list[Chosen]
     order = sorted(entries)
     random.Random(f"{seed} {ranking.problem.label} evaluate").shuffle(order)
     why = f"{RANDOM} from {len(order)}, to score models on"
-    return [
-        Chosen(entries[i].candidate, entries[i].prediction, why) for i in order if i not in done
-    ]
+    return [Chosen.of(entries[i], why) for i in order if i not in done]
 
 
 def allotted(have: Mapping[str, int], undrawn: Mapping[str, int], lacking: int) -> dict[str, int]:

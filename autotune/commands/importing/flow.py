@@ -16,6 +16,7 @@ from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.tune.provenance import content
 from autotune.domain.machine import Machine
 from autotune.domain.metric import Metric
+from autotune.domain.ranking import Ranked, rank
 from autotune.domain.results import Measurement, Prediction, Sample
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
@@ -145,7 +146,7 @@ def _enter(
     study = before or results.new_study(PREFIX + space.name, begun_with)
     candidates = [candidate for _, candidate in matched.pairs]
     results.add_candidates(study, candidates)
-    results.add_predictions(study, _predictions(matched, space))
+    results.add_predictions(study, _ranked(matched, space))
     run = results.begin_run(
         study,
         RunFacts(
@@ -200,9 +201,9 @@ def _times(space: RecordedSpace, row: int) -> Sequence[float]:
     return (space.samples[row] if space.samples else ()) or (float(space.seconds[row]),)
 
 
-def _predictions(matched: Matched, space: RecordedSpace) -> list[tuple[Candidate, Prediction]]:
-    """The predictions that a recorded file holds beside its times."""
-    return [
+def _ranked(matched: Matched, space: RecordedSpace) -> list[Ranked]:
+    """The candidates with the predictions that a recorded file holds beside its times, ranked."""
+    pairs = [
         (
             candidate,
             Prediction(
@@ -213,6 +214,8 @@ def _predictions(matched: Matched, space: RecordedSpace) -> list[tuple[Candidate
         for row, candidate in matched.pairs
         if space.predicted[row] == space.predicted[row]  # not nan
     ]  # fmt: skip
+    rankings = rank([c for c, _ in pairs], [prediction for _, prediction in pairs])
+    return [entry for ranking in rankings for entry in ranking.entries]
 
 
 def _machine(machine: Machine, space: RecordedSpace) -> Machine:

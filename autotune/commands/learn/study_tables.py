@@ -69,7 +69,9 @@ def study_table(
     timed = _timed(study, engine, problem)
     rows, failed = timed.rows, timed.failed
     if len(rows) < 2:
-        lacking = f"{len(rows)} of {len(study.candidates)} candidates with a time"
+        keys = {candidate.problem.key for candidate in study.candidates}
+        legal = sum(study.space(key).candidates for key in keys)
+        lacking = f"{len(rows)} of {legal} candidates with a time"
         hint = f"autotune tune {study.config}"
         raise InputError(
             Fault(where=study.name, found=lacking, expected="two, to learn from", hint=hint)

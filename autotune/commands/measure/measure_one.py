@@ -58,7 +58,7 @@ def measure(
     if dissect:
         _require_separate_sweeps(ranked.candidate)
     measurer = workload.measurer(space.machine)
-    chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
+    chosen = [Chosen.of(ranked, "asked for")]
     plan = TuningPlan(measuring=workload.setup.measuring)
     bench = Bench(
         measurer=measurer, journal=NoJournal(), progress=progress, lock=HostLock(progress)

@@ -69,7 +69,7 @@ class CandidatesBetween:
         listed = self._listed.get(_key(wanted))
         if listed is not None or self.source is None:
             return listed
-        return self.source.changed(wanted, values)
+        return self.source.recalled(values, build, layout)
 
 
 def _differences(winner: Candidate, baseline: Candidate) -> list[ChangedSetting]:

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from autotune.commands.rank.named_programs import require_known
@@ -15,8 +16,8 @@ from autotune.commands.reduce.influence_shares import influence_shares
 from autotune.commands.reduce.reduction_request import ReductionRequest
 from autotune.commands.tune.initial_candidates import baseline
 from autotune.commands.tune.preflight import check_launchers, conditions_of
-from autotune.commands.tune.stored_candidates import rebuilt
 from autotune.commands.tune.study_run import StudyRun
+from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.files.store import Store
@@ -181,7 +182,11 @@ def _between(
     ranking = next((r for r in ranked.rankings if r.problem.key == key), None)
     safe = baseline(ranked, ranking) if ranking else None
     listed = {c.identity: c for c in (*ranked.enumerated.legal, *([safe] if safe else []))}
-    winner = listed.get(record.identity) or rebuilt(record, ranked)
+    source = ranked.enumerated.sources.get(key)
+    winner = listed.get(record.identity)
+    if winner is None and source is not None:
+        made = source.recalled(record.parameters, record.build, record.layout)
+        winner = made if made and made.identity == record.identity else None
     if safe is None or winner is None:
         raise InputError(
             Fault(
@@ -196,9 +201,7 @@ def _between(
             f"the winner of {problem.label} is the baseline itself: there is nothing to reduce"
             " (tune longer, or name another one: --candidate ID)"
         )
-    return CandidatesBetween(
-        winner, safe, ranked.enumerated.legal, ranked.enumerated.sources.get(key)
-    )
+    return CandidatesBetween(winner, safe, ranked.enumerated.legal, source)
 
 
 def _measured(
@@ -219,6 +222,7 @@ def _measured(
                 make=between.make,
                 bench=bench,
                 plan=plan,
+                prediction_of=partial(_prediction, run.ranked),
                 expected=chosen.measured,
                 most=request.most,
             )
@@ -229,6 +233,16 @@ def _measured(
             raise
         return elimination.result(), True
     return elimination.result(), False
+
+
+def _prediction(ranked: RankedSpace, candidate: Candidate) -> Prediction:
+    """The prediction of a candidate; one without a time for those that were not ranked."""
+    for ranking in ranked.rankings:
+        for entry in ranking.entries:
+            if entry.candidate.identity == candidate.identity:
+                return entry.prediction
+    engine, why = ranked.engines[0], "it is between the winner and the baseline"
+    return Prediction(seconds=None, interval=None, parts=(), engine=engine, reason=why)
 
 
 def _commands(workload: Workload, candidate: Candidate) -> tuple[str, ...]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.provenance import identity_of, launching, versions
-from autotune.commands.tune.stored_candidates import rebuilt
 from autotune.domain.results import Measurement, Status
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Candidate, Value
 from autotune.files.store import RunRecord, Store
 from autotune.statistics.launch_times import time_of
 from autotune.toolchain import compiler as compilers
@@ -40,7 +39,7 @@ class EarlierResults:
     """Study to how many of its results are used."""
     _seen: dict[str, int] = field(default_factory=dict)
     _with_relatives: bool = False
-    _candidates: dict[str, Candidate] = field(init=False)
+    _candidates: Mapping[str, Candidate] = field(init=False)
     _machine: str = field(init=False)
     _now: Mapping[str, str] = field(init=False)
 
@@ -48,20 +47,15 @@ class EarlierResults:
         self._machine = identity_of(self.ranked.machine)
         self._now = versions(self.ranked.workload)
         self._candidates = {c.identity: c for c in self.ranked.enumerated.legal}
-        if self.ranked.enumerated.sources:  # the study has others that a search came upon
-            records = self.results.load_study(self.study).candidates
-            others = (r for r in records if r.identity not in self._candidates)
-            made = (rebuilt(record, self.ranked) for record in others)
-            self._candidates |= {c.identity: c for c in made if c is not None}
 
     def new_results(self) -> list[EarlierResult]:
         """Results that other runs have stored since the last call; at first, all of them."""
-        counts = self.results.finished(self.study)
+        counts = self.results.finished()
         counts.pop(self.run, None)
         changed = [run for run, count in counts.items() if self._seen.get(run) != count]
         self._seen = counts
         warm = self.ranked.setup.search.warm_start
-        runs = self.results.runs_elsewhere(self.study, changed) if changed else ()
+        runs = self.results.runs_of(changed, self._candidates.keys()) if changed else ()
         results = [e for run in runs if warm or run.study == self.study for e in self._earlier(run)]
         if warm and not self._with_relatives:
             self._relatives()
@@ -71,9 +65,8 @@ class EarlierResults:
     def of_the_study(self) -> list[EarlierResult]:
         """The results of all runs of the study itself."""
         runs = [run.id for run in self.results.load_study(self.study).runs]
-        return [
-            e for run in self.results.runs_elsewhere(self.study, runs) for e in self._earlier(run)
-        ]
+        with_ours = self.results.runs_of(runs, self._candidates.keys())
+        return [result for run in with_ours for result in self._earlier(run)]
 
     def counted(self, run: RunRecord) -> list[Candidate]:
         """The candidates that a run of the study finished and whose results still hold."""
@@ -85,8 +78,8 @@ class EarlierResults:
         results = []
         ours = run.study == self.study
         for m in run.measurements:
-            candidate = self._candidates.get(m.candidate)
-            if candidate is None or m.candidate not in run.finished:
+            candidate = self._candidates[m.candidate]
+            if m.candidate not in run.finished:
                 continue
             if not (self._holds(run, candidate) and (ours or self._taken_alike(run))):
                 self._hint(candidate, m)
@@ -124,14 +117,18 @@ class EarlierResults:
 
         Such candidates belong to other studies and use a build that this study lacks.
         """
-        relatives = self.results.other_candidates(self.study)
+        relatives = self.results.other_candidates(self._candidates.keys())
         if not relatives:
             return
+        theirs = [json.loads(record.canonical) for record, _ in relatives]
+        settings = {_setting(form["skeleton"], form["parameters"]) for form in theirs}
         alike: dict[str, list[Candidate]] = {}
         for candidate in self._candidates.values():
-            alike.setdefault(_but_for_build(candidate.canonical()), []).append(candidate)
-        for record, measurement in relatives:
-            for candidate in alike.get(_but_for_build(json.loads(record.canonical)), []):
+            variant = candidate.variant
+            if _setting(variant.skeleton, variant.parameters) in settings:
+                alike.setdefault(_but_for_build(candidate.canonical()), []).append(candidate)
+        for form, (_, measurement) in zip(theirs, relatives, strict=True):
+            for candidate in alike.get(_but_for_build(form), []):
                 if candidate.identity not in self.hints:
                     self._hint(candidate, measurement)
 
@@ -150,6 +147,11 @@ class EarlierResults:
                 " tools, versions or ways of launching as a hint"
             )
         return text
+
+
+def _setting(skeleton: str, parameters: Mapping[str, Value]) -> tuple[object, ...]:
+    """What two candidates that differ in their builds alone have in common, quick to compare."""
+    return skeleton, frozenset(parameters.items())
 
 
 def _but_for_build(canonical: Mapping[str, object]) -> str:

@@ -12,7 +12,7 @@ from autotune.commands.tune.initial_candidates import (
     choose_candidates,
     unfinished_choices,
 )
-from autotune.commands.tune.moving import require_listed
+from autotune.commands.tune.moving import require_listed, with_proposed
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
 from autotune.commands.tune.provenance import content, identity_of, study_origin
 from autotune.commands.tune.study_prior import prior_study
@@ -72,6 +72,8 @@ def tune(
             require_listed(ranked, "--exhaustive")
         if options.mirror:
             require_listed(ranked, "--mirror")
+        if options.resume:
+            ranked = with_proposed(ranked, results.load_study(name).candidates)
         calibrating = ranked.clock.stages["calibrate"]  # of a fresh host: not the user's budget
         before = time.monotonic()
         conditions = conditions_of(ranked, progress)

@@ -111,7 +111,7 @@ def _comparison_candidates(
     """The fastest earlier candidate and the baseline, to be measured again for comparison."""
     best = _fastest(earlier)
     return [
-        Chosen(e.candidate, e.prediction, "measured again, to compare with")
+        Chosen.of(e, "measured again, to compare with")
         for e in ranking.entries
         if e.candidate.identity in (best, safe)
     ]

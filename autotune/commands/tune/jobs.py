@@ -80,7 +80,7 @@ def collect(workload: Workload, path: Path, store: str, progress: Progress) -> T
 
     def of_the_job(ranking: Ranking) -> list[Chosen]:
         return [
-            Chosen(entry.candidate, entry.prediction, "measured by a job")
+            Chosen.of(entry, "measured by a job")
             for entry in ranking.entries
             if entry.candidate.identity in results.candidates
         ]

@@ -25,7 +25,7 @@ from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store
-from autotune.files.store.records import CandidateRecord
+from autotune.files.store.store_rows import candidate_record
 from autotune.files.tables.cleaning import Cell
 from autotune.learning.models.base import Floats
 from autotune.learning.models.catalogue import model
@@ -58,17 +58,15 @@ class PriorStudy:
         self,
         candidates: Sequence[Candidate],
         predictions: Sequence[Prediction],
-        records: Mapping[str, CandidateRecord],
         seed: int = 0,
     ) -> StudyPrior:
         """The times that this study's model expects for candidates of another study.
 
-        ``predictions``: in the order of the candidates. ``records``: the candidates' records, by
-        identity.
+        ``predictions``: in the order of the candidates.
 
         InputError if the table has none of the parameters in which the candidates differ.
         """
-        chosen = [records[c.identity] for c in candidates]
+        chosen = [candidate_record(candidate) for candidate in candidates]
         settings = candidate_settings(chosen)
         varied_here = {name for record in chosen for name in varied(record)}
         free = {name for setting in settings for name in setting} - varied_here | set(_BUILT)

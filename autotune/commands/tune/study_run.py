@@ -13,6 +13,7 @@ from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import baseline, evaluations, tasks
 from autotune.commands.tune.moving import search_over
+from autotune.commands.tune.problem_spaces import entries_of, problem_space
 from autotune.commands.tune.provenance import (
     identity_of,
     launching,
@@ -66,32 +67,30 @@ class StoreJournal:
 
     store: Store
     run: str
-    study: str
-    members: set[str]
-    """The candidates that the study has; others are entered when they are chosen."""
     places: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Candidate to its place among those that were chosen."""
     numbers: dict[tuple[str, int], int] = dataclasses.field(default_factory=dict)
 
     def chosen(self, choices: Sequence[Chosen]) -> None:
-        """Enter candidates with their reasons; the first reason of a candidate stays."""
-        new = [c for c in choices if c.candidate.identity not in self.places]
-        outside = [c for c in new if c.candidate.identity not in self.members]
-        if outside:
-            self.store.add_candidates(self.study, [c.candidate for c in outside])
-            self.members |= {c.candidate.identity for c in outside}
-            predicted = [(c.candidate, c.prediction) for c in outside if c.prediction.engine]
-            self.store.add_predictions(self.study, predicted)
-        for choice in new:
-            self.places[choice.candidate.identity] = len(self.places)
-        entered = [
-            StoredChoice(
-                candidate=choice.candidate.identity,
-                place=self.places[choice.candidate.identity],
-                reason=choice.why,
-            )
-            for choice in new
-        ]
-        self.store.add_choices(self.run, entered)
+        """Enter candidates with their predictions and reasons; the first reason of a candidate
+        stays.
+        """
+        new: dict[str, Chosen] = {}
+        for choice in choices:
+            if choice.candidate.identity not in self.places:
+                new.setdefault(choice.candidate.identity, choice)
+        if not new:
+            return
+        begin = len(self.places)
+        self.places |= {identity: begin + k for k, identity in enumerate(new)}
+        self.store.add_proposals(
+            self.run,
+            [choice.ranked for choice in new.values()],
+            [
+                StoredChoice(candidate=identity, place=self.places[identity], reason=choice.why)
+                for identity, choice in new.items()
+            ],
+        )
 
     def prepared(self, prepared: Prepared) -> None:
         """Enter the result of preparing a candidate."""
@@ -221,9 +220,8 @@ class StudyRun:
         """The prior from the study that the settings name; an empty prior if they name none."""
         if self.prior is None:
             return StudyPrior(seconds={}, note="")
-        records = {c.identity: c for c in self.results.load_study(self.study).candidates}
         seed = self.ranked.setup.selection.seed
-        study_prior = self.prior.prior(candidates, predictions, records, seed)
+        study_prior = self.prior.prior(candidates, predictions, seed)
         progress(study_prior.note, 1, 1)
         return study_prior
 
@@ -247,13 +245,18 @@ class StudyRun:
         return tasks(self.ranked, options, earlier, keys, complete, prior)
 
     def _enter(self) -> None:
-        """Enter the study, its candidates and their predictions into the store."""
-        ranked, results = self.ranked, self.results
-        results.begin_study(self.study, study_origin(ranked.workload))
-        safe = [baseline(ranked, ranking).identity for ranking in ranked.rankings]
-        results.add_candidates(self.study, ranked.enumerated.legal, baselines=safe)
-        pairs = [(e.candidate, e.prediction) for r in ranked.rankings for e in r.entries]
-        results.add_predictions(self.study, pairs)
+        """Enter the study and what it chooses from into the store: a summary and the baselines.
+
+        Candidates that earlier runs of the study proposed get the predictions of today.
+        """
+        rankings, results = self.ranked.rankings, self.results
+        results.begin_study(self.study, study_origin(self.ranked.workload))
+        safe = {baseline(self.ranked, ranking).identity for ranking in rankings}
+        sources = self.ranked.enumerated.sources
+        spaces = [problem_space(r, sources.get(r.problem.key)) for r in rankings]
+        results.add_space(self.study, spaces, entries_of(rankings, safe))
+        earlier = results.members(self.study) - safe
+        results.add_predictions(self.study, entries_of(rankings, earlier))
 
     @contextmanager
     def _running(
@@ -283,10 +286,9 @@ class StudyRun:
             self.results.end_run(run, state=states[-1], timings=ranked.clock.stages)
 
     def _bench(self, run: str, progress: Progress) -> Bench:
-        members = {c.identity for c in self.results.load_study(self.study).candidates}
         return Bench(
             measurer=self.measurer,
-            journal=StoreJournal(self.results, run, self.study, members),
+            journal=StoreJournal(self.results, run),
             progress=progress,
             clock=self.ranked.clock,
             watcher=self.watcher,

@@ -2,34 +2,38 @@
 
     store = Store.open("studies/autotune.sqlite")
     store.begin_study("quickstart", StudyOrigin(config="quickstart", setup_text=text))
+    store.add_space("quickstart", spaces, baselines)
     run = store.begin_run("quickstart", facts)
+    store.add_proposals(run, entries, choices)
     store.add_prepared(run, prepared)
     store.add_sample(run, candidate, number, sample)
     store.end_run(run)
     record = store.load_study("quickstart")
 
-Every writing method commits before it returns. Repeating a call does not double its row.
+A study's store holds what was proposed or measured, not all that it may choose from: of that only
+a summary. Every writing method commits before it returns. Repeating a call does not double its row.
 """
 
 import contextlib
 import datetime
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import fields
-from dataclasses import replace as changed
 from pathlib import Path
 from typing import Self
 
 import sqlalchemy as sa
 
 from autotune.domain.decision_map import DecisionMap
-from autotune.domain.results import BuildOutcome, Measurement, Prediction, Prepared, Sample, Status
+from autotune.domain.ranking import Ranked
+from autotune.domain.results import BuildOutcome, Measurement, Prepared, Sample, Status
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, StoreError, unknown_name
 from autotune.files import codec
-from autotune.files.store import store_reading, store_tables
+from autotune.files.store import store_reading, store_tables, store_writing
 from autotune.files.store.records import (
     CandidateRecord,
+    ProblemSpace,
     RunFacts,
     RunRecord,
     StoredBuild,
@@ -156,22 +160,35 @@ class Store:
         return run
 
     def add_candidates(
-        self, study: str, candidates: Sequence[Candidate], *, baselines: Sequence[str] = ()
+        self, study: str, candidates: Sequence[Candidate], *, baselines: Collection[str] = ()
     ) -> None:
-        """Store the candidates that a study chooses from; ``baselines`` are identities of
-        candidates.
+        """Store candidates as members of a study; ``baselines`` are identities of candidates."""
+        with self._writing() as connection:
+            store_writing.add_members(connection, study, candidates, baselines)
+
+    def add_space(
+        self, study: str, spaces: Sequence[ProblemSpace], baselines: Sequence[Ranked]
+    ) -> None:
+        """Store what a study chooses from: a summary of each problem, and the baselines with their
+        predictions. They replace those that are stored.
         """
-        self._write(store_tables.candidates, [candidate_row(c) for c in candidates], replace=False)
-        members: list[Row] = [
-            {
-                "study": study,
-                "candidate": candidate.identity,
-                "place": place,
-                "baseline": candidate.identity in baselines,
-            }
-            for place, candidate in enumerate(candidates)
-        ]
-        self._write(store_tables.members, members, replace=True)
+        rows = [row_of(space, study=study) for space in spaces]
+        with self._writing() as connection:
+            upsert(connection, store_tables.spaces, rows, replace=True)
+            store_writing.add_baselines(connection, study, baselines)
+
+    def add_proposals(
+        self, run: str, entries: Sequence[Ranked], choices: Sequence[StoredChoice]
+    ) -> None:
+        """Store, in one step, candidates that a run is going to measure: as members of its study,
+        with their predictions, their places by prediction, and the reasons for the choice.
+        """
+        with self._writing() as connection:
+            study = store_writing.study_of(connection, run)
+            store_writing.add_members(connection, study, [e.candidate for e in entries])
+            store_writing.add_predictions(connection, study, entries)
+            rows = [row_of(choice, run=run) for choice in choices]
+            upsert(connection, store_tables.choices, rows, replace=True)
 
     def add_unchosen_candidates(self, candidates: Sequence[Candidate]) -> None:
         """Store candidates that may be measured although no study chooses from them."""
@@ -182,16 +199,12 @@ class Store:
         row: Row = {"study": study, "label": value.label, "record": codec.dump(value)}
         self._write(store_tables.maps, [row], replace=True)
 
-    def add_predictions(self, study: str, pairs: Sequence[tuple[Candidate, Prediction]]) -> None:
-        """Store predictions of candidates that were added before; a later prediction replaces an
-        earlier one.
+    def add_predictions(self, study: str, entries: Sequence[Ranked]) -> None:
+        """Store predictions of members of a study, with their places; a later prediction replaces
+        an earlier one.
         """
-        # what an interval is made of belongs to the ranking, not to the study
-        new = [
-            row_of(changed(prediction, uncertainty=None), study=study, candidate=c.identity)
-            for c, prediction in pairs
-        ]
-        self._write(store_tables.predictions, new, replace=True)
+        with self._writing() as connection:
+            store_writing.add_predictions(connection, study, entries)
 
     def add_choices(self, run: str, choices: Sequence[StoredChoice]) -> None:
         """Store which candidates a run measures, in which order, and why."""
@@ -287,7 +300,7 @@ class Store:
         Rows that exist already are replaced where ``replace`` is True, else kept.
         """
         with self._writing() as connection:
-            return sum(upsert(connection, table, row, replace=replace) for row in new)
+            return upsert(connection, table, new, replace=replace)
 
     # --- reading ------------------------------------------------------------------------
 
@@ -314,26 +327,31 @@ class Store:
             raise StoreError(unknown_name(self.shown, "study", name, names))
         return record
 
-    def finished(self, study: str) -> dict[str, int]:
-        """The number of candidates of this study that each run has finished, by run; runs may be of
-        any study.
-        """
+    def members(self, study: str) -> frozenset[str]:
+        """The identities of the candidates of a study that are stored."""
         with self._reading() as connection:
-            return store_reading.finished(connection, study)
+            return store_reading.members(connection, study)
 
-    def runs_elsewhere(self, study: str, runs: Sequence[str]) -> tuple[RunRecord, ...]:
-        """The given runs, of any study, restricted to the candidates of this study;
-        oldest first.
+    def finished(self) -> dict[str, int]:
+        """The number of candidates that each run of any study has finished, by run."""
+        with self._reading() as connection:
+            return store_reading.finished(connection)
+
+    def runs_of(self, runs: Sequence[str], identities: Container[str]) -> tuple[RunRecord, ...]:
+        """The given runs, of any study, restricted to the candidates with the given identities;
+        oldest first. Runs with none of these are left out.
         """
         with self._reading("a run") as connection:
-            return store_reading.runs_elsewhere(connection, study, runs)
+            return store_reading.runs_of(connection, runs, identities)
 
-    def other_candidates(self, study: str) -> tuple[tuple[CandidateRecord, Measurement], ...]:
-        """Candidates that were measured although the study does not choose from them, each with its
-        latest good result.
+    def other_candidates(
+        self, identities: Container[str]
+    ) -> tuple[tuple[CandidateRecord, Measurement], ...]:
+        """Candidates that were measured and have none of the given identities, each with its latest
+        good result.
         """
         with self._reading("a result") as connection:
-            return store_reading.other_candidates(connection, study)
+            return store_reading.other_candidates(connection, identities)
 
     def candidates(self, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
         """The stored candidates with these identities, of any study, in no particular order."""

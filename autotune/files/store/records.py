@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from autotune.domain.decision_map import DecisionMap
 from autotune.domain.machine import Machine
+from autotune.domain.parameter_values import values_of_parameters
 from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.results import BuildOutcome, Measurement, Prediction, Status
 from autotune.domain.variant import Build, ExecutionLayout, Value
@@ -55,11 +56,37 @@ class CandidateRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemSpace:
+    """The candidates that a study may choose from for one problem, as a summary.
+
+    The store holds those of them that were proposed, and the baseline.
+    """
+
+    problem: str
+    """Key of the problem."""
+    candidates: int
+    """How many there are that are legal."""
+    predicted: int
+    """How many of these have a predicted time, and so a place by prediction."""
+    exact: bool = True
+    """The numbers were counted; else they are estimates, of a space too large to be listed."""
+    layouts: tuple[ExecutionLayout, ...]
+    """All ways in which they are spread over nodes, ranks and threads."""
+    builds: tuple[Build, ...]
+    """All compilers with flags."""
+    parameters: Mapping[str, tuple[Value, ...]]
+    """All values of each parameter of their variants."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPrediction:
     """The prediction of one candidate in a study."""
 
     candidate: str
     prediction: Prediction
+    rank: int | None = None
+    """Place by prediction among all candidates of its problem, from 1; None without a predicted
+    time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,16 +195,39 @@ class StudyRecord(StudyEntry):
     """All stored data of a study, enough to compare, to report and to resume."""
 
     candidates: tuple[CandidateRecord, ...]
+    """Those that were proposed or measured, and the baselines."""
     predictions: tuple[StoredPrediction, ...]
+    """Of these candidates."""
     runs: tuple[RunRecord, ...]
     """In the order in which they began."""
     maps: tuple[DecisionMap, ...] = ()
     """By label."""
+    spaces: tuple[ProblemSpace, ...] = ()
+    """What the candidates of each problem were chosen from; none for a study whose candidates are
+    all stored, such as an imported one."""
 
     @property
     def tunings(self) -> tuple[RunRecord, ...]:
         """The runs of the study without those that measured for a decision map."""
         return tuple(run for run in self.runs if not run.for_map)
+
+    def space(self, problem: str) -> ProblemSpace:
+        """The summary of all candidates of the problem with this key."""
+        stored = next((space for space in self.spaces if space.problem == problem), None)
+        return stored or self._space_of_stored(problem)
+
+    def _space_of_stored(self, problem: str) -> ProblemSpace:
+        """The summary of the stored candidates of a problem, where these are all."""
+        stored = [c for c in self.candidates if c.problem.key == problem]
+        ranked = {p.candidate for p in self.predictions if p.rank is not None}
+        return ProblemSpace(
+            problem=problem,
+            candidates=len(stored),
+            predicted=sum(c.identity in ranked for c in stored),
+            layouts=tuple(dict.fromkeys(c.layout for c in stored)),
+            builds=tuple(dict.fromkeys(c.build for c in stored)),
+            parameters=values_of_parameters([c.parameters for c in stored]),
+        )
 
     def candidate(self, identity: str) -> CandidateRecord | None:
         """The candidate with this identity; None where the study has none."""

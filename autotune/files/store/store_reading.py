@@ -3,8 +3,9 @@ the database.
 """
 
 import dataclasses
+import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from autotune.files import codec
 from autotune.files.store import store_tables
 from autotune.files.store.records import (
     CandidateRecord,
+    ProblemSpace,
     RunRecord,
     StoredBuild,
     StoredChoice,
@@ -60,6 +62,7 @@ def study(connection: sa.Connection, name: str) -> StudyRecord | None:
         "predictions": _predictions(connection, name),
         "runs": tuple(_run(connection, run) for run in connection.execute(runs).mappings().all()),
         "maps": _maps(connection, name),
+        "spaces": _spaces(connection, name),
     }
     return codec.read(StudyRecord, {**row, **parts})
 
@@ -70,6 +73,14 @@ def _maps(connection: sa.Connection, study_name: str) -> tuple[DecisionMap, ...]
     query = sa.select(table.c.record).where(table.c.study == study_name).order_by(table.c.label)
     texts = connection.execute(query).scalars()
     return tuple(codec.load(DecisionMap, text) for text in texts)
+
+
+def _spaces(connection: sa.Connection, study_name: str) -> tuple[ProblemSpace, ...]:
+    """The summaries of the problems of a study, by key."""
+    table = store_tables.spaces
+    query = sa.select(table).where(table.c.study == study_name).order_by(table.c.problem)
+    rows = connection.execute(query).mappings()
+    return tuple(codec.read(ProblemSpace, {**row}) for row in rows)
 
 
 def _candidates(connection: sa.Connection, study_name: str) -> tuple[CandidateRecord, ...]:
@@ -91,8 +102,7 @@ def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[Ca
     schema.
     """
     table, loaded = store_tables.candidates.c, []
-    for start in range(0, len(identities), _AT_ONCE):
-        part = identities[start : start + _AT_ONCE]
+    for part in _parts(identities):
         query = sa.select(table.record).where(table.identity.in_(part))
         texts = connection.execute(query).scalars()
         loaded += [codec.load(CandidateRecord, text) for text in texts]
@@ -103,6 +113,11 @@ _AT_ONCE = 500
 """Identities in one query: databases limit how many values it may name."""
 
 
+def _parts(identities: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The identities in parts of which one query may name all."""
+    return (identities[k : k + _AT_ONCE] for k in range(0, len(identities), _AT_ONCE))
+
+
 def _predictions(connection: sa.Connection, study_name: str) -> tuple[StoredPrediction, ...]:
     table = store_tables.predictions
     query = (
@@ -111,105 +126,107 @@ def _predictions(connection: sa.Connection, study_name: str) -> tuple[StoredPred
         .order_by(table.c.engine, table.c.candidate)
     )
     return tuple(
-        StoredPrediction(candidate=row["candidate"], prediction=codec.read(Prediction, {**row}))
+        StoredPrediction(
+            candidate=row["candidate"],
+            prediction=codec.read(Prediction, {**row}),
+            rank=row["rank"],
+        )
         for row in connection.execute(query).mappings()
     )
 
 
-Members = sa.Select[tuple[str]]
-"""A query of identities of candidates."""
+def members(connection: sa.Connection, study_name: str) -> frozenset[str]:
+    """The identities of the stored candidates of a study."""
+    table = store_tables.members.c
+    query = sa.select(table.candidate).where(table.study == study_name)
+    return frozenset(connection.execute(query).scalars())
 
 
-def finished(connection: sa.Connection, study_name: str) -> dict[str, int]:
-    """The number of candidates of a study that each run has finished, by run; runs may be of any
-    study.
-    """
-    members = _members(study_name)
+def finished(connection: sa.Connection) -> dict[str, int]:
+    """The number of candidates that each run has finished, by run."""
     launches: dict[str, int] = {}
     for table, wanted in (
         (store_tables.outcomes, store_tables.outcomes.c.status != "contended"),
         (store_tables.prepared, store_tables.prepared.c.status != "ok"),
     ):
-        query = (
-            sa.select(table.c.run, sa.func.count())
-            .where(wanted, table.c.candidate.in_(members))
-            .group_by(table.c.run)
-        )
+        query = sa.select(table.c.run, sa.func.count()).where(wanted).group_by(table.c.run)
         for run, count in connection.execute(query):
             launches[run] = launches.get(run, 0) + count
     return dict(sorted(launches.items()))
 
 
-def runs_elsewhere(
-    connection: sa.Connection, study_name: str, runs: Sequence[str]
+def runs_of(
+    connection: sa.Connection, runs: Sequence[str], identities: Container[str]
 ) -> tuple[RunRecord, ...]:
-    """The given runs restricted to the candidates of a study, oldest first.
+    """The given runs restricted to candidates with the given identities, oldest first; without
+    those that have none of them.
 
+    There may be very many identities: they are compared with the few candidates of each run.
     Raises ValueError where a stored text does not follow the schema.
     """
     table = store_tables.runs
-    query = sa.select(table).where(table.c.id.in_(runs)).order_by(table.c.started, table.c.id)
-    members = _members(study_name)
+    shared = {run: _candidates_of(connection, run) for run in runs}
+    shared = {run: {i for i in few if i in identities} for run, few in shared.items()}
+    shared = {run: few for run, few in shared.items() if few}
+    query = sa.select(table).where(table.c.id.in_(shared)).order_by(table.c.started, table.c.id)
     rows = connection.execute(query).mappings().all()
-    return tuple(_run(connection, row, members) for row in rows)
+    return tuple(_run(connection, row, shared[str(row["id"])]) for row in rows)
+
+
+def _candidates_of(connection: sa.Connection, run: str) -> set[str]:
+    """The candidates of which a run stored anything."""
+    tables = store_tables.choices, store_tables.prepared, store_tables.outcomes
+    samples = store_tables.samples
+    queries = [
+        sa.select(table.c.candidate).where(table.c.run == run) for table in (*tables, samples)
+    ]
+    return set(connection.execute(sa.union(*queries)).scalars())
 
 
 def other_candidates(
-    connection: sa.Connection, study_name: str
+    connection: sa.Connection, identities: Container[str]
 ) -> tuple[tuple[CandidateRecord, Measurement], ...]:
-    """Candidates that the study does not choose from, each with its latest good result, newest
+    """Candidates with none of the given identities, each with its latest good result, newest
     first.
 
     Only the newest ones are returned where there are very many. Raises ValueError where a stored
     text does not follow the schema.
     """
-    outcomes, members = store_tables.outcomes, _members(study_name)
+    outcomes = store_tables.outcomes
     query = (
         sa.select(outcomes.c.candidate, sa.func.max(outcomes.c.run).label("run"))
-        .where(outcomes.c.status == "ok", outcomes.c.candidate.not_in(members))
+        .where(outcomes.c.status == "ok")
         .group_by(outcomes.c.candidate)
         .order_by(sa.desc("run"), outcomes.c.candidate)
-        .limit(_STRANGERS)
     )
+    others = (row for row in connection.execute(query) if row.candidate not in identities)
     runs: dict[str, list[str]] = {}
-    for candidate, run in connection.execute(query):
+    for candidate, run in itertools.islice(others, _STRANGERS):
         runs.setdefault(run, []).append(candidate)
-    others = []
-    for run, identities in runs.items():
-        for start in range(0, len(identities), _AT_ONCE):
-            part = identities[start : start + _AT_ONCE]
-            wanted = sa.select(store_tables.candidates.c.identity).where(
-                store_tables.candidates.c.identity.in_(part)
-            )
-            samples = _samples(connection, run, wanted)
-            others += [
-                (record, Measurement(candidate=i, run=run, status="ok", samples=tuple(samples[i])))
-                for record in candidates(connection, part)
-                if samples[i := record.identity]
-            ]
-    return tuple(others)
+    return tuple(
+        (record, Measurement(candidate=i, run=run, status="ok", samples=tuple(samples[i])))
+        for run, few in runs.items()
+        for samples in [_samples(connection, run, few)]
+        for record in candidates(connection, few)
+        if samples[i := record.identity]
+    )
 
 
 _STRANGERS = 2000
 
 
-def _members(study_name: str) -> Members:
-    members = store_tables.members.c
-    return sa.select(members.candidate).where(members.study == study_name)
-
-
 def _run(
-    connection: sa.Connection, row: sa.RowMapping, members: Members | None = None
+    connection: sa.Connection, row: sa.RowMapping, few: Collection[str] | None = None
 ) -> RunRecord:
-    """A run with everything that belongs to it; where ``members`` are given, restricted to these
-    candidates.
+    """A run with everything that belongs to it; where a ``few`` candidates are given, restricted to
+    these.
     """
     run = str(row["id"])
-    builds = _of_run(connection, store_tables.prepared, StoredBuild, run, members)
-    outcomes = _of_run(connection, store_tables.outcomes, StoredOutcome, run, members)
-    choices = _of_run(connection, store_tables.choices, StoredChoice, run, members)
+    builds = _of_run(connection, store_tables.prepared, StoredBuild, run, few)
+    outcomes = _of_run(connection, store_tables.outcomes, StoredOutcome, run, few)
+    choices = _of_run(connection, store_tables.choices, StoredChoice, run, few)
     choices = dict(sorted(choices.items(), key=lambda item: item[1].place))
-    samples = _samples(connection, run, members)
+    samples = _samples(connection, run, few)
     order = dict.fromkeys([*choices, *sorted({*builds, *samples, *outcomes})])
     measurements = (
         _measurement(run, identity, builds.get(identity), samples[identity], outcomes.get(identity))
@@ -227,18 +244,16 @@ def _run(
 
 
 def _of_run(
-    connection: sa.Connection, table: sa.Table, kind: type[T], run: str, members: Members | None
+    connection: sa.Connection, table: sa.Table, kind: type[T], run: str, few: Collection[str] | None
 ) -> dict[str, T]:
     """The rows of a table for one run as values, by candidate."""
     query = sa.select(table).where(table.c.run == run).order_by(table.c.candidate)
-    if members is not None:
-        query = query.where(table.c.candidate.in_(members))
-    rows = connection.execute(query).mappings()
+    rows = _rows(connection, query, table, few)
     return {str(row["candidate"]): codec.read(kind, {**row}) for row in rows}
 
 
 def _samples(
-    connection: sa.Connection, run: str, members: Members | None
+    connection: sa.Connection, run: str, few: Collection[str] | None
 ) -> defaultdict[str, list[Sample]]:
     table = store_tables.samples
     query = (
@@ -246,12 +261,24 @@ def _samples(
         .where(table.c.run == run)
         .order_by(table.c.candidate, table.c.launch, table.c.number)
     )
-    if members is not None:
-        query = query.where(table.c.candidate.in_(members))
     samples: defaultdict[str, list[Sample]] = defaultdict(list)
-    for row in connection.execute(query).mappings():
+    for row in _rows(connection, query, table, few):
         samples[row["candidate"]].append(codec.read(Sample, {**row}))
     return samples
+
+
+def _rows(
+    connection: sa.Connection,
+    query: sa.Select[tuple[object, ...]],
+    table: sa.Table,
+    few: Collection[str] | None,
+) -> Iterator[sa.RowMapping]:
+    """The rows of a query on a table; where a ``few`` candidates are given, those of these."""
+    if few is None:
+        yield from connection.execute(query).mappings()
+        return
+    for part in _parts(sorted(few)):
+        yield from connection.execute(query.where(table.c.candidate.in_(part))).mappings()
 
 
 def _measurement(

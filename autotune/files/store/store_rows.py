@@ -1,7 +1,8 @@
 """Converts values to rows of the tables, and writes rows that may exist already."""
 
+import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -17,17 +18,45 @@ if TYPE_CHECKING:
 Row = Mapping[str, str | int | float | bool | None]
 
 
-def upsert(connection: sa.Connection, table: sa.Table, row: Row, *, replace: bool) -> int:
-    """Write a row; returns 1 where it was added or replaced, 0 where it existed and is kept."""
+_AT_ONCE = 1000
+"""Rows of one statement to the driver, so that a long list takes no second copy in memory."""
+
+
+def upsert(
+    connection: sa.Connection, table: sa.Table, rows: Sequence[Row], *, replace: bool
+) -> int:
+    """Write rows, all with the same columns; the number of those that were added or replaced.
+
+    Rows that exist already are replaced where ``replace`` is True, else kept. No two may have the
+    same key.
+    """
+    if not rows:
+        return 0
     keys = table.primary_key
-    rest = {name: value for name, value in row.items() if name not in keys.columns}
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new: postgresql.Insert | sqlite.Insert = dialect.insert(table).values(**row)
-    same = (
-        new.on_conflict_do_update(keys, set_=rest) if replace else new.on_conflict_do_nothing(keys)
-    )
+    # in one order, lest two writers wait for each other's rows on a database server
+    rows = sorted(rows, key=lambda row: [row[column.name] for column in keys])
+    statement = _statement(connection.dialect.name, table, tuple(rows[0]), replace)
     counted = connection.execution_options(preserve_rowcount=True)
-    return counted.execute(same).rowcount
+    return sum(counted.execute(statement, part).rowcount for part in _parts(rows))
+
+
+@functools.cache
+def _statement(
+    dialect_name: str, table: sa.Table, names: tuple[str, ...], replace: bool
+) -> postgresql.Insert | sqlite.Insert:
+    """The statement that writes these columns of a row, which may exist already."""
+    keys = table.primary_key
+    dialect = postgresql if dialect_name == "postgresql" else sqlite
+    new: postgresql.Insert | sqlite.Insert = dialect.insert(table)
+    if not replace:
+        return new.on_conflict_do_nothing(keys)
+    rest = {name: new.excluded[name] for name in names if name not in keys.columns}
+    return new.on_conflict_do_update(keys, set_=rest)
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows in parts that are written at once."""
+    return (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE))
 
 
 def row_of(value: "DataclassInstance", **keys: str | int | bool | None) -> Row:

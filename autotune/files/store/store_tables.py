@@ -1,8 +1,9 @@
 r"""The tables of a results store: keys, and the fields of the values that the tables hold.
 
-    studies --< members >-- candidates        what a study may choose from
+    studies --< members >-- candidates        what a study proposed, and its baselines
+       | |--< spaces                          how many candidates a problem has, stored or not
        | |--< maps                            which candidate wins where, over size and threads
-       |  \--< predictions                    what each engine said
+       |  \--< predictions                    what each engine said of the members
        \--< runs --< choices                  what a run took for measuring, and why
                  --< prepared                 how build and verification ended
                  --< samples                  every sample, its conditions beside it
@@ -30,6 +31,7 @@ from sqlalchemy import (
 from autotune.domain.results import Prediction, Sample
 from autotune.files import codec
 from autotune.files.store.records import (
+    ProblemSpace,
     RunEntry,
     StoredBuild,
     StoredChoice,
@@ -37,7 +39,7 @@ from autotune.files.store.records import (
     StudyEntry,
 )
 
-SCHEMA = 3
+SCHEMA = 4
 APPLICATION = "autotune"
 APPLICATION_ID = 0x41755431
 """Of the SQLite file header: ``AuT1``."""
@@ -96,7 +98,15 @@ members = Table(
     Column("place", Integer, nullable=False),
     Column("baseline", Boolean, nullable=False),
 )
-predictions = Table("predictions", metadata, _study(), _candidate(), *_fields(Prediction, "engine"))
+spaces = Table("spaces", metadata, _study(), *_fields(ProblemSpace, "problem"))
+predictions = Table(
+    "predictions",
+    metadata,
+    _study(),
+    _candidate(),
+    *_fields(Prediction, "engine"),
+    Column("rank", Integer, nullable=True),
+)
 maps = Table(
     "maps",
     metadata,

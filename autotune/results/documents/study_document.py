@@ -13,6 +13,7 @@ from autotune.results.evaluate.study_evaluation import (
     StudyEvaluation,
     TopLoss,
 )
+from autotune.results.report import words
 from autotune.results.report.influences import Influences, influences
 from autotune.results.report.search_records import FailureGroup, failed
 from autotune.statistics.estimators import NoiseFloor
@@ -97,7 +98,7 @@ class ProblemRow:
     tried: int
     """Candidates that were measured or failed."""
     candidates: int
-    """Legal ones."""
+    """Legal ones, whether proposed or not."""
     disturbed: int
     """Samples of all candidates that other processes disturbed."""
     failures: tuple[FailureGroup, ...]
@@ -161,9 +162,9 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
         noise_floor=problem.noise_floor,
         rank_correlation=problem.rank_correlation,
         ordered_pairs=problem.ordered_pairs,
-        measured=f"{problem.compared} of {len(problem.rows)}",
+        measured=f"{problem.compared} of {words.legal(problem)}",
         tried=len(rows),
-        candidates=len(problem.rows),
+        candidates=problem.space.candidates,
         disturbed=sum(row.disturbed for row in rows),
         failures=failed(problem),
         objective=problem.problem.goal,

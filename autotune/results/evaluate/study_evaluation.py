@@ -16,7 +16,7 @@ from autotune.domain.metric import positive_cost
 from autotune.domain.problem_facts import ProblemFacts, labels
 from autotune.domain.results import Measurement, Prediction, Status
 from autotune.domain.variant import Value
-from autotune.files.store.records import CandidateRecord, StudyRecord
+from autotune.files.store.records import CandidateRecord, ProblemSpace, StudyRecord
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.results.evaluate.comparable import (
     ComparableRun,
@@ -133,7 +133,9 @@ class ProblemEvaluation:
     label: str
     """Unique within the study."""
     rows: tuple[EvaluatedCandidate, ...]
-    """Every candidate, best prediction first."""
+    """The candidates that were proposed, and the baseline; best prediction first."""
+    space: ProblemSpace
+    """All its legal candidates as a summary, proposed or not."""
     run: str | None
     """The run that the statistics come from; None when nothing was measured."""
     best: EvaluatedCandidate | None
@@ -148,12 +150,18 @@ class ProblemEvaluation:
     """Kendall's tau-b between predicted and measured times."""
     ordered_pairs: float | None
     """Share of the pairs measured more than 5 % apart that were predicted in the right order."""
-    layouts: int = 1
-    """How many ways there are in which its candidates are spread."""
-    builds: int = 1
-    """How many compilers with flags there are."""
     searched: tuple[str, ...] = ()
     """The objectives of the search, where it had more than the time."""
+
+    @property
+    def layouts(self) -> int:
+        """How many ways there are in which its candidates are spread."""
+        return len(self.space.layouts)
+
+    @property
+    def builds(self) -> int:
+        """How many compilers with flags there are."""
+        return len(self.space.builds)
 
     @property
     def objectives(self) -> tuple[str, ...]:
@@ -242,6 +250,7 @@ def _problem(
     study: StudyRecord, label: str, candidates: Sequence[CandidateRecord], engine: str | None
 ) -> ProblemEvaluation:
     ordered = _by_prediction(study, candidates, engine)
+    space = study.space(candidates[0].problem.key)
     here = study.runs[-1].machine_identity if study.runs else ""
     # those for a map are no ground for statistics
     runs = [run for run in study.tunings if run.machine_identity == here]
@@ -266,19 +275,21 @@ def _problem(
         problem=candidates[0].problem,
         label=label,
         rows=rows,
+        space=space,
         run=comparable.run if comparable else None,
         best=best,
         contenders=tuple(by_identity[name] for name in contenders),
         baseline=baseline,
         speedup=_speedup(comparable_runs, best, baseline, decided=len(contenders) == 1),
-        losses=tuple(TopLoss(k, _top_loss(rows, comparable, before, k)) for k in estimators.TOPS)
+        losses=tuple(
+            TopLoss(k, _top_loss(rows, comparable, before, min(k, space.predicted)))
+            for k in estimators.TOPS
+        )
         if pairs
         else (),
         noise_floor=estimators.noise_floor(comparable.rounds) if comparable else None,
         rank_correlation=rank_correlation.kendall(predicted, measured),
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
-        layouts=len({candidate.layout for candidate in candidates}),
-        builds=len({candidate.build for candidate in candidates}),
         searched=_searched_objectives(study, comparable),
     )
 
@@ -317,20 +328,19 @@ def _by_prediction(
 ) -> list[tuple[CandidateRecord, Prediction | None, int | None]]:
     if engine is None and study.predictions:
         engine = study.predictions[0].prediction.engine
-    predictions = {
-        s.candidate: s.prediction for s in study.predictions if s.prediction.engine == engine
-    }
+    predictions = {s.candidate: s for s in study.predictions if s.prediction.engine == engine}
 
-    def key(candidate: CandidateRecord) -> tuple[bool, float, str]:
-        prediction = predictions.get(candidate.identity)
-        seconds = prediction.seconds if prediction else None
-        return seconds is None, seconds or 0.0, candidate.identity
+    def key(candidate: CandidateRecord) -> tuple[bool, int, str]:
+        stored = predictions.get(candidate.identity)
+        rank = stored.rank if stored else None
+        return rank is None, rank or 0, candidate.identity
 
-    ordered = []
-    for place, candidate in enumerate(sorted(candidates, key=key), start=1):
-        prediction = predictions.get(candidate.identity)
-        rank = place if prediction and prediction.seconds is not None else None
-        ordered.append((candidate, prediction, rank))
+    ordered: list[tuple[CandidateRecord, Prediction | None, int | None]] = []
+    for candidate in sorted(candidates, key=key):
+        stored = predictions.get(candidate.identity)
+        ordered.append(
+            (candidate, stored.prediction, stored.rank) if stored else (candidate, None, None)
+        )
     return ordered
 
 
@@ -343,13 +353,14 @@ def _top_loss(
     before: Collection[str],
     k: int,
 ) -> float | None:
-    """The loss of the top k by prediction among all candidates.
+    """The loss of the top k by prediction among all candidates, of which there are at least k.
 
+    None where one of them was never proposed: then no candidate of the store has its place.
     If finalists were measured again, the finalists among the top k represent it. The best of the
     top k is always a finalist, also if the others were compared in the runs ``before``.
     """
     top = [row for row in rows if row.rank is not None and row.rank <= k]
-    if comparable is None:
+    if comparable is None or len({row.rank for row in top}) < k:
         return None
     failed = [row for row in top if row.status not in (None, "ok", "contended")]
     times = {

@@ -127,23 +127,37 @@ def _of_problem(
     study: StudyRecord, result: ProblemEvaluation
 ) -> tuple[list[tuple[SectionKey, ExportEntry]], list[SkippedProblem]]:
     """The entries of one problem by layout, and the layouts without an entry."""
-    groups: dict[Layout, list[CandidateRecord]] = {}
+    groups: dict[Layout, list[CandidateRecord]] = {
+        (layout.ranks, layout.threads): [] for layout in result.space.layouts
+    }
     for row in result.rows:
         groups.setdefault(_layout(row.candidate), []).append(row.candidate)
     if result.best is None:
         return [], [SkippedProblem(problem=result.label, threads=None, reason=_reason(result.rows))]
     entries, skipped = [], []
     for layout, candidates in sorted(groups.items()):
-        part = result
-        if _layout(result.best.candidate) != layout:
-            part = evaluate(dataclasses.replace(study, candidates=tuple(candidates))).problems[0]
-        best = part.best
-        if best is None or best.measured is None:
-            reason = _reason(part.rows)
+        part = _part(study, result, layout, candidates)
+        best = part.best if part else None
+        if part is None or best is None or best.measured is None:
+            reason = _reason(part.rows if part else ())
             skipped.append(SkippedProblem(problem=result.label, threads=layout[1], reason=reason))
         else:
             entries.append(_entry(study, part, best, result.label))
     return entries, skipped
+
+
+def _part(
+    study: StudyRecord,
+    result: ProblemEvaluation,
+    layout: Layout,
+    candidates: Sequence[CandidateRecord],
+) -> ProblemEvaluation | None:
+    """The evaluation of the candidates of one layout; None where none of them was proposed."""
+    if result.best is not None and _layout(result.best.candidate) == layout:
+        return result
+    if not candidates:
+        return None
+    return evaluate(dataclasses.replace(study, candidates=tuple(candidates))).problems[0]
 
 
 def _layout(candidate: CandidateRecord) -> Layout:
@@ -189,11 +203,12 @@ def ties(result: ProblemEvaluation, best: EvaluatedCandidate) -> list[EvaluatedC
 def _domains(
     study: StudyRecord, pairs: Sequence[tuple[SectionKey, ExportEntry]]
 ) -> dict[Identity, Domains]:
-    """The values of the parameters over all candidates of each section, measured or not."""
+    """The values of the parameters over all candidates of each section, proposed or not."""
     rows: dict[tuple[str, int], list[Domains]] = {}
-    for record in study.candidates:
-        key_of_rows = subject(record).id, record.layout.ranks
-        rows.setdefault(key_of_rows, []).append(_single(record.parameters))
+    for record in {record.problem.key: record for record in study.candidates}.values():
+        space = study.space(record.problem.key)
+        for ranks in dict.fromkeys(layout.ranks for layout in space.layouts):
+            rows.setdefault((subject(record).id, ranks), []).append(space.parameters)
     mapped = [_single(c.parameters) for stored_map in study.maps for c in stored_map.contenders]
     keys = {key.identity: key for key, _ in pairs}
     charted = {key.identity for key, entry in pairs if entry.source == "map"}

@@ -1,4 +1,5 @@
-"""A study as a table, one row per candidate: the content of CSV and Parquet files.
+"""A study as a table, the content of CSV and Parquet files: one row for each candidate that was
+proposed and for the baselines.
 
 The columns, in order; text is empty and numbers are absent where there is nothing to say:
 
@@ -7,7 +8,8 @@ The columns, in order; text is empty and numbers are absent where there is nothi
     parameter:NAME                    one for each parameter; ``none`` (CSV) where it is absent
     threads, ranks, nodes, communication, placement, compiler, flags
                                       how it is built and run
-    rank                              place by prediction within its problem, from 1
+    rank                              place by prediction among all candidates of its problem,
+                                      from 1
     engine, predicted_s, predicted_low_s, predicted_high_s
                                       who predicted, seconds, the interval that holds 80 %
     chosen                            why it was measured; empty: it was not
@@ -85,7 +87,9 @@ class ExportTable:
 
 
 def table(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> ExportTable:
-    """The candidates of problems as a table, each problem fastest first, without a time last."""
+    """The stored candidates of problems as a table: each problem fastest first, those without a
+    time last.
+    """
     machines = {run.id: run.machine_identity for run in result.study.runs}
     everyone = [(problem, row) for problem in problems for row in _ordered(problem)]
     names = list(dict.fromkeys(n for _, row in everyone for n in row.candidate.parameters))

@@ -104,8 +104,8 @@ class ProblemSection:
     """The same of the ranking."""
     failures: tuple[tuple[EvaluatedCandidate, str], ...]
     """The first failures with their text."""
-    builds: int
-    """How many combinations of compiler, flags and threads its candidates have."""
+    alike: bool
+    """All its candidates have the same build and layout."""
     unfolded: bool
     predicted: bool
     """Some candidate has a predicted time."""
@@ -220,7 +220,7 @@ def _section(
         tried=_some(result.evaluated, result, share),
         ranked=_some(result.rows, result, share),
         failures=tuple((row, _text(row)) for row in result.failures[:_FAILURES]),
-        builds=len({(row.candidate.build, row.candidate.layout) for row in result.rows}),
+        alike=result.builds == result.layouts == 1,
         unfolded=len(result.rows) <= _OPEN,
         predicted=any(row.predicted is not None for row in result.rows),
         times=result.problem.times,

@@ -52,8 +52,8 @@ def problem(evaluation: ProblemEvaluation) -> str:
     what = "time per step" if evaluation.problem.stepped else goal.name
     if not goal.timed:
         what += f" (the {goal.better} the better)"
-    tried, candidates = len(evaluation.evaluated), len(evaluation.rows)
-    head = f"{evaluation.label}: {what} of {tried} of {candidates} candidates"
+    tried = len(evaluation.evaluated)
+    head = f"{evaluation.label}: {what} of {tried} of {words.legal(evaluation)} candidates"
     right = {*_RIGHT, *range(len(_HEAD), len(head_cells))}
     unpredicted = all(row.predicted is None for row in evaluation.evaluated)
     kept = [i for i in range(len(head_cells)) if not (unpredicted and i in _OF_PREDICTION)]

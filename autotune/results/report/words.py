@@ -50,6 +50,13 @@ def built(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
     return f"{candidate.id} [{candidate.build.words}]"
 
 
+def legal(result: ProblemEvaluation) -> str:
+    """How many candidates a problem has: ``5400``, or ``more than 50000``."""
+    candidates = result.space.candidates
+    number = str(candidates) if candidates < 1e9 else f"{float(candidates):.2g}"
+    return number if result.space.exact else f"more than {number}"
+
+
 def status(row: EvaluatedCandidate) -> str:
     """The outcome of a candidate in words; empty if it was not measured."""
     return STATUS_WORDS[row.status] if row.status else ""
@@ -205,7 +212,7 @@ def losses(result: ProblemEvaluation) -> str:
     parts = ", ".join(f"top {top.k} {percent(top.loss)}" for top in result.losses)
     unknown = any(top.loss is None for top in result.losses)
     why = "; -: not all of them were measured" if unknown else ""
-    return f"{parts} (measured: {result.compared} of {len(result.rows)}{why}; {floor(result)})"
+    return f"{parts} (measured: {result.compared} of {legal(result)}{why}; {floor(result)})"
 
 
 def floor(result: ProblemEvaluation) -> str:
@@ -259,7 +266,7 @@ def listed(words: Sequence[str]) -> str:
 def convergence(result: ProblemEvaluation) -> str:
     """A sentence with the number of candidates tried and of those that failed."""
     tried = len(result.evaluated)
-    return f"{tried} of {len(result.rows)} candidates were tried, {len(result.failures)} failed."
+    return f"{tried} of {legal(result)} candidates were tried, {len(result.failures)} failed."
 
 
 def sentences_of(problem: ProblemEvaluation) -> list[str]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
+from autotune.domain.parameter_values import within
 from autotune.domain.program import Program, ProgramConstraint
 from autotune.domain.variant import Value
 from autotune.language.condition_bounds import BoundedCondition, Possible, among
@@ -65,7 +66,7 @@ class LegalCombinations:
         self.program = program
         self._domains = program.domains
         self.given = given
-        self._rules = tuple(_Rule.of(rule, program) for rule in program.rules[:constraints])
+        self._rules = tuple(_Rule.of(rule, program) for rule in program.requirements[:constraints])
 
     # --- all of them ----------------------------------------------------------------------
 
@@ -132,6 +133,15 @@ class LegalCombinations:
             near = self.program.activated(changed, self.given, chance.choice)
             if near != values and self.legal(near):
                 yield near
+
+    def has(self, values: Mapping[str, Value]) -> bool:
+        """Whether values are those of a legal combination."""
+        domains = self._domains
+        return (
+            values.keys() == domains.keys()
+            and all(within(value, domains[name]) for name, value in values.items())
+            and self.legal(values)
+        )
 
     def legal(self, values: Mapping[str, Value]) -> bool:
         """Whether a combination fulfils all constraints."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from autotune.domain.variant import Candidate, Value, Variant
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 from autotune.workloads.base import Count
 from autotune.workloads.program.legal_combinations import LegalCombinations
 
@@ -22,11 +22,6 @@ class BuiltWay:
     def candidate(self, values: Mapping[str, Value]) -> Candidate:
         """The candidate with these parameter values."""
         return replace(self.example, variant=self.variant_of(values))
-
-    def has(self, candidate: Candidate) -> bool:
-        """Whether a candidate is built and run in this way."""
-        example = self.example
-        return (example.build, example.layout) == (candidate.build, candidate.layout)
 
 
 class ProgramSource:
@@ -46,6 +41,16 @@ class ProgramSource:
         ways = chance.choices(self._ways, weights, k=count)
         return [way.candidate(way.space.draw(chance)) for way in ways]
 
+    def recalled(
+        self, parameters: Mapping[str, Value], build: Build, layout: ExecutionLayout
+    ) -> Candidate | None:
+        """The candidate with these values, build and layout; None where it is not legal."""
+        for way in self._ways:
+            fits = (way.example.build, way.example.layout) == (build, layout)
+            if fits and way.space.has(parameters):
+                return way.candidate(parameters)
+        return None
+
     def neighbours(self, candidate: Candidate, most: int, chance: random.Random) -> list[Candidate]:
         """At most so many legal candidates that differ from one in a single parameter, the build or
         the layout.
@@ -53,16 +58,8 @@ class ProgramSource:
         values = candidate.variant.parameters
         near: list[Candidate] = []
         for way in self._ways:
-            if way.has(candidate):
+            if (way.example.build, way.example.layout) == (candidate.build, candidate.layout):
                 near += map(way.candidate, islice(way.space.neighbours(values, chance), most))
             elif way.space.legal(values):
                 near.append(way.candidate(values))
         return near[:most] if len(near) <= most else chance.sample(near, most)
-
-    def changed(self, candidate: Candidate, values: Mapping[str, Value]) -> Candidate | None:
-        """A candidate with other values of all parameters; None where they are not legal."""
-        for way in self._ways:
-            if way.has(candidate):
-                ordered = {name: values[name] for name in way.space.program.domains}
-                return way.candidate(ordered) if way.space.legal(ordered) else None
-        return None

@@ -99,7 +99,7 @@ def _violated(
 def _says_nothing(program: Program, error: UndecidedError) -> Fault:
     pairs = ", ".join(f"{name} = {value!r}" for name, value in error.values.items())
     return Fault(
-        where=_place(program, 0) if len(program.rules) == 1 else program.source,
+        where=_place(program, 0) if len(program.requirements) == 1 else program.source,
         found=f"a constraint says nothing about {pairs}: {error.reason}",
         expected="true or false for every combination",
         hint="conditions are read from left to right: u != null and u <= 8",
@@ -114,7 +114,7 @@ def _place(program: Program, index: int) -> str:
 
 def _forbidden_baseline(problem: ProgramProblem, constraint: ProgramConstraint) -> Fault:
     program = problem.program
-    index = program.rules.index(constraint)
+    index = program.requirements.index(constraint)
     return Fault(
         where=program.places.get("baseline", program.source),
         found=f"the baseline is forbidden with {problem.size_name}: {constraint.words}",
@@ -128,10 +128,10 @@ def _nothing_left(problem: ProgramProblem, arguments: Mapping[str, Value]) -> Fa
     """
     program = problem.program
     space = LegalCombinations(program, arguments)
-    last = next(k for k in range(len(program.rules)) if space.contradictory(k + 1))
-    text = program.rules[last].require.text
+    last = next(k for k in range(len(program.requirements)) if space.contradictory(k + 1))
+    text = program.requirements[last].require.text
     before = "alone" if last == 0 else "with those before it"
-    told_apart = any("threads" in rule.require.names for rule in program.rules)
+    told_apart = any("threads" in rule.require.names for rule in program.requirements)
     threads = f", threads = {arguments['threads']}" if told_apart else ""
     return Fault(
         where=_place(program, last),
@@ -144,7 +144,7 @@ def _nothing_left(problem: ProgramProblem, arguments: Mapping[str, Value]) -> Fa
 
 def _nothing_found(problem: ProgramProblem, space: LegalCombinations) -> Fault:
     """The fault of a space so large, and with so few legal combinations, that none was found."""
-    rules = "; ".join(repr(rule.require.text) for rule in space.program.rules)
+    rules = "; ".join(repr(rule.require.text) for rule in space.program.requirements)
     return Fault(
         where=_place(space.program, 0),
         found=f"no legal combination was found among {space.product} with {problem.size_name}",
@@ -156,6 +156,6 @@ def _nothing_found(problem: ProgramProblem, space: LegalCombinations) -> Fault:
 def _shares(space: LegalCombinations) -> Iterator[str]:
     """How many combinations each constraint forbids."""
     every = list(space.program.combinations())
-    for number, rule in enumerate(space.program.rules):
+    for number, rule in enumerate(space.program.requirements):
         alone = sum(space.forbids(number, values) for values in every)
         yield f"{rule.require.text!r} leaves out {alone}"

@@ -128,7 +128,7 @@ class ProgramWorkload:
         layouts, or in all with this number of threads.
         """
         layouts = execution_layouts(self.setup, cores)
-        by_threads = any("threads" in rule.require.names for rule in self.program.rules)
+        by_threads = any("threads" in rule.require.names for rule in self.program.requirements)
         legal: list[Candidate] = []
         excluded: list[Exclusion] = []
         sources: dict[str, CandidateSource] = {}

@@ -35,7 +35,7 @@ def failed(tmp_path: Path) -> str:
     with Store.open(path) as results:
         results.begin_study("dead", StudyOrigin(config="dead", setup_text=""))
         results.add_candidates("dead", [candidate])
-        results.add_predictions("dead", [(candidate, made.prediction(1e-3))])
+        results.add_predictions("dead", made.ranked([(candidate, made.prediction(1e-3))]))
         run = results.begin_run("dead", made.facts())
         choice = StoredChoice(candidate=candidate.identity, place=0, reason="predicted place 1")
         results.add_choices(run, [choice])

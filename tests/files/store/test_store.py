@@ -46,7 +46,7 @@ def message(caught: pytest.ExceptionInfo[StoreError]) -> str:
 
 def test_everything_comes_back(store):
     run, one = begin(store)
-    store.add_predictions("study", [(one, fake.prediction())])
+    store.add_predictions("study", fake.ranked([(one, fake.prediction())]))
     store.add_choices(run, [StoredChoice(candidate=one.identity, place=0, reason="the baseline")])
     store.add_prepared(run, Prepared(candidate=one, status="ok", error=1e-16, build="key"))
     store.add_sample(run, one.identity, 0, fake.sample(warm_up=True))
@@ -169,7 +169,7 @@ def test_nothing_is_doubled(store):
     for _ in range(2):
         store.begin_study("study", StudyOrigin(config="quickstart", setup_text="text"))
         store.add_candidates("study", [one], baselines=[one.identity])
-        store.add_predictions("study", [(one, fake.prediction())])
+        store.add_predictions("study", fake.ranked([(one, fake.prediction())]))
         store.add_sample(run, one.identity, 0, fake.sample())
         store.add_outcome(run, one.identity, "ok")
     study = store.load_study("study")
@@ -186,9 +186,11 @@ def test_a_different_sample_in_the_same_place_is_refused(store):
 
 def test_a_later_prediction_replaces(store):
     _, one = begin(store)
-    store.add_predictions("study", [(one, fake.prediction(1e-3))])
-    store.add_predictions("study", [(one, fake.prediction(None, reason="no loop found"))])
-    store.add_predictions("study", [(one, fake.prediction(3e-3, engine="kerncraft"))])
+    store.add_predictions("study", fake.ranked([(one, fake.prediction(1e-3))]))
+    store.add_predictions(
+        "study", fake.ranked([(one, fake.prediction(None, reason="no loop found"))])
+    )
+    store.add_predictions("study", fake.ranked([(one, fake.prediction(3e-3, engine="kerncraft"))]))
     study = store.load_study("study")
     assert study.prediction(one.identity, "reuse").reason == "no loop found"
     assert study.prediction(one.identity, "kerncraft").seconds == 3e-3

@@ -61,7 +61,7 @@ def test_what_ran_and_what_failed_to_build_is_finished(store):
     ok(store, run, A, fake.sample())
     store.add_prepared(run, Prepared(candidate=B, status="build-failed", detail="no"))
     store.add_prepared(run, Prepared(candidate=C, status="ok", error=0.0, build="key"))
-    assert store.finished("study") == {run: 2}
+    assert store.finished() == {run: 2}
     (record,) = store.load_study("study").runs
     assert record.finished == {A.identity, B.identity}
 
@@ -69,21 +69,20 @@ def test_what_ran_and_what_failed_to_build_is_finished(store):
 def test_a_contended_candidate_is_not_finished(store):
     run = begin(store)
     store.add_outcome(run, A.identity, "contended", "others ran")
-    assert store.finished("study") == {}
+    assert store.finished() == {}
     assert store.load_study("study").runs[0].finished == frozenset()
 
 
-def test_runs_of_other_studies_count_where_they_measured_a_member(store):
+def test_runs_count_what_they_finished_whatever_their_study(store):
     first = begin(store)
     ok(store, first, A, fake.sample())
     ok(store, first, B, fake.sample())
-    begin(store, "other", members=(B, C))
-    assert store.finished("other") == {first: 1}
-    assert store.finished("study") == {first: 2}
-    assert store.finished("nobody") == {}
+    second = begin(store, "other", members=(B, C))
+    ok(store, second, C, fake.sample())
+    assert store.finished() == {first: 2, second: 1}
 
 
-def test_a_run_elsewhere_holds_only_what_the_study_chooses_from(store):
+def test_runs_hold_only_the_candidates_that_are_asked_for(store):
     first = begin(store)
     for candidate in (A, B):
         ok(store, first, candidate, fake.sample())
@@ -91,13 +90,26 @@ def test_a_run_elsewhere_holds_only_what_the_study_chooses_from(store):
         StoredChoice(candidate=c.identity, place=i, reason="r") for i, c in enumerate([B, A])
     ]
     store.add_choices(first, choices)
-    begin(store, "other", members=(B, C))
-    (there,) = store.runs_elsewhere("other", [first])
+    second = begin(store, "other", members=(B, C))
+    ok(store, second, C, fake.sample())
+    (there,) = store.runs_of([first, second], {B.identity, "not in the store"})
     assert there.study == "study"
     assert [m.candidate for m in there.measurements] == [B.identity]
     assert [c.candidate for c in there.choices] == [B.identity]
     assert there.finished == {B.identity}
-    assert store.runs_elsewhere("other", []) == ()
+    assert store.runs_of([], {B.identity}) == ()
+    assert store.runs_of([first], ()) == ()
+
+
+def test_of_more_candidates_than_a_query_can_name_all_come_back(store):
+    many = [fake.candidate(pad=pad) for pad in range(1200)]
+    run = begin(store, members=many)
+    outcomes = [Measurement(candidate=c.identity, run=run, status="crashed") for c in many]
+    store.add_measurements(run, outcomes)
+    identities = {c.identity for c in many}
+    (record,) = store.runs_of([run], identities)
+    assert {m.candidate for m in record.measurements} == identities
+    assert len(store.candidates(sorted(identities))) == len(many)
 
 
 def test_the_measurements_of_a_run_stand_in_the_order_of_its_choices(store):
@@ -114,16 +126,15 @@ def test_the_measurements_of_a_run_stand_in_the_order_of_its_choices(store):
     assert [c.place for c in record.choices] == [0, 1, 2]
 
 
-def test_strangers_are_the_latest_good_results_of_candidates_outside_the_study(store):
+def test_strangers_are_the_latest_good_results_of_candidates_of_others(store):
     early = begin(store, members=(A, B, C))
     ok(store, early, C, fake.sample(3e-3))
     ok(store, early, A, fake.sample())
     store.add_outcome(early, B.identity, "crashed")
     late = store.begin_run("study", fake.facts())
     ok(store, late, C, fake.sample(2e-3))
-    begin(store, "other", members=(A,))
     newest = max(early, late)
-    ((record, measurement),) = store.other_candidates("other")
+    ((record, measurement),) = store.other_candidates({A.identity})
     assert record == candidate_record(C)
     assert (measurement.run, measurement.status) == (newest, "ok")
     assert [sample.seconds for sample in measurement.samples] == [
@@ -134,8 +145,7 @@ def test_strangers_are_the_latest_good_results_of_candidates_outside_the_study(s
 def test_a_stranger_without_samples_is_passed_over(store):
     run = begin(store)
     store.add_outcome(run, A.identity, "ok")
-    begin(store, "other", members=(B,))
-    assert store.other_candidates("other") == ()
+    assert store.other_candidates({B.identity}) == ()
 
 
 # --- entering ---------------------------------------------------------------------------------
@@ -204,21 +214,22 @@ def test_candidates_are_read_by_identity_whatever_their_study(store):
     assert store.candidates([]) == ()
 
 
-def test_members_keep_their_order_and_their_baselines(store):
+def test_members_keep_the_order_in_which_they_came(store):
     store.begin_study("study", StudyOrigin(config="c", setup_text=""))
-    store.add_candidates("study", [C, A, B], baselines=[A.identity])
+    store.add_candidates("study", [C, A], baselines=[A.identity])
+    store.add_candidates("study", [A, B, C])
     read = store.load_study("study").candidates
     assert [c.identity for c in read] == [c.identity for c in (C, A, B)]
     assert [c.baseline for c in read] == [False, True, False]
-    store.add_candidates("study", [A, C, B], baselines=[C.identity])
-    read = store.load_study("study").candidates
-    assert [c.identity for c in read if c.baseline] == [C.identity]
-    assert read[0].identity == A.identity
+    assert store.members("study") == {A.identity, B.identity, C.identity}
+    assert store.members("nobody") == frozenset()
 
 
 def test_an_interval_s_parts_are_no_part_of_a_stored_prediction(store):
     begin(store)
-    store.add_predictions("study", [(A, fake.prediction(2e-3)), (B, fake.prediction(None))])
+    store.add_predictions(
+        "study", fake.ranked([(A, fake.prediction(2e-3)), (B, fake.prediction(None))])
+    )
     study = store.load_study("study")
     assert study.prediction(A.identity) == fake.prediction(2e-3)
     failed = study.prediction(B.identity)
@@ -280,12 +291,13 @@ def test_the_identity_of_a_run_begins_with_its_time(store):
 
 def test_a_stored_text_that_is_no_value_is_a_fault_of_the_study(store, engine):
     run = begin(store)
+    ok(store, run, A, fake.sample())
     with writing(engine) as connection:
         connection.execute(sa.update(store_tables.runs).values(machine="[1]"))
     with pytest.raises(StoreError, match="study study cannot be read: the stored text is no"):
         store.load_study("study")
     with pytest.raises(StoreError, match="a run cannot be read"):
-        store.runs_elsewhere("study", [run])
+        store.runs_of([run], {A.identity})
     with writing(engine) as connection:
         connection.execute(sa.update(store_tables.candidates).values(record="{}"))
     with pytest.raises(StoreError, match="a candidate cannot be read"):
@@ -323,7 +335,7 @@ def test_an_error_of_the_database_says_what_to_do(error, found, hint):
 def test_a_transaction_that_raises_leaves_nothing(engine):
     def enter_and_fail() -> None:
         with writing(engine) as connection:
-            upsert(connection, store_tables.candidates, candidate_row(C), replace=False)
+            upsert(connection, store_tables.candidates, [candidate_row(C)], replace=False)
             raise RuntimeError("halfway")
 
     with pytest.raises(RuntimeError, match="halfway"):
@@ -336,12 +348,24 @@ def test_a_row_that_is_there_is_kept_or_replaced(engine):
     row = {"identity": "x", "record": "1"}
     table = store_tables.candidates
     with writing(engine) as connection:
-        assert upsert(connection, table, row, replace=False) == 1
-        assert upsert(connection, table, {**row, "record": "2"}, replace=False) == 0
+        assert upsert(connection, table, [row], replace=False) == 1
+        assert upsert(connection, table, [{**row, "record": "2"}], replace=False) == 0
         read = sa.select(table.c.record).where(table.c.identity == "x")
         assert connection.execute(read).scalar_one() == "1"
-        assert upsert(connection, table, {**row, "record": "3"}, replace=True) == 1
+        assert upsert(connection, table, [{**row, "record": "3"}], replace=True) == 1
         assert connection.execute(read).scalar_one() == "3"
+        assert upsert(connection, table, [], replace=True) == 0
+
+
+def test_many_rows_are_written_together(engine):
+    table = store_tables.candidates
+    many = [{"identity": f"c{k}", "record": str(k)} for k in range(2500)]
+    with writing(engine) as connection:
+        upsert(connection, table, many[:7], replace=False)
+        assert upsert(connection, table, many, replace=False) == len(many) - 7
+        assert upsert(connection, table, many, replace=True) == len(many)
+        count = connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
+    assert count == len(many)
 
 
 def test_a_store_without_its_table_of_facts_is_refused(engine):
@@ -355,8 +379,8 @@ def test_a_store_without_its_table_of_facts_is_refused(engine):
     ("key", "value", "words"),
     [
         ("application", "other", "belongs to other; expected an autotune results store, schema"),
-        ("schema", "2", "has schema 2; expected schema 3"),
-        ("schema", "4", "has schema 4; expected schema 3"),
+        ("schema", "3", "has schema 3; expected schema 4"),
+        ("schema", "5", "has schema 5; expected schema 4"),
         ("schema", "0", "it was begun by autotune"),
         ("schema", "99", "a later autotune than this one"),
     ],

@@ -85,13 +85,11 @@ def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ):
             store.begin_study(name, StudyOrigin(config="small", setup_text=CONFIG))
             store.add_candidates(name, candidates)
-            store.add_predictions(
-                name,
-                [
-                    (c, fabricated.prediction(float(s)))
-                    for c, s in zip(candidates, guesses, strict=True)
-                ],
-            )
+            pairs = [
+                (c, fabricated.prediction(float(s)))
+                for c, s in zip(candidates, guesses, strict=True)
+            ]
+            store.add_predictions(name, fabricated.ranked(pairs))
             run = store.begin_run(name, RunFacts(machine=host, machine_identity=identity))
             for one, seconds in zip(candidates, times, strict=True):
                 fate = fabricated.Fate(float(seconds), None)

@@ -33,7 +33,7 @@ def begin(store, **predicted: float | None) -> None:
     pairs = [
         (one(name), fake.prediction(seconds, reason="-")) for name, seconds in predicted.items()
     ]
-    store.add_predictions("study", pairs)
+    store.add_predictions("study", fake.ranked(pairs))
 
 
 def run(store, stage: str | None = None, **times: list[float]) -> str:
@@ -240,7 +240,9 @@ def test_only_failures(store):
 
 def test_engines_are_not_mixed(store):
     begin(store, a=4.0, b=2.0)
-    store.add_predictions("study", [(one("a"), fake.prediction(9.0, engine="kerncraft"))])
+    store.add_predictions(
+        "study", fake.ranked([(one("a"), fake.prediction(9.0, engine="kerncraft"))])
+    )
     study = store.load_study("study")
     (problem,) = study_evaluation.evaluate(study, "reuse").problems
     assert [row.predicted for row in problem.rows] == [2.0, 4.0]

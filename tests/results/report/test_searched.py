@@ -95,7 +95,11 @@ def test_a_page_of_a_thousand_candidates_stays_light(study):
             identity = f"{copy:04d}{one.identity[4:]}"
             baseline = one.baseline and copy == 0
             candidates.append(dataclasses.replace(one, identity=identity, baseline=baseline))
-            predictions.append(dataclasses.replace(known[one.identity], candidate=identity))
+            place = known[one.identity].rank
+            rank = place and copy * len(study.candidates) + place
+            predictions.append(
+                dataclasses.replace(known[one.identity], candidate=identity, rank=rank)
+            )
             if one.identity in old:
                 detail = "x.c:1: error: " + "y" * 50_000
                 found = dataclasses.replace(old[one.identity], candidate=identity)

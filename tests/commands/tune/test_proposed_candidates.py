@@ -1,0 +1,81 @@
+"""A study stores what it proposes and a summary of what it chooses from, not the whole space."""
+
+from pathlib import Path
+
+import own_programs as own
+
+from autotune.commands.rank.ranked_space import load, rank_space
+from autotune.commands.tune import flow as tune_flow
+from autotune.commands.tune.flow import StudyOptions, TunedStudy
+
+PROGRAM = """\
+schema: autotune.program/1
+title: A time of two parameters
+sources: [tiny.py]
+run: ["{python}", "{source folder}/tiny.py", "{a}", "{b}"]
+parameters: {a: {from: 1, to: 20, step: 1}, b: {from: 1, to: 30, step: 1}}
+baseline: {a: 1, b: 1}
+time: {pattern: "time (\\\\S+) s"}
+model: {formula: "1e-5 * (1 + (a - 7) ** 2 + (b - 9) ** 2 / 100)", accuracy: 5 %}
+"""
+TINY = """\
+import sys, time
+a, b = map(int, sys.argv[1:])
+took = 1e-5 * (1 + (a - 7) ** 2 + (b - 9) ** 2 / 100)
+print("time", took + 1e-14 * (time.perf_counter_ns() % 1000), "s")
+"""
+SMALL = PROGRAM.replace("to: 20", "to: 2").replace("to: 30", "to: 3")
+
+
+def silent(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Progress that nobody reads."""
+
+
+def configured(folder: Path, program: str) -> Path:
+    settings = own.CONFIG.replace("builds: [{compiler: gcc, flags: [-O1]}]\n", "")
+    return own.put(folder, program, settings.replace("{n: 500}", "{}"), {"tiny.py": TINY})
+
+
+def tuned(config: Path, options: StudyOptions) -> TunedStudy:
+    return tune_flow.tune(load(config), options, str(config.with_name("r.sqlite")), silent)
+
+
+def chosen(result: TunedStudy) -> set[str]:
+    return {choice.candidate for run in result.record.runs for choice in run.choices}
+
+
+def test_a_search_stores_what_it_proposed_with_its_place(tmp_path: Path) -> None:
+    config = configured(tmp_path, PROGRAM)
+    result = tuned(config, StudyOptions(budget_evaluations=4))
+    record = result.record
+    (space,) = record.spaces
+    assert (space.candidates, space.predicted, space.exact) == (600, 600, True)
+    assert (len(space.layouts), len(space.builds)) == (1, 1)
+    assert sorted(space.parameters["a"]) == list(range(1, 21))
+    baselines = {c.identity for c in record.candidates if c.baseline}
+    assert len(baselines) == 1
+    assert {c.identity for c in record.candidates} == chosen(result) | baselines
+    (ranking,) = rank_space(load(config), silent).rankings
+    ranks = {entry.candidate.identity: entry.rank for entry in ranking.entries}
+    assert record.predictions
+    assert all(stored.rank == ranks[stored.candidate] for stored in record.predictions)
+    assert result.evaluation.problems[0].rows[0].rank == 1
+
+
+def test_a_study_that_is_continued_goes_on_from_what_it_proposed(tmp_path: Path) -> None:
+    config = configured(tmp_path, PROGRAM)
+    first = tuned(config, StudyOptions(budget_evaluations=4))
+    second = tuned(config, StudyOptions(budget_evaluations=6, resume=True))
+    before = {c.identity for c in first.record.candidates}
+    after = [c.identity for c in second.record.candidates]
+    assert len(after) == len(set(after))
+    assert set(after) == before | chosen(second)
+    finished = [i for run in second.record.runs for i in run.finished]
+    assert len(set(finished)) == 6
+
+
+def test_an_exhaustive_study_proposes_all_and_stores_all(tmp_path: Path) -> None:
+    result = tuned(configured(tmp_path, SMALL), StudyOptions(exhaustive=True))
+    assert len(result.record.candidates) == result.record.spaces[0].candidates == 6
+    assert len(result.evaluation.problems[0].rows) == 6
+    assert all(top.loss is not None for top in result.evaluation.problems[0].losses)

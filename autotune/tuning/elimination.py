@@ -2,10 +2,10 @@
 
 Leave one out: beside the winner and the baseline the winner is launched with each of its
 differences put back, all interleaved. Backward elimination: the differences whose removal costs
-nothing that can be shown are dropped together; where that costs something, as one of them can stand
-in for another, fewer are, the most harmless first. What is left goes through the same again. At the
-end the winner, the reduced winner and the baseline are measured again in turn, in rounds that had
-no influence on what was dropped.
+nothing that can be shown are dropped together; where that costs more than one standard error, as
+one of them can stand in for another, fewer are, the most harmless first. What is left goes through
+the same again. At the end the winner, the reduced winner and the baseline are measured again in
+turn, in rounds that had no influence on what was dropped.
 """
 
 import math
@@ -25,7 +25,11 @@ from autotune.tuning.race import most_rounds, settled
 from autotune.tuning.rounds import MeasuredGroup, shown
 
 SHARE = 0.9
-"""Probability of the intervals by which differences are dropped, and of those that are shown."""
+"""Probability of the intervals by which single differences are judged, and that are shown."""
+_ONE_ERROR = 0.683
+"""Probability of an interval of one standard error on either side: of several that are as good by
+the measurements, the simplest within one of the best is chosen (Breiman et al. 1984). Wider
+intervals would drop the more the noisier the machine is."""
 _PASSES = 3
 """Leaving one out and dropping, at most so often."""
 _PARTS = (1.0, 0.75, 0.5, 0.25)
@@ -202,18 +206,18 @@ class Elimination:
         ]
         self._race(rivals, self._winner, "search", _TIME[1])
         for kept, candidate in able.items():
-            if self._as_fast(candidate):
+            if self._about_as_fast(candidate):
                 self._kept = kept
                 return True
         return False
 
-    def _as_fast(self, candidate: Candidate) -> bool:
-        """Whether nothing shows that a candidate is slower than the winner."""
+    def _about_as_fast(self, candidate: Candidate) -> bool:
+        """Whether a candidate is slower than the winner by no more than one standard error."""
         if self._same(candidate, self._winner):
             return True
         if candidate.identity not in self.group.prepared or self.group.bad(candidate.identity):
             return False
-        cost = self._contest(candidate, self._winner)
+        cost = self._contest(candidate, self._winner, share=_ONE_ERROR)
         return cost is not None and not cost.slower
 
     def _compare(self) -> None:
@@ -311,7 +315,7 @@ class Elimination:
         return list(first.values())
 
     def _contest(
-        self, candidate: Candidate, other: Candidate, *, final: bool = False
+        self, candidate: Candidate, other: Candidate, *, final: bool = False, share: float = SHARE
     ) -> Contest | None:
         """The time of a candidate over that of another, in the final rounds alone if wanted; None
         without common rounds, or where both are the same program.
@@ -320,7 +324,7 @@ class Elimination:
             return None
         level = self.group.levels()
         first, second = (self._times(c, final=final) for c in (candidate, other))
-        return contest(first, second, level.noise, level.pollution, SHARE)
+        return contest(first, second, level.noise, level.pollution, share)
 
     def _times(self, candidate: Candidate, *, final: bool) -> Mapping[Hashable, LaunchTime]:
         """The times by round of all candidates that are the same program as this one."""

@@ -58,12 +58,8 @@ class ReducedStudy:
     commands: tuple[str, ...]
     """The command lines that build and run the reduced winner; empty for generated code."""
     interrupted: bool
-
-    @property
-    def decided(self) -> bool:
-        """Whether what was reduced is the winner."""
-        best = self.problem.best
-        return best is not None and best.candidate.identity == self.reduction.winner.identity
+    words: str
+    """What was reduced: ``the winner``."""
 
     @property
     def ablations(self) -> tuple[Ablation, ...]:
@@ -92,9 +88,8 @@ def reduce_winner(request: ReductionRequest, store: str, progress: Progress) -> 
         check_launchers(workload.setup)
         ranked = rank_space(workload, progress)
         between = _between(ranked, problem, chosen)
-        shares = influence_shares(
-            problem.rows, between.winner, between.baseline, [*between.differences]
-        )
+        rows = _compared_rows(record, problem)
+        shares = influence_shares(rows, between.winner, between.baseline, [*between.differences])
         run = StudyRun(
             results=results,
             study=name,
@@ -113,6 +108,7 @@ def reduce_winner(request: ReductionRequest, store: str, progress: Progress) -> 
             reduction=reduction,
             commands=_commands(workload, reduction.reduced),
             interrupted=interrupted,
+            words=_words(problem, chosen, request.candidate),
         )
 
 
@@ -132,6 +128,23 @@ def _problem(record: StudyRecord, label: str) -> ProblemEvaluation:
             hint=nearest(label, labels) if label else "",
         )
     )
+
+
+def _compared_rows(record: StudyRecord, problem: ProblemEvaluation) -> list[EvaluatedCandidate]:
+    """The candidates of the run of a study that compared most, one that reduced nothing.
+
+    Times of several runs are never mixed.
+    """
+    best: list[EvaluatedCandidate] = []
+    for run in record.runs:
+        if run.conditions.get("purpose") == PURPOSE:
+            continue
+        alone = dataclasses.replace(record, runs=(run,))
+        for other in evaluate(alone).problems:
+            rows = [row for row in other.rows if row.compared]
+            if other.label == problem.label and len(rows) > len(best):
+                best = rows
+    return best
 
 
 def _chosen(problem: ProblemEvaluation, name: str) -> EvaluatedCandidate:
@@ -159,6 +172,12 @@ def _chosen(problem: ProblemEvaluation, name: str) -> EvaluatedCandidate:
             hint=nearest(name, names),
         )
     )
+
+
+def _words(problem: ProblemEvaluation, chosen: EvaluatedCandidate, name: str) -> str:
+    if chosen is problem.best:
+        return "the winner"
+    return "candidate" if name else "it is undecided; the fastest"
 
 
 def _workload(record: StudyRecord, request: ReductionRequest) -> Workload:

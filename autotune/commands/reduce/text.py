@@ -17,9 +17,8 @@ def text(result: ReducedStudy) -> str:
     """What each difference is worth, what is kept, and how fast that is."""
     reduction, label = result.reduction, result.problem.label
     number, kept = len(result.differences), reduction.kept
-    words = "the winner" if result.decided else "undecided; the fastest"
     lines = [
-        f"{label} of study {result.study}: {words}, {reduction.winner.identity}, differs from the"
+        f"{label} of study {result.study}: {result.words} {reduction.winner.identity} differs from the"
         f" baseline in {counted(number, 'setting')}",
         columns(_rows(result), right=(2, 3, 4, 5)),
     ]

@@ -12,10 +12,13 @@ from refusals import usage_error
 
 from autotune.commands.reduce.command import EXAMPLE
 from autotune.commands.reduce.document import ReduceDocument
-from autotune.commands.reduce.flow import ReductionRequest, reduce_winner
+from autotune.commands.reduce.flow import reduce_winner
+from autotune.commands.reduce.reduction_request import ReductionRequest
+from autotune.commands.reduce.text import text
 from autotune.errors import InputError, WorkFailed
 from autotune.files.store import Store
 from autotune.results.evaluate.study_evaluation import evaluate
+from autotune.tuning.elimination import Elimination
 
 SOURCE = """\
 #include <stdio.h>
@@ -81,7 +84,7 @@ def test_the_settings_that_matter_are_kept_and_all_is_shown(
     whole = winner_with_idle(tmp_path)
     done = autotune("reduce", "study", "--config", str(study), "--candidate", whole)
     lines = done.out.splitlines()
-    assert lines[0].endswith(f", {whole}, differs from the baseline in 3 settings")
+    assert lines[0].endswith(f" {whole} differs from the baseline in 3 settings")
     rows = {line.split()[-1]: line for line in lines[2:5]}
     assert rows.keys() == {"kept", "dropped"}
     assert "-DIDLE" in rows["dropped"]
@@ -138,6 +141,25 @@ def test_what_cannot_be_reduced_is_refused(study: Path, tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(PROGRAM.replace("-DIDLE", "-DOTHER"), encoding="utf-8")
     other = winner_with_idle(tmp_path)
     assert "does not have it any more" in refused(candidate=other, config=study)
+
+
+def test_after_an_interrupt_all_samples_are_kept_and_what_is_known_is_said(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: Elimination) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Elimination, "_compare", interrupted)
+    store = str(tmp_path / "autotune-results.sqlite")
+    request = ReductionRequest(config=study, candidate=winner_with_idle(tmp_path), rounds=3)
+    result = reduce_winner(request, store, own.quiet)
+    assert result.interrupted
+    assert result.reduction.kept == ("DQUICK", "level")
+    assert "it was interrupted: this is what was known by then" in text(result)
+    with Store.open(store) as results:
+        last = results.load_study("study").runs[-1]
+    assert last.state == "interrupted"
+    assert sum(len(m.samples) for m in last.measurements) >= 3 * 4
 
 
 def test_help_and_options(autotune: Callable[..., Finished]) -> None:

@@ -17,9 +17,10 @@ def text(result: ReducedStudy) -> str:
     """What each difference is worth, what is kept, and how fast that is."""
     reduction, label = result.reduction, result.problem.label
     number, kept = len(result.differences), reduction.kept
+    named = f"{result.words} {reduction.winner.identity}"
     lines = [
-        f"{label} of study {result.study}: {result.words} {reduction.winner.identity} differs from the"
-        f" baseline in {counted(number, 'setting')}",
+        f"{label} of study {result.study}: {named} differs from the baseline in"
+        f" {counted(number, 'setting')}",
         columns(_rows(result), right=(2, 3, 4, 5)),
     ]
     lines += [f"  {name}: {detail}" for name, detail in _failures(result)]

@@ -7,8 +7,8 @@ from autotune.commands.output import TerminalProgress, document, note
 from autotune.commands.reduce.reduction_request import ReductionRequest
 
 EXAMPLE = (
-    "Example: autotune tune configs/flags.yaml;"
-    " autotune reduce flags --config configs/flags.yaml --budget-seconds 300"
+    "Example: autotune reduce flags --budget-seconds 300, after: autotune tune configs/flags.yaml;"
+    " a program of your own: autotune reduce --config solver-tune.yaml"
 )
 
 

@@ -201,6 +201,9 @@ def _arithmetic(left: _Bounded, op: ast.operator, right: _Bounded) -> _Bounded:
         if not (_numeric(first) and _numeric(second)):
             return ANYTHING
         try:
+            if first.low == first.high and second.low == second.high:
+                result = operation(first.low, second.low)
+                return Possible((result,), result, result)
             if first.values and second.values and len(first.values) * len(second.values) <= _MOST:
                 pairs = product(first.values, second.values)
                 return among([operation(float_of(a), float_of(b)) for a, b in pairs])

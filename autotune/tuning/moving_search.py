@@ -24,14 +24,16 @@ _EVERY = 8
 """Proposals for which a pool serves."""
 _CENTRES = 3
 """So many of the fastest have their neighbours in the pool."""
-_NEAR = 300
+_NEAR = 150
 """Neighbours of each at most."""
-_FARTHER = 300
+_FARTHER = 150
 """Candidates at most that are neighbours of neighbours."""
-_CARRIED = 400
+_CARRIED = 250
 """Candidates of the old pool that were expected to be the fastest."""
-_FRESH = 400
+_FRESH = 250
 """Candidates drawn from all."""
+_BETTER = 0.99
+"""A candidate is better if it takes at most this share of the time of the best before it."""
 
 
 class PooledSearch(Search, Protocol):
@@ -147,7 +149,7 @@ class MovingSearch:
         identity = candidate.identity
         state.running.pop(identity, None)
         state.outcomes[identity] = outcome
-        if outcome.seconds is not None and outcome.seconds < state.best:
+        if outcome.seconds is not None and outcome.seconds < _BETTER * state.best:
             state.best, state.moved = outcome.seconds, False
         if identity not in self._predictions:  # measured elsewhere, and in no pool so far
             self._predictions[identity] = self._predict([candidate])[0]

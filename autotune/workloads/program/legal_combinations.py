@@ -12,12 +12,15 @@ combinations that can be reached are equally likely (Gibbs sampling, Geman and G
 
 import math
 import random
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from statistics import fmean
 
-from autotune.domain.parameter_values import within
+from autotune.domain.parameter_values import same, within
 from autotune.domain.program import Program, ProgramConstraint
 from autotune.domain.variant import Value
 from autotune.language.condition_bounds import BoundedCondition, Possible, among
@@ -33,6 +36,8 @@ _DESCENTS = 100
 """Descents at most for a single combination."""
 _LOOKS = 20
 """Descents that tell whether a count is worth trying."""
+_FEW = 16
+"""Values of a parameter that are all neighbours of each."""
 _SHAKES = 3
 """How often each parameter of a drawn combination gets another value, on average."""
 
@@ -119,20 +124,19 @@ class LegalCombinations:
 
     def neighbours(self, values: Mapping[str, Value], chance: random.Random) -> Iterator[Values]:
         """Legal combinations that differ in one parameter (and in those whose condition it
-        changes), in random order.
+        changes): one of each parameter, then another of each, and so on.
         """
         changes = [
-            (name, value)
+            [(name, value) for value in _others(domain, values[name], chance)]
             for name, domain in self._domains.items()
-            for value in domain
-            if value != values[name] or type(value) is not type(values[name])
         ]
         chance.shuffle(changes)
-        for name, value in changes:
-            changed = {**values, name: value}
-            near = self.program.activated(changed, self.given, chance.choice)
-            if near != values and self.legal(near):
-                yield near
+        for in_turn in zip_longest(*changes):
+            for name, value in filter(None, in_turn):
+                changed = {**values, name: value}
+                near = self.program.activated(changed, self.given, chance.choice)
+                if near != values and self.legal(near):
+                    yield near
 
     def has(self, values: Mapping[str, Value]) -> bool:
         """Whether values are those of a legal combination."""
@@ -214,6 +218,20 @@ class _Rule:
             raise UndecidedError(values, error) from error
 
 
+def _others(domain: Sequence[Value], value: Value, chance: random.Random) -> list[Value]:
+    """Other values of a domain, in random order; of many those at 1, 2, 4, ... places from the
+    value, and as many at random.
+    """
+    place = next(k for k, other in enumerate(domain) if same(other, value))
+    places = [k for k in range(len(domain)) if k != place]
+    if len(places) > _FEW:
+        steps = [sign << power for power in range(len(domain).bit_length()) for sign in (1, -1)]
+        near = [place + step for step in steps if 0 <= place + step < len(domain)]
+        places = list(dict.fromkeys([*near, *chance.sample(places, _FEW)]))
+    chance.shuffle(places)
+    return [domain[k] for k in places if k != place]
+
+
 class _State:
     """Values of some parameters, and what all others can be; it changes on the way down."""
 
@@ -236,6 +254,12 @@ class _State:
         self.possible_at_all = all(
             rule.bounds.decided(self._possible) is not False for rule in joined
         )
+
+    def fresh(self) -> "_State":
+        """A state of the same parameters in which none has a value; this one has none either."""
+        state = copy(self)
+        state.values, state._possible = {}, dict(self._possible)
+        return state
 
     def put(self, name: str, place: int) -> bool:
         """Give a parameter the value at a place of its domain; False, and nothing is changed, where
@@ -295,10 +319,14 @@ class _Part:
         return Count(LISTED, exact=False) if tree is None else Count(tree.count)
 
     @cached_property
+    def _start(self) -> _State:
+        return _State(self._space, self._names)
+
+    @cached_property
     def _tree(self) -> "_CountedTree | None":
         """All combinations as a tree with counts; None where it is too large."""
         merges = any(rule.sets for rule in self._rules)
-        if not merges:
+        if not merges and math.prod(map(len, self._domains.values())) > 100 * LISTED:
             chance = random.Random(0)
             looks = [self._weight(chance) for _ in range(_LOOKS)]
             if fmean(looks) > 100 * LISTED:
@@ -324,7 +352,7 @@ class _Part:
         """The product of the numbers of values that are possible one after the other, on a random
         way down, whose mean is the number of combinations (Knuth 1975); 0 where no value is left.
         """
-        state, weight = _State(self._space, self._names), 1.0
+        state, weight = self._start.fresh(), 1.0
         for name in self._names:
             places = range(len(self._domains[name]))
             able = [place for place in places if _fits(state, name, place)]
@@ -338,7 +366,7 @@ class _Part:
         """A combination by random values of one parameter after the other, in random order; None
         where no value is left.
         """
-        state = _State(self._space, self._names)
+        state = self._start.fresh()
         for name in chance.sample(self._names, len(self._names)):
             count = len(self._domains[name])
             if not any(state.put(name, place) for place in chance.sample(range(count), count)):
@@ -377,10 +405,11 @@ class _CountedTree:
             alone = set().union(*(rule.alone for rule in pending)) & before
             sets = set().union(*(rule.sets for rule in pending))
             self._kept.append((sorted(alone), sorted(sets)))
-        self._nodes: dict[tuple[object, ...], Sequence[tuple[int, int]]] = {}
+        self._nodes: dict[tuple[object, ...], tuple[list[int], list[int]]] = {}
         self._left = _VISITED
-        state = _State(space, names)
-        self.count = self._counted(state, 0) if state.possible_at_all else 0
+        self._start = _State(space, names)
+        able = self._start.possible_at_all
+        self.count = self._counted(self._start.fresh(), 0) if able else 0
 
     def _key(self, state: _State, depth: int) -> tuple[object, ...]:
         alone, sets = self._kept[depth]
@@ -391,13 +420,16 @@ class _CountedTree:
         """How many combinations begin with the values of a state."""
         if depth == len(self._names):
             return 1
-        return sum(count for _, count in self._branches(state, depth))
+        _, counts = self._branches(state, depth)
+        return counts[-1] if counts else 0
 
-    def _branches(self, state: _State, depth: int) -> Sequence[tuple[int, int]]:
-        """The places of the values that may follow, and how many combinations each begins."""
+    def _branches(self, state: _State, depth: int) -> tuple[list[int], list[int]]:
+        """The places of the values that may follow, and how many combinations these and those
+        before them begin.
+        """
         key = self._key(state, depth)
         if key not in self._nodes:
-            name, branches = self._names[depth], []
+            name, places, counts, total = self._names[depth], list[int](), list[int](), 0
             for place in range(len(self._space.program.domains[name])):
                 self._left -= 1
                 if self._left < 0:
@@ -406,18 +438,20 @@ class _CountedTree:
                     count = self._counted(state, depth + 1)
                     state.take_back(name)
                     if count:
-                        branches.append((place, count))
-            self._nodes[key] = branches
+                        total += count
+                        places.append(place)
+                        counts.append(total)
+            self._nodes[key] = places, counts
         return self._nodes[key]
 
     def draw(self, chance: random.Random) -> Values:
         """A combination at random, all equally likely; NothingLegalError where there is none."""
         if not self.count:
             raise NothingLegalError
-        state = _State(self._space, self._names)
+        state = self._start.fresh()
         for depth, name in enumerate(self._names):
-            places, counts = zip(*self._branches(state, depth), strict=True)
-            state.assign(name, chance.choices(places, counts)[0])
+            places, counts = self._branches(state, depth)
+            state.assign(name, places[bisect(counts, chance.randrange(counts[-1]))])
         return state.values
 
 

@@ -18,7 +18,7 @@ from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.report import page, study_table
 from autotune.results.report.group_means import GroupMeans
-from autotune.results.report.influences import LEAST, _table, influences
+from autotune.results.report.influences import LEAST, influences, settings_table
 
 
 def result(times, rows, options=None, goal=TIME):
@@ -185,7 +185,7 @@ def test_values_that_meet_in_no_block_are_linked_by_a_third() -> None:
     pace = {"a": 1.0, "b": 1.5, "c": 3.0}
     rows = [("a", 8), ("b", 8), ("a", 16), ("b", 16), ("b", 32), ("c", 32), ("b", 64), ("c", 64)]
     times = [pace[order] * 1e-3 * tile for order, tile in rows]
-    measured = GroupMeans.of(_table(result(times, rows).rows, "x"), "order", ())
+    measured = GroupMeans.of(settings_table(result(times, rows).rows, "x"), "order", ())
     change = measured.change("a", "c")
     assert change is not None
     assert change.mean == pytest.approx(np.log2(3.0))
@@ -197,7 +197,9 @@ def test_means_of_candidates_that_differ_in_more_are_never_more_than_chance() ->
     """Each order has tiles of its own: what is the order's and what the tile's nobody knows."""
     rows = [("a", 8), ("a", 16), ("a", 32), ("b", 64), ("b", 128), ("b", 256)]
     times = [1e-3 * tile for _, tile in rows]
-    measured = GroupMeans.of(_table(result(times, rows).rows, "x"), "order", ("order", "tile"))
+    measured = GroupMeans.of(
+        settings_table(result(times, rows).rows, "x"), "order", ("order", "tile")
+    )
     change = measured.change("a", "b")
     assert change is not None
     assert change.mean == pytest.approx(3.0)

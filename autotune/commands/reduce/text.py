@@ -79,6 +79,9 @@ def _speeds(result: ReducedStudy) -> Iterator[str]:
     yield f"{noun} over the baseline: {_times(reduction.reduced_speed, same)}"
     yield f"{noun} of the whole winner: {_times(reduction.winner_speed, same)}"
     cost = reduction.reduced_cost
+    if reduction.reduced == reduction.winner:
+        yield "nothing is dropped"
+        return
     if cost is None:
         yield "what is left is the same program as the winner, or was not compared with it"
         return

@@ -8,7 +8,7 @@ from autotune.commands.reduce.reduction_request import ReductionRequest
 
 EXAMPLE = (
     "Example: autotune reduce flags --budget-seconds 300, after: autotune tune configs/flags.yaml;"
-    " a program of your own: autotune reduce --config solver-tune.yaml"
+    " a program of your own: autotune reduce --config tuning.yaml"
 )
 
 

@@ -5,7 +5,8 @@ them is the prior's choice, so that a wrong prior costs few measurements and is 
 these, each step takes the candidate with the greatest expected improvement over the incumbent; the
 incumbent's time is its posterior mean, not its luckiest sample. Every third step takes the
 neighbour of the incumbent with the greatest expected improvement, and every third step trusts the
-surface less (``Policy.explore_doubt``), so that optima far from all measurements are found. Where
+surface less (``Policy.explore_doubt``), so that optima far from all measurements are found, unless
+there are predictions that prove right. Where
 there are predictions, a surface that follows them and one that does not are mixed by evidence
 (``surface_mixture``). Improvement is weighted with the
 probability that a candidate runs at all. Without predictions the same code runs with a constant
@@ -203,13 +204,13 @@ class ModelSearch:
 
         progress.expected.append(float(improvement(self.policy.doubt)[free].max()))
         progress.steps += 1
-        gains = improvement(1.0)
+        gains, trusting = improvement(1.0), self._time.trusts_predictions
         score, eligible, why = gains, free, "expected improvement"
         if progress.steps % self.policy.neighbour_every == 0:
             near = free & (self._levels.changes(int(self._columns[incumbent]), rows) == 1)
             if near.any():
                 eligible, why = near, "neighbour of the best so far, expected improvement"
-        elif (progress.steps - 1) % self.policy.explore_every == 0:
+        elif not trusting and (progress.steps - 1) % self.policy.explore_every == 0:
             score = improvement(self.policy.explore_doubt)
             why = "doubted surface, expected improvement"
         chosen = self._greatest(score, (best - mean) / sd, eligible)

@@ -23,7 +23,7 @@ class Policy:
     """Every this many steps the best neighbour of the incumbent is tried."""
     explore_every: int = 3
     """Every this many steps, beginning with the first, a candidate is taken by the improvement that
-    is expected ..."""
+    is expected, where no predictions prove right, ..."""
     explore_doubt: float = 3.0
     """... with standard deviations multiplied by this factor: the posterior does not know of optima
     far from all measurements, and believes its hyperparameters too soon."""

@@ -6,11 +6,11 @@ learn from all observations, and the share w of the one with predictions is lear
 (stacking of predictive distributions, Yao, Vehtari, Simpson and Gelman 2018, eq. 4, with the mean
 of the posterior of w in place of its maximum):
 
-    w ~ U(0, 1),   p(w | observed) ~ prod_i (w p_i + (1 - w) q_i)
+    p(w | observed) ~ w^4 prod_i (w p_i + (1 - w) q_i)
 
 where p_i and q_i are the densities that each surface expects of the observation i from all others.
-An observation that one surface holds for impossible counts no more than for the other, so that few
-observations never decide.
+Before any, the predictions count as if four observations had proved them right. An observation that
+one surface holds for impossible counts no more than for the other, so that few never decide.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,6 +22,8 @@ from autotune.tuning.search.surface import Bend, Observation, Posterior, Surface
 
 _NEGLIGIBLE = 0.1
 """A surface with a smaller share is left out: it would cost time and change little."""
+_BELIEF = 4
+"""Observations that predictions are worth before anything is measured."""
 _SHARES = (np.arange(100) + 0.5) / 100
 _LEAST_VARIANCE = 1e-12
 _LEAST = 4
@@ -37,10 +39,16 @@ class SurfaceMixture:
         A prior is in both surfaces: the process learns how far to follow it.
         """
         self._surfaces = [surface]
-        if surface.learner is None and not np.isnan(surface.predicted).all():
+        self._predicted = not np.isnan(surface.predicted).all()
+        if surface.learner is None and self._predicted:
             self._surfaces.append(surface.without_predictions())
         self.weights = [1.0, 0.0][: len(self._surfaces)]
         """The share of each surface."""
+
+    @property
+    def trusts_predictions(self) -> bool:
+        """Whether there are predictions, and most of the mixture follows them."""
+        return self._predicted and self.weights[0] > 0.5
 
     @property
     def seen(self) -> Sequence[Observation]:
@@ -92,12 +100,12 @@ class SurfaceMixture:
 
 
 def share(first: Floats, second: Floats) -> float:
-    """The posterior mean of the share of the first of two models in a mixture, (0, 1).
+    """The posterior mean of the share of the first of two models in a mixture, in (0, 1).
 
     ``first``, ``second``: (n,) log densities of the same observations.
     """
     parts = np.log(_SHARES)[:, None] + first, np.log(1 - _SHARES)[:, None] + second
-    likelihood = np.logaddexp(*parts).sum(axis=1)
+    likelihood = np.logaddexp(*parts).sum(axis=1) + _BELIEF * np.log(_SHARES)
     chance = np.exp(likelihood - likelihood.max())
     return float(chance @ _SHARES / chance.sum())
 

@@ -3,6 +3,7 @@
     python benchmarks/replay.py [FILE or FOLDER ...] [--seeds 100] [--methods model,random]
                                 [--models cold,engine] [--jobs 2] [--kernel-tuner PYTHON]
                                 [--residual process,pool] [--prior none,sibling,reversed]
+                                [--first-seed 105] [--seed-step 1] [--failing 0,0.3,0.8]
 
 Spaces are recorded files (T4, Kernel Tuner cache, CSV); by default those of benchmarks/recorded.
 Counted are unique evaluations, failures among them, until one is within 5 % and within 1 % of the
@@ -11,8 +12,10 @@ of `autotune tune`, with its first candidates, and a launch gives the recorded t
 
     model             our search, told nothing, or with a model that is wrong by a known error:
                       independent (each candidate by itself) or systematic (each value and pair of
-                      values of parameters by its own), 0.2 or 0.4 in the logarithm; `engine`: with
-                      the predictions that the file holds
+                      values of parameters by its own), 0.2 or 0.4 in the logarithm; with one whose
+                      logarithm is correlated with the true one by a number, with the spread of the
+                      space and otherwise systematically wrong; `engine`: with the predictions that
+                      the file holds
     order             by those predictions alone
     random            without replacement
     tpe               Optuna's TPE with its defaults over the Cartesian product
@@ -26,9 +29,13 @@ Our search may explain where its model is wrong by a process or by the pool of l
 space most like it (sibling), of its own times made wrong (distorted 0.2, distorted 0.4) or turned
 round (reversed) or mixed up (shuffled). Each combination is a method of its own.
 
+With --failing so large a share of the candidates fails, by regions. Beside evaluations is P, the
+score against random search (`replay_performance`), up to the budget. Headlines leave out the spaces
+and seeds on which settings were chosen (`replay_chosen_on.txt`); the default seeds are others.
+
 Every run is appended to --results when it is done, and left out when it is there already (those of
 our search only as long as its code is the same), so that an interrupted benchmark goes on where it
-was. Bounds are 95 %: Wilson's of shares, bootstrap of medians.
+was. Bounds are 95 %: Wilson's of shares, bootstrap of medians, bootstrap over spaces in headlines.
 """
 
 import argparse
@@ -61,6 +68,7 @@ from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import RecordedSpace
 
 _RECORDED = Path(__file__).with_name("recorded")
+_CHOSEN_ON = Path(__file__).with_name("replay_chosen_on.txt")
 
 
 def main() -> None:
@@ -79,7 +87,8 @@ def main() -> None:
     _run({states[task]: task for task in left}, results, arguments.jobs)
     done = _done(results)
     runs = [done[states[task]] for task in tasks if states[task] in done]
-    print("\n".join(score.lines(runs, _listed(arguments.chosen_on))))
+    chosen_on = score.ChosenOn.read(Path(arguments.chosen_on).read_text(encoding="utf-8"))
+    print("\n".join(score.lines(runs, chosen_on)))
 
 
 def _arguments() -> argparse.Namespace:
@@ -87,7 +96,12 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("spaces", nargs="*", help="recorded files, or folders of them")
-    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--seeds", type=int, default=100, help="how many")
+    parser.add_argument("--first-seed", type=int, default=105)
+    parser.add_argument("--seed-step", type=int, default=1, help="2: every other seed")
+    parser.add_argument(
+        "--failing", default="0", help="shares of failing candidates, such as 0,0.3,0.8"
+    )
     parser.add_argument("--methods", default=",".join(methods.METHODS))
     parser.add_argument("--models", default=",".join(methods.MODELS))
     parser.add_argument("--residual", default="process", help="process, pool or both")
@@ -98,7 +112,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--kernel-tuner", default=sys.executable, help="the Python that has it")
     parser.add_argument("--results", default="replay.jsonl", help="where runs are kept")
     parser.add_argument(
-        "--chosen-on", default="", help="spaces that settings of the search were chosen on"
+        "--chosen-on",
+        default=str(_CHOSEN_ON),
+        help="file of spaces and seeds that settings of the search were chosen on",
     )
     return parser.parse_args()
 
@@ -144,7 +160,9 @@ def _tasks(
     """All runs: seed by seed, so that an interrupted benchmark has all cells."""
     named, models = wanted
     spaces = [(path, read(path)) for path in paths]
-    for seed in range(1, arguments.seeds + 1):
+    step = arguments.seed_step
+    first = arguments.first_seed
+    for seed in range(first, first + step * arguments.seeds, step):
         for path, space in spaces:
             for method in named:
                 for model in models:
@@ -164,7 +182,9 @@ def _tasks(
                         budget=arguments.peer_budget if slow else arguments.budget,
                         python=arguments.kernel_tuner,
                     )
-                    yield from _variants(task, spaces, arguments)
+                    for share in _listed(arguments.failing):
+                        failing = dataclasses.replace(task, failing=float(share))
+                        yield from _variants(failing, spaces, arguments)
 
 
 def _variants(
@@ -191,7 +211,7 @@ def _key(task: methods.Task) -> str:
     plain = task.label == score.OURS
     state = _code(learned=not plain) if task.method == score.OURS else ""
     content = Path(task.path).stat().st_size
-    parts = [task.space, content, task.label, task.model, task.seed, task.budget, state]
+    parts = [task.space, content, task.label, task.setting, task.seed, task.budget, state]
     return "|".join(map(str, [*parts, Path(task.sibling).name] if task.sibling else parts))
 
 

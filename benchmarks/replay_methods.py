@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import replay_models
 import replay_priors
+from replay_failing import failing
 from replay_optuna import tpe
 from replay_peers import KernelTuner
+from replay_performance import performance
 from replay_score import COLD, NEVER, OURS, Run
 from replay_search import evaluated
 
@@ -32,6 +34,7 @@ METHODS = (OURS, "order", *PEERS)
 """``order``: by prediction, nothing learned. The others without a model."""
 MODELS = (
     COLD, "independent 0.2", "independent 0.4", "systematic 0.2", "systematic 0.4", "engine",
+    "correlation -0.5", "correlation 0", "correlation 0.3", "correlation 0.6", "correlation 0.9",
 )  # fmt: skip
 """``engine``: the predictions that the recorded file holds, where it holds any."""
 
@@ -53,6 +56,13 @@ class Task:
     prior: str = replay_priors.NONE
     sibling: str = ""
     """The file of the space that the prior ``sibling`` is of."""
+    failing: float = 0.0
+    """The share of candidates that fail, by regions; 0: those that the file says."""
+
+    @property
+    def setting(self) -> str:
+        """The model with what differs from the recorded space."""
+        return f"{self.model}, {self.failing:.0%} failing" if self.failing else self.model
 
     @property
     def label(self) -> str:
@@ -65,7 +75,7 @@ class Task:
 
 def perform(task: Task) -> Run:
     """Search the space of a task as it says."""
-    space = _space(task.path)
+    space = _space(*_recording(task))
     stop = NEVER
     given = _given(space, task)
     started = time.process_time()
@@ -84,7 +94,7 @@ def perform(task: Task) -> Run:
     return Run(
         space=task.space,
         method=task.label,
-        model=task.model,
+        model=task.setting,
         seed=task.seed,
         budget=task.budget,
         to5=_first(space, 0.05, order),
@@ -92,6 +102,7 @@ def perform(task: Task) -> Run:
         stop=stop,
         cpu=time.process_time() - started,
         steps=len(order),
+        performance=performance(space, order, task.budget),
     )
 
 
@@ -102,7 +113,7 @@ def _given(space: RecordedSpace, task: Task) -> Points:
     if task.method != OURS or task.prior == replay_priors.NONE:
         return given
     if task.prior == "sibling":
-        other = _space(task.sibling)
+        other = _space(task.sibling, 0.0, 0)
     else:
         other = replay_priors.source(space, task.prior, task.seed)
     return replace(given, prior=replay_priors.prior(space, predicted, other, task.seed))
@@ -114,9 +125,9 @@ def predictions(space: RecordedSpace, task: Task) -> Floats:
         return np.full(len(space), np.nan)
     if task.model == "engine":
         return space.predicted
-    kind, sigma = task.model.split()
-    known: replay_models.Kind = "independent" if kind == "independent" else "systematic"
-    return replay_models.emulated(space, known, float(sigma), task.seed)
+    name, size = task.model.split()
+    kind = next(kind for kind in replay_models.KINDS if kind == name)
+    return replay_models.emulated(space, kind, float(size), task.seed)
 
 
 def _ours(space: RecordedSpace, given: Points, task: Task) -> tuple[list[int], float]:
@@ -126,7 +137,7 @@ def _ours(space: RecordedSpace, given: Points, task: Task) -> tuple[list[int], f
     """
     search = ModelSearch(given, Policy(residual=task.residual), seed=task.seed)
     return evaluated(
-        _recorded(task.path),
+        _recorded(*_recording(task)),
         given,
         search,
         near=space.within(0.01),
@@ -140,14 +151,21 @@ def _first(space: RecordedSpace, share: float, order: list[int]) -> float:
     return next((float(n) for n, row in enumerate(order, 1) if near[row]), NEVER)
 
 
-@functools.cache
-def _recorded(path: str) -> RecordedCandidates:
-    return candidates_of(_space(path))
+def _recording(task: Task) -> tuple[str, float, int]:
+    """The file of a task, the share of candidates that fail, and the seed of their regions."""
+    return task.path, task.failing, task.seed if task.failing else 0
 
 
-@functools.cache
-def _space(path: str) -> RecordedSpace:
-    return read(Path(path))
+@functools.lru_cache(maxsize=32)
+def _recorded(path: str, share: float, seed: int) -> RecordedCandidates:
+    return candidates_of(_space(path, share, seed))
+
+
+@functools.lru_cache(maxsize=32)
+def _space(path: str, share: float, seed: int) -> RecordedSpace:
+    """The recorded space of a file, of which a share fails if that is not 0."""
+    space = read(Path(path)) if not share else _space(path, 0.0, 0)
+    return failing(space, share, seed) if share else space
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """What the runs of a replay say: shares and medians with their bounds, goals, who is ahead."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,8 @@ class Run:
     """Seconds of CPU time."""
     steps: int
     """Evaluations that were made."""
+    performance: float
+    """P, against random search; see ``replay_performance``."""
 
     def to(self, share: str) -> float:
         return self.to5 if share == "5 %" else self.to1
@@ -68,7 +70,44 @@ def median(values: Sequence[float], seed: int = 1) -> tuple[float, float, float]
     return float(times[middle]), float(times[int(low)]), float(times[int(high)])
 
 
-def lines(runs: Sequence[Run], chosen_on: Sequence[str]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class ChosenOn:
+    """The spaces, with ranges of seeds, on which settings of the search were chosen."""
+
+    seeds: Mapping[str, range]
+
+    @classmethod
+    def read(cls, text: str) -> "ChosenOn":
+        """From lines of a space and its first and last seed.
+
+        >>> ChosenOn.read("dune 1-3 # tried").seeds
+        {'dune': range(1, 4)}
+        """
+        seeds = {}
+        for line in text.splitlines():
+            if words := line.split("#")[0].split():
+                low, high = words[1].split("-")
+                seeds[words[0]] = range(int(low), int(high) + 1)
+        return cls(seeds)
+
+    def without(self, runs: Iterable[Run]) -> list[Run]:
+        """The runs on which nothing was chosen."""
+        return [run for run in runs if run.seed not in self.seeds.get(run.space, range(0))]
+
+
+def clustered(runs: Sequence[Run], value: Callable[[Run], float]) -> tuple[float, float, float]:
+    """The mean over spaces of their mean value, and its 95 % interval by bootstrap over spaces.
+
+    Runs of one space are alike: other spaces, not other seeds, are what a mean is unsure of.
+    """
+    spaces = sorted({run.space for run in runs})
+    means = np.array([np.mean([value(r) for r in runs if r.space == name]) for name in spaces])
+    drawn = np.random.default_rng(1).choice(means, (_DRAWS, len(means))).mean(axis=1)
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return float(means.mean()), float(low), float(high)
+
+
+def lines(runs: Sequence[Run], chosen_on: ChosenOn) -> list[str]:
     """Tables of all runs, the goals and whether they are met."""
     out: list[str] = []
     for model in _ordered({run.model for run in runs}, COLD):
@@ -79,19 +118,46 @@ def lines(runs: Sequence[Run], chosen_on: Sequence[str]) -> list[str]:
             for space in sorted({run.space for run in of_model}):
                 group = _of(of_model, space, method)
                 if group:
-                    out += [f"    {space:22s} {_cell(group, '5 %')}   {_cell(group, '1 %')}"]
-    out += ["", *goals(runs, chosen_on), "", *ended(runs), "", *ahead(runs), "", *costs(runs)]
+                    score = float(np.mean([run.performance for run in group]))
+                    cells = f"{_cell(group, '5 %')}   {_cell(group, '1 %')}   P {score:5.2f}"
+                    out += [f"    {space:22s} {cells}"]
+    held = chosen_on.without(runs)
+    if held:
+        out += ["", f"{len(held)} runs on which no setting was chosen", *headline(held)]
+    else:
+        out += ["", "settings were chosen on all of these runs: no headline (--first-seed)"]
+    out += ["", *goals(runs, held), "", *ended(runs), "", *ahead(runs), "", *costs(runs)]
     return out
 
 
-def goals(runs: Sequence[Run], chosen_on: Sequence[str]) -> list[str]:
-    """The stated goals, on all spaces and on those that no setting was chosen on."""
-    chosen = ", ".join(chosen_on) or "not stated (--chosen-on); all count as not chosen on"
-    out = [f"settings of the search were chosen on: {chosen}"]
-    pooled = [run for run in runs if run.method == OURS and run.model == POOLED]
-    held = [run for run in pooled if run.space not in chosen_on]
+def headline(runs: Sequence[Run]) -> list[str]:
+    """Of every method and model: P, and the shares near the best, averaged over spaces."""
+    out = [f"mean over spaces [95 % interval by bootstrap over spaces], {AT} evaluations:"]
+    for model in _ordered({run.model for run in runs}, COLD):
+        for method in _ordered({run.method for run in runs if run.model == model}, OURS):
+            group = [run for run in runs if (run.model, run.method) == (model, method)]
+            cells = [f"P {_interval(clustered(group, lambda run: run.performance))}"]
+            for share in SHARE_GOALS:
+                near = clustered(group, lambda run, share=share: float(run.to(share) <= AT))
+                cells.append(f"within {share} {_interval(near)}")
+            spaces = len({run.space for run in group})
+            out.append(
+                f"  {model}, {method} ({len(group)} runs, {spaces} spaces): {', '.join(cells)}"
+            )
+    return out
+
+
+def _interval(values: tuple[float, float, float]) -> str:
+    middle, low, high = values
+    return f"{middle:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def goals(runs: Sequence[Run], held: Sequence[Run]) -> list[str]:
+    """The stated goals, on all runs and on those that no setting was chosen on (``held``)."""
+    out = []
     for share, goal in SHARE_GOALS.items():
-        for title, group in (("all spaces", pooled), ("spaces not chosen on", held)):
+        for title, some in (("all runs", runs), ("runs not chosen on", held)):
+            group = [run for run in some if run.method == OURS and run.model == POOLED]
             if group:
                 hits = sum(run.to(share) <= AT for run in group)
                 low, high = wilson(hits, len(group))
@@ -221,4 +287,5 @@ def parsed(row: Mapping[str, object]) -> Run:
         stop=number("stop"),
         cpu=number("cpu"),
         steps=int(number("steps")),
+        performance=number("performance"),
     )

@@ -96,11 +96,13 @@ class Process:
         self._offset = offset
         self._rows = np.empty(0, dtype=np.intp)
         self._posterior = GrownPosterior(self._fresh(), self.shape.noise**2)
+        self._observed: Observations | None = None
+        self._stale = False
 
     # --- growing ----------------------------------------------------------------------------
 
     def fit(self, observed: Observations, iterations: int) -> None:
-        """Fit the hyperparameters to the greatest posterior density, then rebuild the posterior.
+        """Fit the hyperparameters to the greatest posterior density, then use all observations.
 
         The fit starts from their present values.
         """
@@ -112,23 +114,16 @@ class Process:
         self.rebuild(observed)
 
     def rebuild(self, observed: Observations) -> None:
-        """Compute the posterior from all observations at once."""
-        rows = observed.rows
-        indicator = self._inputs.levels.indicator(rows)
-        gram = cross(self._inputs, self.shape, rows, rows, indicator) + self._shared(observed)
-        gram[np.diag_indices(len(rows))] += observed.noise + self.shape.noise**2 + JITTER
-        between = cross(self._inputs, self.shape, rows, self._columns, self._indicator)
-        self._posterior.rebuild(gram, between, self._fresh(), self.shape.noise**2)
-        self._rows = rows.copy()
+        """Use all observations at once; the posterior is computed when it is asked for."""
+        self._observed, self._stale = observed, True
 
     def append(self, observed: Observations) -> bool:
         """Add the last of the observations; False if a rebuild is needed."""
-        row, count = int(observed.rows[-1]), len(self._rows)
-        place = self._place[row]
-        if place < 0 or observed.foreign[-1] or len(observed) != count + 1:
+        count = 0 if self._observed is None else len(self._observed)
+        in_columns = self._place[observed.rows[-1]] >= 0
+        if not in_columns or observed.foreign[-1] or len(observed) != count + 1:
             return False
-        self._posterior.append(*self._between(row), float(observed.noise[-1]))
-        self._rows = np.append(self._rows, row)
+        self._observed = observed
         return True
 
     def follows(self, observed: Observations) -> bool:
@@ -137,6 +132,32 @@ class Process:
         if len(observed) < count or not np.array_equal(observed.rows[:count], self._rows):
             return False
         return all(self.append(observed.pick(slice(n + 1))) for n in range(count, len(observed)))
+
+    def _current(self) -> GrownPosterior:
+        """The posterior with all observations."""
+        observed = self._observed
+        if observed is None:
+            return self._posterior
+        if self._stale:
+            rows = observed.rows
+            between = cross(self._inputs, self.shape, rows, self._columns, self._indicator)
+            gram = self._gram(observed)
+            self._posterior.rebuild(gram, between, self._fresh(), self.shape.noise**2)
+            self._stale = False
+        else:
+            for place in range(len(self._rows), len(observed)):
+                row, noise = int(observed.rows[place]), float(observed.noise[place])
+                self._posterior.append(*self._between(row), noise)
+        self._rows = observed.rows.copy()
+        return self._posterior
+
+    def _gram(self, observed: Observations) -> Floats:
+        """The covariance of the observations, with their noise, (n, n)."""
+        rows = observed.rows
+        indicator = self._inputs.levels.indicator(rows)
+        gram = cross(self._inputs, self.shape, rows, rows, indicator) + self._shared(observed)
+        gram[np.diag_indices(len(rows))] += observed.noise + self.shape.noise**2 + JITTER
+        return gram
 
     def _between(self, row: int) -> tuple[int, Floats]:
         """The column of a candidate, and its covariances with all columns."""
@@ -156,11 +177,22 @@ class Process:
 
     def mean(self, values: Floats) -> Floats:
         """Posterior mean at the columns if the observations have these values."""
-        return self._posterior.mean(values)
+        return self._current().mean(values)
 
     def sd(self, running: Indices) -> Floats:
         """Posterior standard deviation at the columns.
 
         ``running`` candidates count as measured at their posterior mean.
         """
-        return self._posterior.sd(running.tolist(), self._between)
+        return self._current().sd(running.tolist(), self._between)
+
+    def left_out(self, values: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation that the others expect of an observation, with its noise.
+
+        (n,) each; Rasmussen and Williams 2006, eq. 5.12. ``values``: (n,), as in ``mean``.
+        """
+        if self._observed is None:
+            return np.empty(0), np.empty(0)
+        inverse = np.linalg.inv(self._gram(self._observed))
+        variance = 1 / np.diag(inverse)
+        return values - (inverse @ values) * variance, np.sqrt(variance)

@@ -4,7 +4,11 @@ The best few by prediction and the baseline are measured first. With a prior, ev
 them is the prior's choice, so that a wrong prior costs few measurements and is soon detected. After
 these, each step takes the candidate with the greatest expected improvement over the incumbent; the
 incumbent's time is its posterior mean, not its luckiest sample. Every third step takes the
-neighbour of the incumbent with the greatest expected improvement. Improvement is weighted with the
+neighbour of the incumbent with the greatest expected improvement, and every third step trusts the
+surface less (``Policy.explore_doubt``), so that optima far from all measurements are found, unless
+there are predictions that prove right. Where
+there are predictions, a surface that follows them and one that does not are mixed by evidence
+(``surface_mixture``). Improvement is weighted with the
 probability that a candidate runs at all. Without predictions the same code runs with a constant
 prediction. Problems are searched one by one, and all share what is learned.
 """
@@ -17,7 +21,6 @@ import numpy as np
 
 from autotune.tuning.search.base import SearchForecast, SearchResult, Suggestion
 from autotune.tuning.search.failures import Failures
-from autotune.tuning.search.improvement import expected
 from autotune.tuning.search.looked_at import columns
 from autotune.tuning.search.objectives import Objectives
 from autotune.tuning.search.parameter_levels import levels
@@ -25,6 +28,7 @@ from autotune.tuning.search.points import Floats, Indices, Points
 from autotune.tuning.search.policy import Policy
 from autotune.tuning.search.residual_basis import USUAL
 from autotune.tuning.search.surface import Observation, Posterior, Surface
+from autotune.tuning.search.surface_mixture import SurfaceMixture
 from autotune.units import rough_percent
 
 _ENOUGH_ELSEWHERE = 5
@@ -71,7 +75,7 @@ class ModelSearch:
         self._chance = np.random.default_rng([seed, 0])
         self._columns = columns(points, policy, first, seed)
         self._levels = levels(points.rows)
-        self._time = Surface(
+        surface = Surface(
             levels=self._levels,
             group=points.group,
             columns=self._columns,
@@ -81,7 +85,8 @@ class ModelSearch:
             seed=seed,
             learner=points if policy.residual == "pool" else None,
         )
-        self._objectives = Objectives(policy.objectives[1:], self._time, seed)
+        self._time = SurfaceMixture(surface)
+        self._objectives = Objectives(policy.objectives[1:], surface, seed)
         self._failures = Failures(self._levels, points.group, self._columns, seed)
         self._place = {row: place for place, row in enumerate(self._columns.tolist())}
         self._free = np.ones(len(self._columns), dtype=bool)
@@ -189,20 +194,27 @@ class ModelSearch:
         incumbent = int(measured[np.argmin(posterior.mean[measured])])
         best = float(posterior.mean[incumbent])
         mean, sd = posterior.mean[places], posterior.sd[places]
-        improvement = expected(mean, sd, best)
         success = np.broadcast_to(self._failures.success(), len(self._free))[places]
         others = self._objectives.improvement(posterior, places, measured, self._chance)
-        score = (improvement if others is None else others) * success
-        doubted = expected(mean, self.policy.doubt * sd, best) if others is None else others
-        progress.expected.append(float((doubted * success)[free].max()))
+
+        def improvement(doubt: float) -> Floats:
+            gain = posterior.improvement(places, incumbent, doubt) if others is None else others
+            result: Floats = gain * success
+            return result
+
+        progress.expected.append(float(improvement(self.policy.doubt)[free].max()))
         progress.steps += 1
-        eligible, why = free, "expected improvement"
+        gains, trusting = improvement(1.0), self._time.trusts_predictions
+        score, eligible, why = gains, free, "expected improvement"
         if progress.steps % self.policy.neighbour_every == 0:
             near = free & (self._levels.changes(int(self._columns[incumbent]), rows) == 1)
             if near.any():
                 eligible, why = near, "neighbour of the best so far, expected improvement"
+        elif not trusting and (progress.steps - 1) % self.policy.explore_every == 0:
+            score = improvement(self.policy.explore_doubt)
+            why = "doubted surface, expected improvement"
         chosen = self._greatest(score, (best - mean) / sd, eligible)
-        row, gain = int(rows[chosen]), float(score[chosen])
+        row, gain = int(rows[chosen]), float(gains[chosen])
         return Suggestion(
             index=row,
             why=f"{why} {rough_percent(gain)}",

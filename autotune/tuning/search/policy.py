@@ -21,6 +21,12 @@ class Policy:
     """Without predictions: the number drawn at random before anything is learned."""
     neighbour_every: int = 3
     """Every this many steps the best neighbour of the incumbent is tried."""
+    explore_every: int = 3
+    """Every this many steps, beginning with the first, a candidate is taken by the improvement that
+    is expected, where no predictions prove right, ..."""
+    explore_doubt: float = 3.0
+    """... with standard deviations multiplied by this factor: the posterior does not know of optima
+    far from all measurements, and believes its hyperparameters too soon."""
     stop_below: float = 0.01
     """The search of a problem ends when no more improvement than this is expected ..."""
     patience: int = 5
@@ -46,6 +52,7 @@ class Policy:
             "with_prior",
             "start",
             "neighbour_every",
+            "explore_every",
             "patience",
             "most",
         ):
@@ -53,7 +60,10 @@ class Policy:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not (self.within > 0 and 0 <= self.stop_below < 1 and 0 <= self.beyond <= 1):
             raise ValueError("within must be positive, stop_below in [0, 1), beyond in [0, 1]")
-        if not self.doubt >= 1:
-            raise ValueError(f"doubt widens standard deviations: at least 1, not {self.doubt}")
+        for name in ("doubt", "explore_doubt"):
+            if not getattr(self, name) >= 1:
+                raise ValueError(
+                    f"{name} widens standard deviations: at least 1, not {getattr(self, name)}"
+                )
         if not self.objectives or len(set(self.objectives)) != len(self.objectives):
             raise ValueError("objectives are named once each, and there is at least one")

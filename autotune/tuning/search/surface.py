@@ -5,13 +5,16 @@ predictions r = log(measured), and slow times are compressed, so that the proces
 more closely: log times t above the median m of their problem become m + c log(1 + (t - m) / c).
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from autotune.tuning.search.candidate_covariance import Inputs, TermSizes
 from autotune.tuning.search.gaussian_process import Observations, Process, SearchPrior
+from autotune.tuning.search.improvement import expected
 from autotune.tuning.search.parameter_levels import ParameterLevels
 from autotune.tuning.search.points import Floats, Indices, Points
 from autotune.tuning.search.pool_residual import Candidates, PoolResidual
@@ -82,6 +85,11 @@ class Level:
     centre: float = 0.0
     bend: Bend = Bend()
 
+    def expected(self, base: Floats) -> Floats:
+        """The compressed log times that are subtracted where ``base`` is predicted."""
+        result: Floats = self.bend.down(base + self.shift) + self.centre
+        return result
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Posterior:
@@ -90,6 +98,20 @@ class Posterior:
     mean: Floats
     sd: Floats
     bends: Mapping[int, Bend]
+    parts: tuple[tuple[float, "Posterior"], ...] = ()
+    """The normal posteriors that this one is a mixture of, with their weights; none: it is one."""
+
+    def improvement(self, places: Indices, incumbent: int, doubt: float = 1.0) -> Floats:
+        """Expected improvement of the columns ``places`` over the column ``incumbent``.
+
+        In log time. ``doubt``: factor of standard deviations.
+        """
+        if self.parts:
+            total = np.zeros(len(places))
+            for weight, part in self.parts:
+                total += weight * part.improvement(places, incumbent, doubt)
+            return total
+        return expected(self.mean[places], doubt * self.sd[places], float(self.mean[incumbent]))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -108,8 +130,8 @@ class Surface:
     """Logarithms of what a model of another machine expects, (n,), nan where it says nothing."""
     learner: Points | None = None
     """The points that the pool learns from; None: the process explains what is left."""
-    seen: list[Observation] = field(default_factory=list)
-    foreign: list[Observation] = field(default_factory=list)
+    seen: list[Observation] = field(default_factory=list, init=False)
+    foreign: list[Observation] = field(default_factory=list, init=False)
     base: Floats = field(init=False)
     """Log seconds that residuals are over, (n,); see ``basis``."""
     _residual: ResidualExplainer = field(init=False)
@@ -149,6 +171,11 @@ class Surface:
         )
         self._residual = Process(inputs, self.columns, prior, _FOREIGN_FACTOR)
 
+    def without_predictions(self) -> "Surface":
+        """A surface of the same columns without predictions, and without observations so far."""
+        unknown = np.full(len(self.predicted), np.nan)
+        return replace(self, predicted=unknown, sigma=unknown)
+
     # --- learning ---------------------------------------------------------------------------
 
     def learn(self, seen: Observation) -> None:
@@ -177,9 +204,13 @@ class Surface:
         """The number of observations, from this machine and from others."""
         return len(self.seen) + len(self.foreign)
 
-    def update(self) -> None:
-        """Bring the process up to date: fitted again if due, rebuilt if it cannot grow."""
-        if self.count >= max(self._due, 2):
+    def update(self) -> bool:
+        """Bring the process up to date: fitted again if due, rebuilt if it cannot grow.
+
+        True if it was fitted.
+        """
+        due = self.count >= max(self._due, 2)
+        if due:
             self._held = self.kept()
             observed = self._observations(self._held)
             self._residual.fit(observed, _ITERATIONS)
@@ -188,6 +219,7 @@ class Surface:
             self._held = self.kept()
             self._residual.rebuild(self._observations(self._held))
         self._grown = True
+        return due
 
     def kept(self) -> list[Observation]:
         """The observations that the process holds, those of elsewhere first."""
@@ -219,6 +251,32 @@ class Surface:
             values=self._residuals(held)[0],
         )
 
+    def left_out_densities(self) -> Floats:
+        """Log density of each held time of this machine, as all others let it be expected.
+
+        Times above the median of their problem count as slower than it, by whatever amount (the
+        censored likelihood score, Diks, Panchenko and van Dijk 2011, eq. 7): the search needs the
+        fast ones. ValueError without a process.
+        """
+        if not isinstance(self._residual, Process):
+            raise ValueError("only a process says what it expects of an observation left out")
+        self.update()
+        residuals, levels = self._residuals(self._held)
+        mean, sd = self._residual.left_out(residuals)
+        rows = np.array([seen.row for seen in self._held], dtype=np.intp)
+        values = np.array([seen.value for seen in self._held])
+        here = ~np.array([seen.foreign for seen in self._held], dtype=bool)
+        densities = np.zeros(len(rows))
+        for number, level in levels.items():
+            mine = here & (self.group[rows] == number)
+            knee = float(np.median(values[mine])) if mine.sum() >= _FEW else math.inf
+            expected_values = mean[mine] + level.expected(self.base[rows[mine]])
+            away = (np.minimum(values[mine], knee) - expected_values) / sd[mine]
+            density = -0.5 * (away**2 + math.log(2 * math.pi)) - np.log(sd[mine])
+            densities[mine] = np.where(values[mine] <= knee, density, log_ndtr(-away))
+        result: Floats = densities[here]
+        return result
+
     # --- what follows -----------------------------------------------------------------------
 
     def _residuals(self, held: list[Observation]) -> tuple[Floats, dict[int, Level]]:
@@ -240,8 +298,7 @@ class Surface:
                 if mine.sum() >= _FEW and not self._modelled:
                     bend = Bend(knee=float(np.median(values[mine])))
                 shift = float(np.median(raw[mine]))
-                expected = bend.down(self.base[rows[mine]] + shift)
-                left = bend.down(values[mine]) - expected
+                left = bend.down(values[mine]) - bend.down(self.base[rows[mine]] + shift)
                 centre = float(left.mean())
                 residuals[mine] = left - centre
                 if not strangers:
@@ -256,7 +313,6 @@ class Surface:
         group = self.group[self.columns]
         for number, level in levels.items():
             mine = group == number if len(levels) > 1 else slice(None)
-            expected = self.base[self.columns[mine]] + level.shift
-            mean[mine] += level.bend.down(expected) + level.centre
+            mean[mine] += level.expected(self.base[self.columns[mine]])
         bends = {number: level.bend for number, level in levels.items()}
         return Posterior(mean=mean, sd=self._residual.sd(running), bends=bends)

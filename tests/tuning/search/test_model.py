@@ -66,6 +66,32 @@ def test_every_third_step_is_a_neighbour_of_the_best() -> None:
     assert sum(kinds[2::3]) > len(kinds) / 6
 
 
+def unsure_at_the_next(doubt: float) -> float:
+    """The standard deviation where the next candidate is taken, far and near ones being free."""
+    candidates = points(("a", "b"), tuple(itertools.product(range(12), range(12))))
+    search = ModelSearch(candidates, Policy(explore_doubt=doubt))
+    for row, (a, b) in enumerate(candidates.rows):
+        if (row * 7) % 5 == 0 and int(a or 0) < 6:
+            search.tell(SearchResult(index=row, seconds=1 + 0.1 * int(a or 0) + 0.02 * int(b or 0)))
+    sd = search.forecast(0).sd
+    return float(sd[search.ask(0)[0].index])
+
+
+def test_the_first_of_three_steps_doubts_the_surface() -> None:
+    """With standard deviations taken for larger, less is known and more is looked at."""
+    candidates = space()
+    search = ModelSearch(candidates, Policy(start=3))
+    kinds = []
+    for _ in range(15):
+        suggestion = search.ask(0)[0]
+        if not math.isnan(suggestion.expected_improvement):
+            kinds.append(suggestion.why.split()[0])
+        search.tell(SearchResult(index=suggestion.index, seconds=seconds(suggestion.index)))
+    assert kinds[0::3] == ["doubted"] * len(kinds[0::3])
+    assert "doubted" not in kinds[1::3] + kinds[2::3]
+    assert unsure_at_the_next(50.0) > unsure_at_the_next(1.0)
+
+
 def test_a_systematic_error_of_the_model_is_learned() -> None:
     """Everything with one value of a parameter is twice as slow as predicted."""
     rows = tuple(itertools.product(range(6), range(6), "ab"))

@@ -89,7 +89,17 @@ def test_a_failed_candidate_is_a_result() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["first", "least", "with_prior", "start", "neighbour_every", "patience", "most"]
+    "name",
+    [
+        "first",
+        "least",
+        "with_prior",
+        "start",
+        "neighbour_every",
+        "explore_every",
+        "patience",
+        "most",
+    ],
 )
 def test_counts_of_a_policy_are_at_least_one(name: str) -> None:
     assert getattr(Policy(**{name: 1}), name) == 1  # type: ignore[arg-type]
@@ -106,6 +116,7 @@ def test_counts_of_a_policy_are_at_least_one(name: str) -> None:
         ({"stop_below": -0.1}, r"stop_below in \[0, 1\)"),
         ({"beyond": 1.1}, r"beyond in \[0, 1\]"),
         ({"beyond": -0.1}, r"beyond in \[0, 1\]"),
+        ({"explore_doubt": 0.9}, "explore_doubt widens standard deviations: at least 1, not 0.9"),
         ({"doubt": 0.9}, "doubt widens standard deviations: at least 1, not 0.9"),
         ({"objectives": ()}, "there is at least one"),
         ({"objectives": ("time", "time")}, "objectives are named once each"),

@@ -160,3 +160,40 @@ def test_a_rough_effect_says_less_of_the_next_value() -> None:
     assert rough[0, 1] < smooth[0, 1]
     with pytest.raises(ValueError, match="share"):
         replace(INPUTS, rough=1.0)
+
+
+# --- one left out -------------------------------------------------------------------------------
+
+
+def test_an_observation_left_out_is_expected_by_the_others() -> None:
+    """The same as a posterior of the others alone, with the noise of the one left out."""
+    fitted, observed = process(), observations([0, 3, 7, 12, 20], foreign=2)
+    fitted.rebuild(observed)
+    mean, sd = fitted.left_out(observed.values)
+    for place in range(2, len(observed)):
+        others = np.delete(np.arange(len(observed)), place)
+        by_hand, spread = direct(observed.pick(others), fitted.shape)
+        row, noise = observed.rows[place], observed.noise[place] + fitted.shape.noise**2
+        assert mean[place] == pytest.approx(by_hand[row], abs=1e-5)
+        assert sd[place] == pytest.approx(np.hypot(spread[row], np.sqrt(noise)), abs=1e-5)
+
+
+def test_without_observations_none_is_left_out() -> None:
+    mean, sd = process().left_out(np.empty(0))
+    assert len(mean) == len(sd) == 0
+
+
+def test_an_observation_added_later_is_in_the_posterior() -> None:
+    """The posterior is computed when it is asked for, with all that was added until then."""
+    observed = observations([0, 3, 7, 12])
+    late, early = process(), process()
+    late.rebuild(observed.pick(slice(2)))
+    early.rebuild(observed.pick(slice(2)))
+    for count in (3, 4):
+        assert late.append(observed.pick(slice(count)))
+        assert early.append(observed.pick(slice(count)))
+        early.mean(observed.values[:count])
+    assert late.mean(observed.values) == pytest.approx(early.mean(observed.values))
+    assert late.sd(np.empty(0, dtype=np.intp)) == pytest.approx(
+        early.sd(np.empty(0, dtype=np.intp))
+    )

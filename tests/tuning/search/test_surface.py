@@ -175,6 +175,33 @@ def test_a_model_that_is_wrong_about_one_value_is_corrected_there() -> None:
     assert np.abs(off[12:]).max() < 0.2
 
 
+# --- what is expected of an observation left out -----------------------------------------------
+
+
+def test_right_predictions_make_the_observations_likelier_than_wrong_ones() -> None:
+    wrong = np.random.default_rng(2).permutation(TRUTH)
+    right, misled = (
+        learned(surface(predicted), TRUTH, range(0, COUNT, 2)) for predicted in (TRUTH, wrong)
+    )
+    assert len(right.left_out_densities()) == COUNT // 2
+    assert right.left_out_densities().sum() > misled.left_out_densities().sum() + 3
+
+
+def test_a_slow_time_counts_as_slower_than_the_median_only() -> None:
+    """Its density is a probability, at most 1, however precisely the others foretell it."""
+    made = learned(surface(TRUTH), TRUTH, range(0, COUNT, 2))
+    densities, seen = made.left_out_densities(), TRUTH[::2]
+    slow = seen > np.median(seen)
+    assert np.all(densities[slow] <= 0)
+    assert np.all(densities[~slow] > 0)
+
+
+def test_times_of_another_machine_are_not_scored() -> None:
+    made = learned(surface(), TRUTH, range(0, COUNT, 2))
+    made.learn(Observation(row=1, value=1.0, noise=1e-6, foreign=True))
+    assert len(made.left_out_densities()) == COUNT // 2
+
+
 # --- several problems, other machines -----------------------------------------------------------
 
 

@@ -20,17 +20,17 @@ from autotune.tuning.base import Proposal, Search
 from autotune.tuning.search.base import SearchForecast
 from autotune.workloads.base import CandidateSource
 
-_EVERY = 8
+_EVERY = 4
 """Proposals for which a pool serves."""
 _CENTRES = 3
 """So many of the fastest have their neighbours in the pool."""
-_NEAR = 150
+_NEAR = 300
 """Neighbours of each at most."""
-_FARTHER = 150
+_FARTHER = 300
 """Candidates at most that are neighbours of neighbours."""
-_CARRIED = 250
+_CARRIED = 400
 """Candidates of the old pool that were expected to be the fastest."""
-_FRESH = 250
+_FRESH = 400
 """Candidates drawn from all."""
 _BETTER = 0.99
 """A candidate is better if it takes at most this share of the time of the best before it."""

@@ -47,6 +47,8 @@ class _Progress:
     """Rows that come first whatever is predicted."""
     tried: int = 0
     steps: int = 0
+    reported: int = 0
+    """Candidates with a result that this search did not propose; turns go on after them."""
     expected: list[float] = field(default_factory=list)
     """The greatest expected improvement at each step, with doubt."""
     fastest: int = 0
@@ -206,11 +208,12 @@ class ModelSearch:
         progress.steps += 1
         gains, trusting = improvement(1.0), self._time.trusts_predictions
         score, eligible, why = gains, free, "expected improvement"
-        if progress.steps % self.policy.neighbour_every == 0:
+        turn = progress.steps + progress.reported
+        if turn % self.policy.neighbour_every == 0:
             near = free & (self._levels.changes(int(self._columns[incumbent]), rows) == 1)
             if near.any():
                 eligible, why = near, "neighbour of the best so far, expected improvement"
-        elif not trusting and (progress.steps - 1) % self.policy.explore_every == 0:
+        elif not trusting and (turn - 1) % self.policy.explore_every == 0:
             score = improvement(self.policy.explore_doubt)
             why = "doubted surface, expected improvement"
         chosen = self._greatest(score, (best - mean) / sd, eligible)
@@ -253,6 +256,8 @@ class ModelSearch:
             if result.seconds is not None:
                 self._learn(result)
             return
+        if row not in self._tried:
+            self._progress[int(self.points.group[row])].reported += 1
         self._try(row)
         if row in self._running:
             self._running.remove(row)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from typing import Literal
 
@@ -25,6 +25,17 @@ class ParameterDomain:
     kind: DomainKind = "choice"
     when: Condition | None = None
     """Where it is false the parameter has no value (null)."""
+    dense: bool = False
+    """The values stand for all numbers between them: a baseline may be another one."""
+
+    def including(self, value: Value) -> "ParameterDomain":
+        """The domain with a value beside the others, where they stand for all numbers between."""
+        if not self.dense or isinstance(value, bool) or not isinstance(value, int | float):
+            return self
+        numbers = [v for v in self.values if isinstance(v, int | float)]
+        if value in numbers or not numbers[0] < value < numbers[-1]:
+            return self
+        return replace(self, values=tuple(sorted([*numbers, value])))
 
     @property
     def all_values(self) -> tuple[Value, ...]:

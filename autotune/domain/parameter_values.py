@@ -17,6 +17,10 @@ def within(value: Value, domain: tuple[Value, ...]) -> bool:
     return value in domain and any(same(value, other) for other in domain)
 
 
+_SHOWN = 12
+"""Values that an error names."""
+
+
 def wrong_values(
     keys: Keys, values: Iterable[Value], parameters: Mapping[str, tuple[Value, ...]]
 ) -> Iterator[Misfit]:
@@ -31,7 +35,23 @@ def wrong_values(
             allowed = ["null" if v is None else str(v).lower() if isinstance(v, bool) else str(v)
                        for v in domain]  # fmt: skip
             found = f"{name}: {describe(value)} is not one of its values"
-            yield Misfit(keys, found, one_of(allowed), nearest(str(value), allowed))
+            yield Misfit(keys, found, _some(allowed), _nearest(value, domain, allowed))
+
+
+def _some(allowed: list[str]) -> str:
+    """The allowed values in words; of many the first and the last."""
+    if len(allowed) <= _SHOWN:
+        return one_of(allowed)
+    return f"one of {len(allowed)} values, {', '.join(allowed[:3])}, ... {allowed[-1]}"
+
+
+def _nearest(value: Value, domain: tuple[Value, ...], allowed: list[str]) -> str:
+    """The hint at the nearest value: of numbers the nearest number."""
+    numbers = [v for v in domain if isinstance(v, int | float) and not isinstance(v, bool)]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not numbers:
+        return nearest(str(value), allowed)
+    close = min(numbers, key=lambda number: abs(number - value))
+    return f"did you mean {close}?"
 
 
 def values_of_parameters(settings: Iterable[Mapping[str, Value]]) -> dict[str, tuple[Value, ...]]:

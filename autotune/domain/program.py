@@ -271,10 +271,9 @@ class Program:
         for name, domain in self.parameters.items():
             if isinstance(domain, ParameterDomain) and domain.when is not None:
                 text = domain.when.text
-                absent = f"({name} == null)"
-                whole = (
-                    f"({text}) or {absent}" if None in domain.values else f"({text}) != {absent}"
-                )
+                absent = f"{name} == null"
+                either = f"({text}) and not {absent} or not ({text}) and {absent}"
+                whole = f"({text}) or {absent}" if None in domain.values else either
                 yield ProgramConstraint(
                     require=Condition(whole), reason=f"{name} has a value only when {text}"
                 )

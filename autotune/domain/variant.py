@@ -406,10 +406,18 @@ class Variant:
         return named(self.parameters)
 
 
+_LONGEST = 90
+"""Characters of a label; further values are counted."""
+
+
 def named(parameters: Mapping[str, Value]) -> str:
     """The label of a variant with these parameter values."""
-    parts = [_in_words(name, value) for name, value in parameters.items()]
-    return "-".join(filter(None, parts)) or "plain"
+    parts = [part for name, value in parameters.items() if (part := _in_words(name, value))]
+    shown = len(parts)
+    while shown > 3 and len("-".join(parts[:shown])) > _LONGEST:
+        shown -= 1
+    more = f"-and-{len(parts) - shown}-more" if shown < len(parts) else ""
+    return "-".join(parts[:shown]) + more or "plain"
 
 
 @lru_cache(maxsize=4096, typed=True)

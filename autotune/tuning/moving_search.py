@@ -9,7 +9,7 @@ fastest, and some drawn from all legal ones. Everything measured is then told to
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -41,6 +41,9 @@ class PooledSearch(Search, Protocol):
 
     def claim(self, candidate: Candidate) -> None:
         """Note that a candidate is being measured, so that it is not proposed."""
+
+    def follow(self, other: Self) -> None:
+        """Go on where a search over another pool has ended."""
 
     def forecast(self, problem: int) -> SearchForecast:
         """The expected times of the pool's candidates of a problem, in their order."""
@@ -212,7 +215,9 @@ class MovingSearch:
         if new:
             predictions = self._predict(new)
             self._predictions |= {c.identity: p for c, p in zip(new, predictions, strict=True)}
+        before = self._search
         self._search = self._make(pool, [self._predictions[c.identity] for c in pool])
+        self._search.follow(before)
         for state in self._states.values():
             for outcome in state.outcomes.values():
                 self._search.tell(outcome.candidate, outcome.measurement, outcome.sigma)

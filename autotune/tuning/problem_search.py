@@ -47,6 +47,8 @@ class Task:
     """Results of its candidates in other runs."""
     counted: int = 0
     """Candidates that earlier runs of the study measured: they count towards the budget."""
+    candidates: int = 0
+    """How many candidates the problem has, where the ranking holds only some."""
     complete: str = ""
     """Why nothing is searched after the first candidates; empty where something is."""
 
@@ -423,7 +425,7 @@ class ProblemSearch:
         seconds = self.plan.deadline - time.monotonic()
         return Standing(
             problem=self.label,
-            candidates=len(self._entries),
+            candidates=self.task.candidates or len(self._entries),
             step=self.step,
             measured=len(timed),
             failed=sum(group.bad(identity) for identity in group.prepared),

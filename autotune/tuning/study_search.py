@@ -21,6 +21,7 @@ from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.statistics.launch_times import time_of
 from autotune.tuning.base import Proposal
 from autotune.tuning.search.base import Searcher, SearchForecast, SearchResult, Suggestion
+from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.points import Floats, Points, Setting
 from autotune.tuning.search.search_choice import searcher
 
@@ -117,6 +118,11 @@ class StudySearch:
     def claim(self, candidate: Candidate) -> None:
         """Note that a candidate is being measured, so that it is not proposed."""
         self._search.claim(self._rows[candidate.identity])
+
+    def follow(self, other: "StudySearch") -> None:
+        """Go on where a search of the same kind over other candidates has ended."""
+        if isinstance(self._search, ModelSearch) and isinstance(other._search, ModelSearch):
+            self._search.follow(other._search)
 
     def finished(self, problem: int) -> str | None:
         """Why the search of a problem has ended; None while it is worth continuing."""

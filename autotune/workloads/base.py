@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -19,6 +20,8 @@ from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.progress import Progress
 from autotune.units import Bytes
 
+LISTED = 1_000_000
+"""Illegal combinations that are listed, or looked through for reasons, at most."""
 IllegalCombination = tuple[str, AnyProblem, str]
 """Label, problem and reason."""
 
@@ -79,7 +82,7 @@ class Count:
 
     def __str__(self) -> str:
         """``4,553``, ``2.7e+10``, or ``more than 50,000``."""
-        number = f"{self.value:,}" if self.value < 1e9 else f"{float(self.value):.2g}"
+        number = f"{self.value:,}" if self.value < 1e9 else f"{Decimal(self.value):.2g}".lower()
         return number if self.exact else f"more than {number}"
 
 

@@ -72,6 +72,8 @@ def test_a_range_of_numbers_has_a_hundred_and_one_values(tmp_path):
         ("{values: [1, 2], when: blok == 8}", "unknown name 'blok'"),
         ("{values: [1, 2], when: x == 8}", "whether x has a value depends on its own value"),
         ("{values: [1, 2]}", "values is not of the form"),
+        ("{from: 1, to: 9, logg: true}", "unknown key 'logg': did you mean log?"),
+        ("{order: [low, high]}", "unknown key 'order': did you mean ordered?"),
         ("{flags: [funroll]}", "'funroll' is not a flag such as -funroll-loops"),
         ("{flags: [-fa, -fa]}", "-fa is here twice"),
         ("{flags: []}", "is not a list of flags"),
@@ -81,6 +83,24 @@ def test_a_range_of_numbers_has_a_hundred_and_one_values(tmp_path):
 )
 def test_a_wrong_domain_says_what_is_allowed(tmp_path, parameter, words):
     assert words in refused(tmp_path, f"x: {parameter}", run=', "{x}"')
+
+
+def test_the_baseline_may_lie_between_the_values_of_a_range(tmp_path):
+    text = "x: {from: 0.01, to: 10.0, log: true, values: 4}"
+    path = described(tmp_path, text, run=', "{x}"')
+    path.write_text(path.read_text().replace("baseline: {block: 64}", "baseline: {x: 0.5}"))
+    program = read(path)
+    assert program.domains["x"] == (0.01, 0.1, 0.5, 1.0, 10.0)
+    assert program.baseline["x"] == 0.5
+
+
+def test_the_nearest_number_is_named(tmp_path):
+    path = described(tmp_path, "x: {from: 4, to: 400, step: 4}", run=', "{x}"')
+    path.write_text(path.read_text().replace("baseline: {block: 64}", "baseline: {x: 33}"))
+    with pytest.raises(
+        ConfigError, match=r"one of 100 values, 4, 8, 12, ... 400 \(did you mean 32"
+    ):
+        read(path)
 
 
 def test_parameters_that_hang_on_one_another(tmp_path):

@@ -198,3 +198,31 @@ def test_listing_ends_where_there_are_too_many(sample):
     assert found.listed is None
     assert found.count == Count(LISTED, exact=False)
     assert str(found.count) == "more than 50,000"
+
+
+def test_hundreds_of_parameters_are_no_deeper_than_calls_go(sample):
+    names = {f"f{k}": (f"-ffalse-{k}",) for k in range(1100)}
+    found = space(sample, {"opts": FlagSet(flags=names)}, "opts <= 10")
+    assert sum(v is not None for v in found.draw(random.Random(1)).values()) <= 10
+    assert str(found.count).endswith("e+23")
+
+
+def test_more_combinations_than_a_float_holds(sample):
+    names = {f"f{k}": tuple(f"-ffalse-{k}={v}" for v in range(15)) for k in range(300)}
+    found = space(sample, {"opts": FlagSet(flags=names)})
+    assert str(found.count) == "1.7e+361"
+
+
+def test_what_a_constraint_says_nothing_about_is_no_neighbour(sample):
+    """Bounds decide before the division by zero is met."""
+    found = space(sample, {"x": range(1, 300), "y": range(300)}, "x * n / y >= 0 and y > 0")
+    values = found.draw(random.Random(1))
+    assert all(near["y"] > 0 for near in found.neighbours({**values, "y": 1}, random.Random(1)))
+
+
+def test_a_condition_that_is_no_truth_value_is_refused(sample):
+    odd = ParameterDomain(values=(1, 2), when=Condition("y"))
+    made = program(sample, {"y": (1, 2), "x": odd})
+    problem = ProgramProblem(program=made, arguments=dict(made.arguments))
+    with pytest.raises(InputError, match="neither true nor false"):
+        sift(problem, 1)

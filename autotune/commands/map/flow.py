@@ -18,6 +18,7 @@ from autotune.commands.map.map_grid import (
 from autotune.commands.map.map_request import MapRequest
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
+from autotune.commands.tune.moving import require_listed
 from autotune.commands.tune.preflight import check_launchers, conditions_of
 from autotune.commands.tune.provenance import (
     identity_of,
@@ -178,6 +179,7 @@ class _Work:
         started = time.monotonic()
         wide = self.workload.at(widened(self.setup, kind, threads))
         ranked = rank_space(wide, self.progress)
+        require_listed(ranked, "map", "tune searches one size after the other")
         for line in ranked.capacity_notes:
             self.progress(line, 0, 1)
         map_grid = grid(kind, threads, ranked)

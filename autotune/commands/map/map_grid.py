@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from autotune.measuring.host.host_facts import available_memory
 from autotune.tuning.maps import axes
 from autotune.tuning.maps.map_prior import Cells, MapPrior, prior
 from autotune.units import show
+from autotune.workloads.base import LISTED
 
 MOST = 256
 """Contenders that are looked at, those that are nearest to the fastest in any cell."""
@@ -316,7 +318,7 @@ def _twins(
     for (variant, _, _), k in place.items():
         named.setdefault(variant, []).append(k)
     twins: dict[tuple[int, int], int] = {}
-    for label, problem, reason in ranked.enumerated.illegal:
+    for label, problem, reason in ranked.enumerated.illegal.listed:
         variant, _, rest = label.partition("@")
         if not reason.startswith(_TWIN) or variant not in named:
             continue
@@ -344,7 +346,7 @@ def _nothing(ranked: RankedSpace, problem: AnyProblem, threads: int) -> None:
     reasons = sorted(
         {
             why
-            for _, problem_refused, why in ranked.enumerated.illegal
+            for _, problem_refused, why in islice(ranked.enumerated.illegal, LISTED)
             if problem_refused.key == problem.key
         }
     )

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from autotune.commands.rank.candidate_formula import CandidateFormula
@@ -15,7 +16,7 @@ from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value
 from autotune.models.engines.base import CompiledSweep
 from autotune.results.explanation.explained import RankingExplanation
 from autotune.units import Unbounded
-from autotune.workloads.base import EnumeratedSpace, Workload
+from autotune.workloads.base import LISTED, EnumeratedSpace, Workload
 from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choices
 
 
@@ -190,7 +191,7 @@ def variants(workload: Workload, enumerated: EnumeratedSpace, *, illegal: bool) 
         variants=tuple(candidate_row(workload, candidate) for candidate in enumerated.legal),
         illegal=tuple(
             IllegalRow(variant=label, problem=problem.label, reason=reason)
-            for label, problem, reason in enumerated.illegal
+            for label, problem, reason in islice(enumerated.illegal, LISTED)
         )
         if illegal
         else None,

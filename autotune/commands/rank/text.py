@@ -10,10 +10,8 @@ from autotune.domain.results import Part
 from autotune.results.report.number_words import interval, seconds
 from autotune.results.report.text_table import columns
 from autotune.units import counted
-from autotune.workloads.base import EnumeratedSpace
+from autotune.workloads.base import LISTED, Count, EnumeratedSpace
 
-_LISTED = 1_000_000
-"""Illegal combinations that are listed at most."""
 _ROUTES = ("in-core by", "the build")
 """Beginnings of notes on the route of the in-core time and on builds."""
 
@@ -24,12 +22,12 @@ def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
     """
     lines = [candidate.id for candidate in enumerated.legal]
     candidates = counted(len(enumerated.legal), "candidate")
-    lines.append(f"{candidates}, {enumerated.illegal.count:,} illegal")
+    lines.append(f"{candidates}, {Count(enumerated.illegal.count)} illegal")
     for key, source in enumerated.sources.items():
         label = next(c.problem.label for c in enumerated.legal if c.problem.key == key)
         lines.append(f"{label}: drawn at random from {source.count} legal candidates")
-    if illegal and enumerated.illegal.count > _LISTED:
-        lines.append(f"more than {_LISTED:,} illegal ones are not listed")
+    if illegal and enumerated.illegal.count > LISTED:
+        lines.append(f"more than {LISTED:,} illegal ones are not listed")
     elif illegal and enumerated.illegal:
         combinations = [(label, why) for label, _, why in enumerated.illegal]
         lines.append(columns(combinations))

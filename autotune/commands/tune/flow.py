@@ -43,6 +43,9 @@ __all__ = [
 ]
 
 
+_MOVES = "without it, the search moves through all of them"
+
+
 def tune(
     workload: Workload,
     options: StudyOptions,
@@ -69,9 +72,9 @@ def tune(
         for line in (*ranked.capacity_notes, *ranked.baseline_notes):
             progress(line, 0, 1)
         if options.exhaustive:
-            require_listed(ranked, "--exhaustive")
+            require_listed(ranked, "--exhaustive", _MOVES)
         if options.mirror:
-            require_listed(ranked, "--mirror")
+            require_listed(ranked, "--mirror", _MOVES)
         if options.resume:
             ranked = with_proposed(ranked, results.load_study(name).candidates)
         calibrating = ranked.clock.stages["calibrate"]  # of a fresh host: not the user's budget

@@ -92,6 +92,7 @@ def tasks(
         first = unfinished_choices(chosen, finished, safe)
         if not first and finished and not complete:
             first = _comparison_candidates(ranking, finished, safe)
+        source = ranked.enumerated.sources.get(ranking.problem.key)
         problem_tasks.append(
             Task(
                 ranking=ranking,
@@ -100,6 +101,7 @@ def tasks(
                 earlier=tuple(finished),
                 counted=counts.get(ranking.problem.key, 0),
                 complete=complete,
+                candidates=source.count.value if source else 0,
             )
         )
     return problem_tasks

@@ -16,7 +16,7 @@ from autotune.workloads.base import CandidateSource
 AnySearch = StudySearch | MovingSearch
 
 
-def require_listed(ranked: RankedSpace, option: str) -> None:
+def require_listed(ranked: RankedSpace, option: str, hint: str) -> None:
     """Raise InputError where an option needs all candidates, and there are too many to list."""
     for ranking in ranked.rankings:
         source = ranked.enumerated.sources.get(ranking.problem.key)
@@ -26,7 +26,7 @@ def require_listed(ranked: RankedSpace, option: str) -> None:
                     where=option,
                     found=f"{ranking.problem.label} has {source.count} legal candidates",
                     expected="so few that they can be listed",
-                    hint="without it, the search moves through all of them",
+                    hint=hint,
                 )
             )
 

@@ -10,6 +10,9 @@ from autotune.workloads.base import CandidateSource, Count
 
 T = TypeVar("T")
 
+_MOST = 10**18
+"""What a database holds as a whole number."""
+
 
 def problem_space(ranking: Ranking, source: CandidateSource | None) -> ProblemSpace:
     """The summary of the legal candidates of a problem: those ranked, or of a source that has more
@@ -17,6 +20,8 @@ def problem_space(ranking: Ranking, source: CandidateSource | None) -> ProblemSp
     """
     candidates = [entry.candidate for entry in ranking.entries]
     count = Count(len(candidates)) if source is None else source.count
+    if count.value > _MOST:
+        count = Count(_MOST, exact=False)
     return ProblemSpace(
         problem=ranking.problem.key,
         candidates=count.value,

@@ -296,6 +296,11 @@ class ModelSearch:
             if row in self._place:
                 self._free[self._place[row]] = False
 
+    def follow(self, other: "ModelSearch") -> None:
+        """Remember what a search over other candidates of the same problems expected to gain."""
+        for progress, before in zip(self._progress, other._progress, strict=True):
+            progress.expected = [*before.expected]
+
     # --- looking ----------------------------------------------------------------------------
 
     def finished(self, group: int) -> str | None:

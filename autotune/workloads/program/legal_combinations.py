@@ -12,6 +12,7 @@ combinations that can be reached are equally likely (Gibbs sampling, Geman and G
 
 import math
 import random
+import sys
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -72,6 +73,8 @@ class LegalCombinations:
         self._domains = program.domains
         self.given = given
         self._rules = tuple(_Rule.of(rule, program) for rule in program.requirements[:constraints])
+        deep = 8 * len(self._domains) + 1000  # a way down has some calls for each parameter
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), deep))
 
     # --- all of them ----------------------------------------------------------------------
 
@@ -133,10 +136,15 @@ class LegalCombinations:
         chance.shuffle(changes)
         for in_turn in zip_longest(*changes):
             for name, value in filter(None, in_turn):
-                changed = {**values, name: value}
-                near = self.program.activated(changed, self.given, chance.choice)
+                near = self._activated({**values, name: value}, chance)
                 if near != values and self.legal(near):
                     yield near
+
+    def _activated(self, values: Values, chance: random.Random) -> Values:
+        try:
+            return self.program.activated(values, self.given, chance.choice)
+        except ValueError:  # a condition says nothing about them: they are illegal
+            return values
 
     def has(self, values: Mapping[str, Value]) -> bool:
         """Whether values are those of a legal combination."""
@@ -152,19 +160,15 @@ class LegalCombinations:
         return self.violated(values) is None
 
     def violated(self, values: Mapping[str, Value]) -> ProgramConstraint | None:
-        """The first constraint that a combination violates; None if it is legal.
-
-        UndecidedError if a constraint cannot be evaluated.
+        """The first constraint that a combination violates, or that cannot be evaluated for it;
+        None if it is legal.
         """
-        broken = (rule.constraint for rule in self._rules if not rule.holds(values, self))
+        broken = (rule.constraint for rule in self._rules if not rule.fulfilled(values, self))
         return next(broken, None)
 
     def forbids(self, number: int, values: Mapping[str, Value]) -> bool:
-        """Whether a constraint forbids a combination; False where it cannot be evaluated."""
-        try:
-            return not self._rules[number].holds(values, self)
-        except UndecidedError:
-            return False
+        """Whether a constraint forbids a combination, or cannot be evaluated for it."""
+        return not self._rules[number].fulfilled(values, self)
 
     def contradictory(self, constraints: int) -> bool:
         """Whether the first so many constraints leave nothing."""
@@ -204,6 +208,13 @@ class _Rule:
         members = frozenset(flag for name in named & sets.keys() for flag in sets[name])
         bounds = BoundedCondition(constraint.require)
         return cls(constraint, bounds, alone, named & sets.keys(), alone | members)
+
+    def fulfilled(self, values: Mapping[str, Value], space: "LegalCombinations") -> bool:
+        """Whether values are known to fulfil it."""
+        try:
+            return self.holds(values, space)
+        except UndecidedError:
+            return False
 
     def holds(self, values: Mapping[str, Value], space: "LegalCombinations") -> bool:
         """Whether values that have all of its names fulfil it; ValueError if that is not known."""
@@ -383,7 +394,7 @@ class _Part:
         return values
 
     def _legal(self, values: Values) -> bool:
-        return all(rule.holds(values, self._space) for rule in self._rules)
+        return all(rule.fulfilled(values, self._space) for rule in self._rules)
 
 
 class _CountedTree:

@@ -1,9 +1,10 @@
 """The candidates of a program that has more legal combinations than can be listed."""
 
 import random
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 from autotune.workloads.base import Count
@@ -37,9 +38,9 @@ class ProgramSource:
 
     def draw(self, count: int, chance: random.Random) -> list[Candidate]:
         """Legal candidates at random, (nearly) all equally likely; some may be drawn twice."""
-        weights = [way.space.count.value for way in self._ways]
-        ways = chance.choices(self._ways, weights, k=count)
-        return [way.candidate(way.space.draw(chance)) for way in ways]
+        upto = list(accumulate(way.space.count.value for way in self._ways))
+        places = [bisect(upto, chance.randrange(upto[-1])) for _ in range(count)]
+        return [self._ways[k].candidate(self._ways[k].space.draw(chance)) for k in places]
 
     def recalled(
         self, parameters: Mapping[str, Value], build: Build, layout: ExecutionLayout

@@ -176,7 +176,7 @@ class ProgramWorkload:
             skeleton=self.program.name,
             definition=self.program.definition,
             transformations=(),
-            parameters=dict(values),
+            parameters={name: values[name] for name in self.program.domains},
             coordinates=self.program.coordinates(values),
         )
 

@@ -311,7 +311,7 @@ def test_a_domain_is_a_list_or_steps(stated, values):
     assert program_notations.domain(stated) == values
 
 
-FORM = "{from: 8, to: 64, step: 8} or {from: 8, to: 64, times: 2}"
+FORM = "{from: 8, to: 64, step: 8}, {..., times: 2} or {from: 0.1, to: 10.0, log: true}"
 
 
 @pytest.mark.parametrize(
@@ -319,13 +319,13 @@ FORM = "{from: 8, to: 64, step: 8} or {from: 8, to: 64, times: 2}"
     [
         ([], "no values"),
         ([8, 8], "the number 8 is here twice"),
-        ({"from": 8, "to": 64}, f"from, to is not of the form {FORM}"),
+        ({"from": 8}, f"from is not of the form {FORM}"),
         ({}, f"nothing is not of the form {FORM}"),
         (
             {"from": 8, "to": 64, "step": 8, "times": 2},
             f"from, to, step, times is not of the form {FORM}",
         ),
-        ({"from": 8, "to": 64, "by": 8}, f"from, to, by is not of the form {FORM}"),
+        ({"from": 8, "to": 64, "logg": 8}, "unknown key 'logg': did you mean log?"),
         (
             {"from": 8, "to": 6.4, "step": 8},
             "to: the number 6.4 is not a whole number",
@@ -334,7 +334,11 @@ FORM = "{from: 8, to: 64, step: 8} or {from: 8, to: 64, times: 2}"
         ({"from": 8, "to": 9, "step": 0}, f"these values never go from 8 to 9: {FORM}"),
         ({"from": 8, "to": 9, "times": 1}, f"these values never go from 8 to 9: {FORM}"),
         ({"from": 0, "to": 9, "times": 2}, f"these values never go from 0 to 9: {FORM}"),
-        ({"from": 0, "to": 10**9, "step": 1}, "more than 4096 values"),
+        (
+            {"from": 0, "to": 10**9, "step": 1},
+            "more than 4096 values: {from: 1, to: 1000000, log: true, values: 200} takes some of"
+            " them",
+        ),
     ],
 )
 def test_a_domain_is_refused_in_words(stated, message):

@@ -81,6 +81,6 @@ def test_what_is_shown_says_how_many_legal_candidates_there_are(tmp_path: Path) 
     assert document.measured == "4 of 1000000"
 
 
-def test_a_number_that_was_not_counted_is_said_to_be_about_that(tmp_path: Path) -> None:
+def test_a_number_that_was_not_counted_is_said_to_be_the_least(tmp_path: Path) -> None:
     problem = studied(tmp_path, PLACES, 10**9, exact=False)
-    assert words.convergence(problem) == ("4 of about 1000000000 candidates were tried, 0 failed.")
+    assert words.convergence(problem) == ("4 of more than 1e+09 candidates were tried, 0 failed.")

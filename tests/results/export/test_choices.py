@@ -11,6 +11,7 @@ from fabricated import Fate
 
 from autotune.domain.decision_map import Choice as MapChoice
 from autotune.domain.decision_map import Contender, DecisionMap, MapCell, Summary
+from autotune.domain.parameter_domain import ParameterDomain
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program, Template
 from autotune.domain.readings import TimeReading
@@ -137,7 +138,7 @@ def test_families_have_their_own_subjects_and_sizes() -> None:
         digest="",
         run=(Template("./matmul"), Template("{n}"), Template("{kind}"), Template("{tile}")),
         arguments={"n": 512, "kind": 512},
-        parameters={"tile": (8, 16)},
+        parameters={"tile": ParameterDomain(values=(8, 16))},
         baseline={"tile": 8},
         time=TimeReading(wall=True),
         size="n",

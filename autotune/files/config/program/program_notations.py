@@ -15,7 +15,7 @@ from autotune.domain.parameter_domain import (
 )
 from autotune.domain.parameter_values import within
 from autotune.domain.program import Command, ProgramConstraint, Template
-from autotune.errors import describe
+from autotune.errors import describe, nearest, one_of
 from autotune.files.config.notations import (
     NUMBER_OR_TEXT,
     Notation,
@@ -147,7 +147,8 @@ def parameter(stated: object) -> Domain:
         return ParameterDomain(values=_named(rest[kind], kind), kind=kind, when=when)
     if set(rest) == {"values"} and when is not None:
         return ParameterDomain(values=domain(rest["values"]), when=when)
-    return ParameterDomain(values=_range(rest), when=when)
+    dense = "step" not in rest and "times" not in rest
+    return ParameterDomain(values=_range(rest), when=when, dense=dense)
 
 
 def _only(stated: Mapping[str, object], key: str) -> None:
@@ -203,6 +204,10 @@ def _spellings(item: object) -> tuple[str, ...]:
 
 
 _FORMS = "{from: 8, to: 64, step: 8}, {..., times: 2} or {from: 0.1, to: 10.0, log: true}"
+_KEYS = (
+    *("from", "to", "step", "times", "values", "log"),
+    *("when", "ordered", "permutation", "flags"),
+)
 _USUAL = 101
 """Values of a range that has neither step nor factor."""
 
@@ -211,7 +216,10 @@ def _range(stated: Mapping[str, object]) -> tuple[Value, ...]:
     """The values of a range: whole numbers by step or factor, or numbers evenly spaced, on a
     logarithmic scale if wanted; whole numbers where both ends are.
     """
-    if not {"from", "to"} <= set(stated) <= {"from", "to", "step", "times", "values", "log"}:
+    for key in stated:
+        if key not in _KEYS:
+            raise ValueError(f"unknown key {key!r}: {nearest(key, _KEYS) or one_of(_KEYS)}")
+    if not {"from", "to"} <= set(stated) <= set(_KEYS[:6]):
         raise ValueError(f"{', '.join(stated) or 'nothing'} is not of the form {_FORMS}")
     if "step" in stated or "times" in stated:
         return _steps(stated)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.domain.metric import TIME
-from autotune.domain.parameter_domain import activated, flattened
+from autotune.domain.parameter_domain import ParameterDomain, activated, flattened
 from autotune.domain.program import Program, digest
 from autotune.errors import nearest
 from autotune.files.config.facts import altered, draft, settle
@@ -59,6 +59,12 @@ def _completed(document: Document, stated: Program, sources: Mapping[str, bytes]
         sources=tuple(sources),
         digest=digest(sources),
         folder=str(paths.absolute(folder / stated.folder)) if stated.folder else "",
+        parameters={
+            name: domain.including(stated.baseline.get(name))
+            if isinstance(domain, ParameterDomain)
+            else domain
+            for name, domain in stated.parameters.items()
+        },
         baseline=_baseline(stated),
         model=None,
         places=document.places_by_text(),

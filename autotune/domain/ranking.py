@@ -38,6 +38,9 @@ class Ranked:
     first has itself. None where the engine does not say what it is unsure of."""
     group: int | None = None
     """Candidates of one group are not told apart from the fastest of it; groups count from 1."""
+    drawn: bool = True
+    """It belongs to all candidates, or was drawn from them at random; else it is here since it is
+    near one that was predicted or measured to be fast, and in no random sample."""
 
     @property
     def undecided(self) -> bool:

@@ -105,7 +105,7 @@ def _bounded(node: ast.expr) -> _Bounded:
             return _negation(_bounded(operand))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             inner = _bounded(operand)
-            return lambda possible: _moved(inner(possible), lambda x: -x, falling=True)
+            return lambda possible: _moved(inner(possible), lambda x: -x)
         case ast.UnaryOp(operand=operand):
             return _bounded(operand)
         case ast.BinOp(left=left, op=op, right=right):
@@ -169,10 +169,8 @@ def _interval(ends: Iterable[float]) -> Possible:
     return Possible(None, min(numbers), max(numbers))
 
 
-def _moved(
-    bounds: Possible, function: Callable[[float], float], *, falling: bool = False
-) -> Possible:
-    """A function that rises (or falls) everywhere, of what is possible."""
+def _moved(bounds: Possible, function: Callable[[float], float]) -> Possible:
+    """A function that rises or falls everywhere, of what is possible."""
     if not _numeric(bounds):
         return ANYTHING
     try:
@@ -181,7 +179,7 @@ def _moved(
         ends = (function(bounds.low), function(bounds.high))
     except (ArithmeticError, ValueError):
         return ANYTHING
-    return _interval(reversed(ends) if falling else ends)
+    return _interval(ends)
 
 
 def float_of(value: Value) -> float:

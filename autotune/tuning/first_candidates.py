@@ -100,7 +100,7 @@ def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) 
         if baseline not in entries:
             raise ValueError(f"the baseline {baseline} is not among the {total} candidates")
         reasons.setdefault(baseline, []).append("the baseline")
-    rest = sorted(entries.keys() - reasons.keys())
+    rest = sorted(i for i in entries.keys() - reasons.keys() if entries[i].drawn)
     generator = random.Random(f"{selection.seed} {ranking.problem.label}")
     for identity in generator.sample(rest, min(selection.random, len(rest))):
         reasons[identity] = [f"drawn at random from the other {len(rest)}"]

@@ -125,7 +125,7 @@ def draw(ranking: Ranking, done: Collection[str], seed: int = 0) -> list[Chosen]
     The order depends only on the seed and the set of candidates. So a prefix of it is a random
     draw, and an interrupted draw can be continued.
     """
-    entries = {entry.candidate.identity: entry for entry in ranking.entries}
+    entries = {entry.candidate.identity: entry for entry in ranking.entries if entry.drawn}
     order = sorted(entries)
     random.Random(f"{seed} {ranking.problem.label} evaluate").shuffle(order)
     why = f"{RANDOM} from {len(order)}, to score models on"

@@ -2,15 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import TerminalProgress, document
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLE = (
     "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autotune.commands.rank.host_machine import resolve_machine, uncalibrated_machine
@@ -106,7 +106,7 @@ def rank_space(
                 raise
             legal = enumerated.legal
             predictions = [_no_prediction(name, error)] * len(legal)
-        rankings += rank(legal, predictions)
+        rankings += _marked(rank(legal, predictions), enumerated)
     clock.timed("predict", started)
     return RankedSpace(
         workload=workload,
@@ -115,6 +115,20 @@ def rank_space(
         rankings=tuple(rankings),
         clock=clock,
     )
+
+
+def _marked(rankings: Sequence[Ranking], enumerated: EnumeratedSpace) -> list[Ranking]:
+    """The rankings, in which candidates that were not drawn say so."""
+    if not enumerated.sources:
+        return list(rankings)
+    drawn = {candidate.identity for candidate in enumerated.legal}
+    return [
+        replace(
+            ranking,
+            entries=tuple(replace(e, drawn=e.candidate.identity in drawn) for e in ranking.entries),
+        )
+        for ranking in rankings
+    ]
 
 
 def _no_prediction(engine: str, error: InputError) -> Prediction:

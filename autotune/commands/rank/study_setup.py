@@ -10,9 +10,10 @@ from autotune.toolchain.scratch_folder import temporary_folder
 
 
 def setup_of_study(record: StudyRecord, place: Path | None) -> Setup:
-    """The setup of a study, from its config file or else from the text in the store.
+    """The setup of a study, from its config file or else from the text in the store; from the file
+    of its name in the working folder where that text names files beside itself.
 
-    InputError where that text names files that are not there without the config.
+    InputError where these are not there without the config.
     """
     if place is not None:
         return config.load(place)
@@ -22,6 +23,9 @@ def setup_of_study(record: StudyRecord, place: Path | None) -> Setup:
         try:
             return config.load(path)
         except ConfigError as error:
+            beside = Path(f"{record.config}.yaml")
+            if beside.is_file():
+                return config.load(beside)
             raise InputError(
                 Fault(
                     where=f"study {record.name}",

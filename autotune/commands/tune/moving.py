@@ -62,7 +62,7 @@ def with_proposed(ranked: RankedSpace, proposed: Sequence[CandidateRecord]) -> R
     if not recalled:
         return ranked
     entries = [
-        Ranked(None, candidate, prediction)
+        Ranked(None, candidate, prediction, drawn=False)
         for candidate, prediction in zip(recalled, _predict(ranked, recalled), strict=True)
     ]
     rankings = tuple(

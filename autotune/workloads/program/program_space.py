@@ -71,7 +71,7 @@ def sift(problem: ProgramProblem, threads: int) -> ParameterCombinations:
 
 def _drawn(space: LegalCombinations, problem: ProgramProblem) -> list[Mapping[str, Value]]:
     """Some legal combinations, the baseline among them if it is legal."""
-    chance = random.Random(problem.label)
+    chance = random.Random(problem.program.name)  # problems of a study share what they can
     drawn = [space.draw(chance) for _ in range(DRAWN)]
     baseline = problem.program.baseline
     together = [*([dict(baseline)] if space.legal(baseline) else []), *drawn]

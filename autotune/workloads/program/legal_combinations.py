@@ -167,8 +167,11 @@ class LegalCombinations:
         return next(broken, None)
 
     def forbids(self, number: int, values: Mapping[str, Value]) -> bool:
-        """Whether a constraint forbids a combination, or cannot be evaluated for it."""
-        return not self._rules[number].fulfilled(values, self)
+        """Whether a constraint forbids a combination; False where it cannot be evaluated."""
+        try:
+            return not self._rules[number].holds(values, self)
+        except UndecidedError:
+            return False
 
     def contradictory(self, constraints: int) -> bool:
         """Whether the first so many constraints leave nothing."""

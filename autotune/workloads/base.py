@@ -20,7 +20,7 @@ from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.progress import Progress
 from autotune.units import Bytes
 
-LISTED = 1_000_000
+MOST_ILLEGAL = 1_000_000
 """Illegal combinations that are listed, or looked through for reasons, at most."""
 IllegalCombination = tuple[str, AnyProblem, str]
 """Label, problem and reason."""
@@ -94,8 +94,8 @@ class CandidateSource(Protocol):
         """How many there are."""
 
     def draw(self, count: int, chance: random.Random) -> list[Candidate]:
-        """So many legal candidates at random, (nearly) all equally likely; some may be drawn
-        twice.
+        """At most so many legal candidates at random, (nearly) all equally likely; some may be
+        drawn twice.
         """
 
     def recalled(

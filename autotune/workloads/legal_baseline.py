@@ -5,7 +5,7 @@ from itertools import islice
 
 from autotune.domain.machine import Machine
 from autotune.domain.variant import Build, Candidate
-from autotune.workloads.base import LISTED, EnumeratedSpace, Workload
+from autotune.workloads.base import MOST_ILLEGAL, EnumeratedSpace, Workload
 
 
 def legal_baseline(
@@ -36,7 +36,7 @@ def illegal_baseline_note(
         return None
     reasons = (
         why
-        for label, problem, why in islice(enumerated.illegal, LISTED)
+        for label, problem, why in islice(enumerated.illegal, MOST_ILLEGAL)
         if label == safe.label and problem.key == safe.problem.key
     )
     return (

@@ -14,10 +14,16 @@ from program_samples import read, written
 from autotune.domain.parameter_domain import FlagSet, ParameterDomain
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import ProgramConstraint, Template
+from autotune.domain.variant import Candidate, Variant
 from autotune.errors import InputError
 from autotune.language.constraint import Condition
 from autotune.workloads.base import Count
-from autotune.workloads.program.legal_combinations import LISTED, LegalCombinations
+from autotune.workloads.program.legal_combinations import (
+    LISTED,
+    LegalCombinations,
+    UndecidedError,
+)
+from autotune.workloads.program.program_source import BuiltWay, ProgramSource
 from autotune.workloads.program.program_space import sift
 
 
@@ -226,3 +232,30 @@ def test_a_condition_that_is_no_truth_value_is_refused(sample):
     problem = ProgramProblem(program=made, arguments=dict(made.arguments))
     with pytest.raises(InputError, match="neither true nor false"):
         sift(problem, 1)
+
+
+def test_a_source_gives_none_of_what_a_constraint_says_nothing_about(sample, monkeypatch):
+    """A division by zero so rare that neither a count nor the first draws meet it."""
+    names = {name: range(1, 301) for name in "xyz"}
+    made = program(sample, names, "n / (x * y * z - 64) > 0")
+    problem = ProgramProblem(program=made, arguments=dict(made.arguments))
+
+    def variant(values):
+        return Variant(skeleton="s", definition="", transformations=(), parameters=dict(values))
+
+    found = LegalCombinations(made, {"n": 512})
+    example = Candidate(variant=variant(made.baseline), problem=problem)
+    source = ProgramSource([BuiltWay(example, variant, found)])
+    assert not found.count.exact
+    turns = iter(range(20))
+    usual = LegalCombinations.draw
+
+    def draw(space, chance):
+        if next(turns) % 2:
+            raise UndecidedError({"x": 1, "y": 1, "z": 64}, ValueError("division by zero"))
+        return usual(space, chance)
+
+    monkeypatch.setattr(LegalCombinations, "draw", draw)
+    drawn = source.draw(20, random.Random(1))
+    assert len(drawn) == 10
+    assert all(found.legal(candidate.variant.parameters) for candidate in drawn)

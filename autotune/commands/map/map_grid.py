@@ -19,7 +19,7 @@ from autotune.measuring.host.host_facts import available_memory
 from autotune.tuning.maps import axes
 from autotune.tuning.maps.map_prior import Cells, MapPrior, prior
 from autotune.units import show
-from autotune.workloads.base import LISTED
+from autotune.workloads.base import MOST_ILLEGAL
 
 MOST = 256
 """Contenders that are looked at, those that are nearest to the fastest in any cell."""
@@ -346,7 +346,7 @@ def _nothing(ranked: RankedSpace, problem: AnyProblem, threads: int) -> None:
     reasons = sorted(
         {
             why
-            for _, problem_refused, why in islice(ranked.enumerated.illegal, LISTED)
+            for _, problem_refused, why in islice(ranked.enumerated.illegal, MOST_ILLEGAL)
             if problem_refused.key == problem.key
         }
     )

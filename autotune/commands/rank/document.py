@@ -16,7 +16,7 @@ from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value
 from autotune.models.engines.base import CompiledSweep
 from autotune.results.explanation.explained import RankingExplanation
 from autotune.units import Unbounded
-from autotune.workloads.base import LISTED, EnumeratedSpace, Workload
+from autotune.workloads.base import MOST_ILLEGAL, EnumeratedSpace, Workload
 from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choices
 
 
@@ -191,7 +191,7 @@ def variants(workload: Workload, enumerated: EnumeratedSpace, *, illegal: bool) 
         variants=tuple(candidate_row(workload, candidate) for candidate in enumerated.legal),
         illegal=tuple(
             IllegalRow(variant=label, problem=problem.label, reason=reason)
-            for label, problem, reason in islice(enumerated.illegal, LISTED)
+            for label, problem, reason in islice(enumerated.illegal, MOST_ILLEGAL)
         )
         if illegal
         else None,

@@ -10,8 +10,9 @@ from autotune.domain.results import Part
 from autotune.results.report.number_words import interval, seconds
 from autotune.results.report.text_table import columns
 from autotune.units import counted
-from autotune.workloads.base import LISTED, Count, EnumeratedSpace
+from autotune.workloads.base import MOST_ILLEGAL, Count, EnumeratedSpace
 
+_NOT_COUNTED = "the illegal ones are too many to be counted"
 _ROUTES = ("in-core by", "the build")
 """Beginnings of notes on the route of the in-core time and on builds."""
 
@@ -22,12 +23,14 @@ def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
     """
     lines = [candidate.id for candidate in enumerated.legal]
     candidates = counted(len(enumerated.legal), "candidate")
-    lines.append(f"{candidates}, {Count(enumerated.illegal.count)} illegal")
+    counted_all = all(source.count.exact for source in enumerated.sources.values())
+    left_out = f"{Count(enumerated.illegal.count)} illegal" if counted_all else _NOT_COUNTED
+    lines.append(f"{candidates}, {left_out}")
     for key, source in enumerated.sources.items():
         label = next(c.problem.label for c in enumerated.legal if c.problem.key == key)
         lines.append(f"{label}: drawn at random from {source.count} legal candidates")
-    if illegal and enumerated.illegal.count > LISTED:
-        lines.append(f"more than {LISTED:,} illegal ones are not listed")
+    if illegal and enumerated.illegal.count > MOST_ILLEGAL:
+        lines.append(f"more than {MOST_ILLEGAL:,} illegal ones are not listed")
     elif illegal and enumerated.illegal:
         combinations = [(label, why) for label, _, why in enumerated.illegal]
         lines.append(columns(combinations))
@@ -63,8 +66,10 @@ def rankings(
             f"{ranking.problem.label}: {_how_many(ranking, enumerated)}"
             f" on {machine.name}, time per step predicted by engine {ranking.engine}"
         )
+        source = enumerated.sources.get(ranking.problem.key)
         if illegal := enumerated.illegal.of(ranking.problem):
-            left_out = counted(illegal, "illegal one")
+            exact = source is None or source.count.exact
+            left_out = counted(illegal, "illegal one") if exact else _NOT_COUNTED
             head += f" ({left_out}: autotune variants --illegal)"
         left = len(ranking.entries) - len(entries)
         tail = f"\n... and {left} more (--top 0 shows all)" if left else ""

@@ -75,7 +75,7 @@ def _speeds(result: ReducedStudy) -> Iterator[str]:
     """The comparisons of reduced winner, winner and baseline, in words."""
     reduction, goal = result.reduction, result.problem.problem.goal
     noun = "speed-up" if goal.timed else "improvement"
-    same = "the same program as the baseline"
+    same = "the same program as the baseline, or not compared with it"
     yield f"{noun} over the baseline: {_times(reduction.reduced_speed, same)}"
     yield f"{noun} of the whole winner: {_times(reduction.winner_speed, same)}"
     cost = reduction.reduced_cost

@@ -200,17 +200,17 @@ class _Rule:
     bounds: BoundedCondition
     alone: frozenset[str]
     """Those named one by one."""
-    sets: frozenset[str]
-    """Sets of flags that it names as a whole."""
+    sets: Mapping[str, tuple[str, ...]]
+    """The flags of each set that it names as a whole."""
     names: frozenset[str]
 
     @classmethod
     def of(cls, constraint: ProgramConstraint, program: Program) -> "_Rule":
-        named, sets = frozenset(constraint.require.names), program.flag_sets
+        named = frozenset(constraint.require.names)
         alone = named & program.domains.keys()
-        members = frozenset(flag for name in named & sets.keys() for flag in sets[name])
+        sets = {name: flags for name, flags in program.flag_sets.items() if name in named}
         bounds = BoundedCondition(constraint.require)
-        return cls(constraint, bounds, alone, named & sets.keys(), alone | members)
+        return cls(constraint, bounds, alone, sets, alone.union(*sets.values()))
 
     def fulfilled(self, values: Mapping[str, Value], space: "LegalCombinations") -> bool:
         """Whether values are known to fulfil it."""
@@ -220,11 +220,12 @@ class _Rule:
             return False
 
     def holds(self, values: Mapping[str, Value], space: "LegalCombinations") -> bool:
-        """Whether values that have all of its names fulfil it; ValueError if that is not known."""
+        """Whether values that have all of its names fulfil it; UndecidedError if it has no value
+        for them.
+        """
         sizes = {
             name: sum(values[flag] is not None for flag in flags)
-            for name, flags in space.program.flag_sets.items()
-            if name in self.constraint.require.names
+            for name, flags in self.sets.items()
         }
         try:
             return self.constraint.require.holds({**space.given, **values, **sizes})

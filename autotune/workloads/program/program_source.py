@@ -3,12 +3,17 @@
 import random
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 from autotune.workloads.base import Count
-from autotune.workloads.program.legal_combinations import LegalCombinations
+from autotune.workloads.program.legal_combinations import (
+    LegalCombinations,
+    NothingLegalError,
+    UndecidedError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +42,16 @@ class ProgramSource:
         return sum((way.space.count for way in self._ways), start=Count(0))
 
     def draw(self, count: int, chance: random.Random) -> list[Candidate]:
-        """Legal candidates at random, (nearly) all equally likely; some may be drawn twice."""
+        """At most so many legal candidates at random, (nearly) all equally likely; some may be
+        drawn twice. A way down to values that a constraint says nothing about ends without one.
+        """
         upto = list(accumulate(way.space.count.value for way in self._ways))
-        places = [bisect(upto, chance.randrange(upto[-1])) for _ in range(count)]
-        return [self._ways[k].candidate(self._ways[k].space.draw(chance)) for k in places]
+        drawn: list[Candidate] = []
+        for _ in range(count):
+            way = self._ways[bisect(upto, chance.randrange(upto[-1]))]
+            with suppress(UndecidedError, NothingLegalError):
+                drawn.append(way.candidate(way.space.draw(chance)))
+        return drawn
 
     def recalled(
         self, parameters: Mapping[str, Value], build: Build, layout: ExecutionLayout

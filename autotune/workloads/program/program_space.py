@@ -13,6 +13,7 @@ from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program, ProgramConstraint
 from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError
+from autotune.workloads.base import MOST_ILLEGAL
 from autotune.workloads.program.legal_combinations import (
     LegalCombinations,
     NothingLegalError,
@@ -21,8 +22,6 @@ from autotune.workloads.program.legal_combinations import (
 
 DRAWN = 1000
 """Combinations of a space with more than can be listed that are drawn at the beginning."""
-LARGEST = 1_000_000
-"""Combinations, forbidden ones included, that are looked at one by one to say why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +137,7 @@ def _nothing_left(problem: ProgramProblem, arguments: Mapping[str, Value]) -> Fa
         found=f"the constraints leave nothing of {space.product} combinations with"
         f" {problem.size_name}{threads}: {text!r}, {before}, takes the last",
         expected="at least one combination that fulfils them all",
-        hint="; ".join(_shares(space)) if space.product <= LARGEST else "",
+        hint="; ".join(_shares(space)) if space.product <= MOST_ILLEGAL else "",
     )
 
 

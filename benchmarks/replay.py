@@ -1,9 +1,10 @@
 """How many evaluations until the best of a recorded space: our search against its peers.
 
     python benchmarks/replay.py [FILE or FOLDER ...] [--seeds 100] [--methods model,random]
-                                [--models cold,engine] [--jobs 2] [--kernel-tuner PYTHON]
+                                [--models cold,engine] [--jobs 2] [--peers FOLDER]
                                 [--residual process,pool] [--prior none,sibling,reversed]
                                 [--first-seed 105] [--seed-step 1] [--failing 0,0.3,0.8]
+                                [--noise 0,1] [--slow-seeds 4]
 
 Spaces are recorded files (T4, Kernel Tuner cache, CSV); by default those of benchmarks/recorded.
 Counted are unique evaluations, failures among them, until one is within 5 % and within 1 % of the
@@ -19,19 +20,32 @@ of `autotune tune`, with its first candidates, and a launch gives the recorded t
     order             by those predictions alone
     random            without replacement
     tpe               Optuna's TPE with its defaults over the Cartesian product
-    kt-genetic, kt-greedy-ils, kt-basin-hopping
-                      Kernel Tuner's optimisers with their defaults in simulation mode; they need
-                      a Python that has it:
-                      python -m venv kt && kt/bin/pip install 'kernel_tuner>=1.5,<2'
+    kt-genetic, kt-basin-hopping, kt-greedy-ils, kt-hybrid-vndx, kt-tabu-greywolf, kt-bayes
+                      Kernel Tuner's optimisers with their defaults in simulation mode
+    pyatf             pyATF's default, the AUC bandit, its space built by constraints
+    smac              SMAC3's facade for hyperparameters, drawing legal candidates alone
+    hebo              HEBO over the Cartesian product, illegal ones told with the worst time so far
+
+The last nine are left out unless --peers has a folder of virtual environments:
+
+    for peer in kernel_tuner pyatf smac HEBO; do
+        python -m venv peers/$peer && peers/$peer/bin/pip install $peer
+    done
+
+kt-bayes, smac and hebo are slow, and make runs of the first --slow-seeds seeds alone.
 
 Our search may explain where its model is wrong by a process or by the pool of learned models
 (--residual), and begin with a prior (--prior): the pool of another study of 60 evaluations, of the
 space most like it (sibling), of its own times made wrong (distorted 0.2, distorted 0.4) or turned
 round (reversed) or mixed up (shuffled). Each combination is a method of its own.
 
-With --failing so large a share of the candidates fails, by regions. Beside evaluations is P, the
-score against random search (`replay_performance`), up to the budget. Headlines leave out the spaces
-and seeds on which settings were chosen (`replay_chosen_on.txt`); the default seeds are others.
+With --failing so large a share of the candidates fails, by regions. With --noise 1 each launch
+takes as long as a sample drawn from those that the file holds of a candidate: our search launches
+as in a study, a peer is told the mean of so many samples of each candidate, and what counts is the
+recorded time of the candidate that a method calls the fastest. Beside evaluations is P, the score
+against random search (`replay_performance`), up to the smaller budget. Headlines leave out the
+spaces and seeds on which settings were chosen (`replay_chosen_on.txt`); the default seeds are
+others.
 
 Every run is appended to --results when it is done, and left out when it is there already (those of
 our search only as long as its code is the same), so that an interrupted benchmark goes on where it
@@ -42,6 +56,7 @@ import argparse
 import dataclasses
 import functools
 import hashlib
+import itertools
 import json
 import math
 import multiprocessing
@@ -56,6 +71,8 @@ import replay_methods as methods
 import replay_peers
 import replay_priors as priors
 import replay_score as score
+from replay_noise import noisy
+from replay_peers import PEERS
 
 import autotune.commands.replay
 import autotune.learning
@@ -102,14 +119,18 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--failing", default="0", help="shares of failing candidates, such as 0,0.3,0.8"
     )
+    parser.add_argument(
+        "--noise", default="0", help="0, or launches of each candidate of a peer, such as 0,1,7"
+    )
     parser.add_argument("--methods", default=",".join(methods.METHODS))
     parser.add_argument("--models", default=",".join(methods.MODELS))
     parser.add_argument("--residual", default="process", help="process, pool or both")
     parser.add_argument("--prior", default=priors.NONE, help=", ".join(priors.PRIORS))
     parser.add_argument("--budget", type=int, default=200, help="evaluations of a run")
-    parser.add_argument("--peer-budget", type=int, default=120, help="of Optuna, Kernel Tuner")
+    parser.add_argument("--peer-budget", type=int, default=120, help="of the peers")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
-    parser.add_argument("--kernel-tuner", default=sys.executable, help="the Python that has it")
+    parser.add_argument("--peers", default="peers", help="the folder of their environments")
+    parser.add_argument("--slow-seeds", type=int, default=4, help="seeds of slow peers")
     parser.add_argument("--results", default="replay.jsonl", help="where runs are kept")
     parser.add_argument(
         "--chosen-on",
@@ -132,7 +153,7 @@ def _files(given: Sequence[Path]) -> list[Path]:
 
 
 def _wanted(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """Methods and models, those of Kernel Tuner left out with a word where it is absent."""
+    """Methods and models, peers left out with a word where they are absent."""
     named, models = _listed(arguments.methods), _listed(arguments.models)
     for text, known in (
         (arguments.methods, methods.METHODS),
@@ -143,48 +164,59 @@ def _wanted(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
         for name in _listed(text):
             if name not in known:
                 sys.exit(f"unknown: {name}; expected one of {', '.join(known)}")
-    needed = [name for name in named if name in methods.STRATEGIES]
-    if needed and not replay_peers.present(arguments.kernel_tuner):
-        print(
-            f"left out: {', '.join(needed)} ({arguments.kernel_tuner} has no kernel_tuner);"
-            f" to install it: {replay_peers.INSTALL}",
-            file=sys.stderr,
-        )
-        named = [name for name in named if name not in needed]
-    return named, models
+    folder = Path(arguments.peers)
+    absent = [
+        name for name in named if name in PEERS and not replay_peers.present(folder, PEERS[name])
+    ]
+    if absent:
+        print(f"left out, not in {folder} (--help says how to install them): {', '.join(absent)}")
+    return [name for name in named if name not in absent], models
 
 
 def _tasks(
     paths: Sequence[Path], wanted: tuple[list[str], list[str]], arguments: argparse.Namespace
 ) -> Iterator[methods.Task]:
     """All runs: seed by seed, so that an interrupted benchmark has all cells."""
-    named, models = wanted
     spaces = [(path, read(path)) for path in paths]
-    step = arguments.seed_step
-    first = arguments.first_seed
-    for seed in range(first, first + step * arguments.seeds, step):
-        for path, space in spaces:
-            for method in named:
-                for model in models:
-                    if model == "engine" and math.isnan(space.predicted.min()):
-                        continue
-                    if (method in methods.PEERS and model != score.COLD) or (
-                        method == "order" and model == score.COLD
-                    ):
-                        continue
-                    slow = method in methods.STRATEGIES or method == "tpe"
-                    task = methods.Task(
-                        path=str(path),
-                        space=space.name,
-                        method=method,
-                        model=model,
-                        seed=seed,
-                        budget=arguments.peer_budget if slow else arguments.budget,
-                        python=arguments.kernel_tuner,
-                    )
-                    for share in _listed(arguments.failing):
-                        failing = dataclasses.replace(task, failing=float(share))
-                        yield from _variants(failing, spaces, arguments)
+    for number in range(arguments.seeds):
+        seed = arguments.first_seed + number * arguments.seed_step
+        for (path, space), method, model in itertools.product(spaces, *wanted):
+            slow = method in PEERS and PEERS[method].slow
+            if _sensible(space, method, model) and (not slow or number < arguments.slow_seeds):
+                peer = method in PEERS or method == "tpe"
+                task = methods.Task(
+                    path=str(path),
+                    space=space.name,
+                    method=method,
+                    model=model,
+                    seed=seed,
+                    budget=arguments.peer_budget if peer else arguments.budget,
+                    horizon=min(arguments.budget, arguments.peer_budget),
+                    peers=arguments.peers,
+                )
+                yield from _settings(task, space, spaces, arguments)
+
+
+def _sensible(space: RecordedSpace, method: str, model: str) -> bool:
+    """Whether the space has predictions where they are wanted, and the method uses the model."""
+    if model == "engine" and math.isnan(space.predicted.min()):
+        return False
+    if method == "order":
+        return model != score.COLD
+    return method == score.OURS or model == score.COLD
+
+
+def _settings(
+    task: methods.Task,
+    space: RecordedSpace,
+    spaces: Sequence[tuple[Path, RecordedSpace]],
+    arguments: argparse.Namespace,
+) -> Iterator[methods.Task]:
+    """A task with all shares of failing candidates and kinds of noise, that its file allows."""
+    for share, launches in itertools.product(_listed(arguments.failing), _listed(arguments.noise)):
+        if launches == "0" or noisy(space):
+            setting = dataclasses.replace(task, failing=float(share), noise=int(launches))
+            yield from _variants(setting, spaces, arguments)
 
 
 def _variants(
@@ -211,7 +243,8 @@ def _key(task: methods.Task) -> str:
     plain = task.label == score.OURS
     state = _code(learned=not plain) if task.method == score.OURS else ""
     content = Path(task.path).stat().st_size
-    parts = [task.space, content, task.label, task.setting, task.seed, task.budget, state]
+    parts = [task.space, content, task.label, task.setting, task.seed, task.budget]
+    parts += [task.horizon, state]
     return "|".join(map(str, [*parts, Path(task.sibling).name] if task.sibling else parts))
 
 

@@ -1,103 +1,92 @@
-"""Kernel Tuner's optimisers on a recorded space, in its simulation mode: no GPU is needed.
+"""Kernel Tuner's optimisers (Apache-2.0) on a recorded space, in its simulation mode: no GPU.
 
-Runs as a child process under a Python that has kernel_tuner (Apache-2.0), and imports nothing else:
-
-    python -m venv kt && kt/bin/pip install 'kernel_tuner>=1.5,<2'
-    python benchmarks/replay.py --kernel-tuner kt/bin/python
-
-A request is a line of JSON on standard input: ``cache`` (a Kernel Tuner cache file), ``names``,
-``strategy``, ``budget``, ``seed``. The answer is a line of JSON: the keys of the configurations
-that it evaluated, in order, each once, failures among them. A configuration that was evaluated
-before is free, as is one that the cache does not hold; but a strategy that asks fifty times as
-often as it may evaluate goes in circles, and its run ends there.
+A worker (``replay_worker``) under a Python that has kernel_tuner. It searches the legal candidates
+alone: its space of them is made of the recorded ones.
 """
 
-import contextlib
-import io
+import functools
 import json
 import random
-import sys
-import warnings
+import tempfile
+from pathlib import Path
 
 import numpy as np
+import replay_worker
 from kernel_tuner import interface, util
 from kernel_tuner.runners.simulation import SimulationRunner
 
-_SPACES = {}
-_CACHES = {}
-_ORDER = {}
-_LEFT = [0]
-"""Questions of a run that are left, free ones among them."""
-_ASKS = 50
+_FOLDER = tempfile.TemporaryDirectory()
 _searchspace = interface.Searchspace
 _run = SimulationRunner.run
 
 
-def _recording(self, parameter_space, tuning_options):  # noqa: ANN001, ANN202
-    """As the runner itself, noting what was not evaluated before."""
-    elements = list(parameter_space)
-    _LEFT[0] -= max(len(elements), 1)
-    if _LEFT[0] < 0:
-        raise util.StopCriterionReached("it goes in circles")
-    results = _run(self, elements, tuning_options)
-    for element, result in zip(elements, results, strict=False):
-        key = ",".join(str(value) for value in element)
-        if result is not None and key in tuning_options.cache:
-            _ORDER.setdefault(key)
-    return results
+def run(space, evaluations, technique, seed):  # noqa: ANN001, ANN201
+    """Tune a recorded space by one of Kernel Tuner's strategies with its defaults."""
+    cache = _cache(space)
+    row_of = dict(zip(cache["cache"], space.rows, strict=True))
+    legal = set(map(tuple, _legal(space).list))
+
+    def recording(self, parameter_space, tuning_options):  # noqa: ANN001, ANN202
+        elements = list(parameter_space)
+        for element in elements:
+            places = row_of.get(",".join(str(value) for value in element))
+            evaluations.row(places or ())  # no places are illegal ones
+        return _run(self, elements, tuning_options)
+
+    SimulationRunner.run = recording
+    interface.Searchspace = lambda *_arguments, **_options: _legal(space)
+    util.process_cache = lambda *_arguments, **_options: cache["cache"]
+    random.seed(seed)
+    np.random.seed(seed)
+    interface.tune_kernel(
+        "recorded",
+        "",
+        (1, 1, 1),
+        [],
+        cache["tune_params"],
+        restrictions=[util.FunctionConstraint(lambda *values: values in legal)],
+        cache=str(_path(space)),
+        simulation_mode=True,
+        strategy=technique,
+        strategy_options={"max_fevals": evaluations.budget},
+        quiet=True,
+        lang="C",
+    )
 
 
-def _answer(request):  # noqa: ANN001, ANN202
-    path = request["cache"]
-    if path not in _CACHES:
-        _CACHES[path] = util.read_cache(path, open_cache=False)
-    cache = _CACHES[path]
-    legal = {
-        tuple(row[name] for name in cache["tune_params_keys"]) for row in cache["cache"].values()
+@functools.lru_cache(maxsize=16)
+def _cache(space):  # noqa: ANN001, ANN202
+    """The content of a Kernel Tuner cache of a recorded space, by the order of its rows."""
+    entries = {}
+    for row, cost in zip(space.rows, space.costs, strict=True):
+        values = [listed[place] for listed, place in zip(space.values, row, strict=True)]
+        entry = dict(zip(space.names, values, strict=True))
+        entry["time"] = "RuntimeFailedConfig" if cost is None else cost
+        if cost is None:
+            entry["__error__"] = "RuntimeFailedConfig"
+        entries[",".join(str(value) for value in values)] = entry
+    return {
+        "device_name": "recorded",
+        "kernel_name": "recorded",
+        "problem_size": [1, 1, 1],
+        "tune_params_keys": space.names,
+        "tune_params": dict(zip(space.names, space.values, strict=True)),
+        "objective": "time",
+        "cache": entries,
     }
 
-    def space(*arguments, **options):  # noqa: ANN002, ANN003, ANN202
-        if path not in _SPACES:
-            _SPACES[path] = _searchspace(*arguments, **options)
-        return _SPACES[path]
 
-    def process(*_arguments, **_options):  # noqa: ANN002, ANN003, ANN202
-        return cache["cache"]
-
-    interface.Searchspace = space
-    util.process_cache = process
-    _ORDER.clear()
-    _LEFT[0] = _ASKS * request["budget"]
-    random.seed(request["seed"])
-    np.random.seed(request["seed"])
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        interface.tune_kernel(
-            "recorded",
-            "",
-            (1, 1, 1),
-            [],
-            cache["tune_params"],
-            restrictions=[util.FunctionConstraint(lambda *values: values in legal)],
-            cache=path,
-            simulation_mode=True,
-            strategy=request["strategy"],
-            strategy_options={"max_fevals": request["budget"]},
-            quiet=True,
-            lang="C",
-        )
-    return list(_ORDER)
+@functools.lru_cache(maxsize=16)
+def _legal(space):  # noqa: ANN001, ANN202
+    return _searchspace(None, None, None, from_cache=_cache(space))
 
 
-def main() -> None:
-    SimulationRunner.run = _recording
-    for line in sys.stdin:
-        try:
-            answer = {"order": _answer(json.loads(line))}
-        except Exception as error:  # a peer's failure is a result
-            answer = {"error": f"{type(error).__name__}: {error}", "order": list(_ORDER)}
-        print(json.dumps(answer), flush=True)
+@functools.lru_cache(maxsize=16)
+def _path(space):  # noqa: ANN001, ANN202
+    path = Path(_FOLDER.name) / f"{Path(space.path).stem}.json"
+    path.write_text(json.dumps(_cache(space)), encoding="utf-8")
+    return path
 
 
 if __name__ == "__main__":
-    main()
+    replay_worker.serve(run)

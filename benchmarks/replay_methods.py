@@ -9,28 +9,25 @@ import numpy as np
 import replay_models
 import replay_priors
 from replay_failing import failing
+from replay_noise import drawn, measurer
 from replay_optuna import tpe
-from replay_peers import KernelTuner
-from replay_performance import performance
+from replay_peers import PEERS, Worker
+from replay_performance import expected_curve, performance
 from replay_score import COLD, NEVER, OURS, Run
-from replay_search import evaluated
+from replay_search import Evaluated, UntilNear, evaluated
 
+from autotune.commands.replay.flow import replay_plan
 from autotune.commands.replay.recorded_candidates import RecordedCandidates, candidates_of
-from autotune.domain.setup import Learner
+from autotune.domain.setup import Learner, Measuring
 from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import Floats, RecordedSpace
 from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.points import Points, points
 from autotune.tuning.search.policy import Policy
 
-STRATEGIES = {
-    "kt-genetic": "genetic_algorithm",
-    "kt-greedy-ils": "greedy_ils",
-    "kt-basin-hopping": "basinhopping",
-}
-"""Kernel Tuner's optimisers."""
-PEERS = ("random", "tpe", *STRATEGIES)
-METHODS = (OURS, "order", *PEERS)
+PLAIN = ("random", "tpe")
+"""Peers that run in this process."""
+METHODS = (OURS, "order", *PLAIN, *PEERS)
 """``order``: by prediction, nothing learned. The others without a model."""
 MODELS = (
     COLD, "independent 0.2", "independent 0.4", "systematic 0.2", "systematic 0.4", "engine",
@@ -49,8 +46,10 @@ class Task:
     model: str
     seed: int
     budget: int
-    python: str
-    """The Python that has kernel_tuner."""
+    horizon: int
+    """Evaluations that P is averaged over at most; the same for all methods."""
+    peers: str
+    """The folder of the virtual environments of the peers."""
     residual: Learner = "process"
     """Of our search: what learns where the model is wrong."""
     prior: str = replay_priors.NONE
@@ -58,11 +57,16 @@ class Task:
     """The file of the space that the prior ``sibling`` is of."""
     failing: float = 0.0
     """The share of candidates that fail, by regions; 0: those that the file says."""
+    noise: int = 0
+    """Launches of each evaluation of a peer, with drawn times; 0: the recorded ones."""
 
     @property
     def setting(self) -> str:
         """The model with what differs from the recorded space."""
-        return f"{self.model}, {self.failing:.0%} failing" if self.failing else self.model
+        parts = [self.model]
+        parts += [f"{self.failing:.0%} failing"] if self.failing else []
+        parts += [f"noise {self.noise}"] if self.noise else []
+        return ", ".join(parts)
 
     @property
     def label(self) -> str:
@@ -76,34 +80,45 @@ class Task:
 def perform(task: Task) -> Run:
     """Search the space of a task as it says."""
     space = _space(*_recording(task))
-    stop = NEVER
     given = _given(space, task)
     started = time.process_time()
-    if task.method == OURS:
-        order, stop = _ours(space, given, task)
-    elif task.method == "order":
-        order = [int(row) for row in np.argsort(given.predicted, kind="stable")[: task.budget]]
-    elif task.method == "random":
-        generator = np.random.default_rng(task.seed)
-        order = [int(row) for row in generator.permutation(len(space))[: task.budget]]
-    elif task.method == "tpe":
-        order = tpe(space, task.budget, task.seed)
-    else:
-        strategy = STRATEGIES[task.method]
-        order = _kernel_tuner(task.python).order(space, strategy, task.budget, task.seed)
+    result = _ours(space, given, task) if task.method == OURS else _peer(space, given, task)
+    cpu = time.process_time() - started
+    loss = NEVER if result.best is None else float(space.seconds[result.best]) / space.best - 1
     return Run(
         space=task.space,
         method=task.label,
         model=task.setting,
         seed=task.seed,
         budget=task.budget,
-        to5=_first(space, 0.05, order),
-        to1=_first(space, 0.01, order),
-        stop=stop,
-        cpu=time.process_time() - started,
-        steps=len(order),
-        performance=performance(space, order, task.budget),
+        to5=_first(space, 0.05, result.order),
+        to1=_first(space, 0.01, result.order),
+        stop=result.stop,
+        cpu=cpu,
+        steps=len(result.order),
+        performance=performance(space, result.order, task.horizon),
+        loss=loss,
+        launches=result.launches,
     )
+
+
+def _peer(space: RecordedSpace, given: Points, task: Task) -> Evaluated:
+    """What a peer evaluates; its fastest by the times that it was told is the best to it."""
+    seen = drawn(space, task.seed, task.noise) if task.noise else space
+    if task.method == "order":
+        order = [int(row) for row in np.argsort(given.predicted, kind="stable")[: task.budget]]
+    elif task.method == "random":
+        generator = np.random.default_rng(task.seed)
+        order = [int(row) for row in generator.permutation(len(space))[: task.budget]]
+    elif task.method == "tpe":
+        order = tpe(seen, task.budget, task.seed)
+    else:
+        peer = PEERS[task.method]
+        worker = _worker(task.peers, peer.package)
+        order = worker.order(seen, peer.technique, task.budget, task.seed)
+    able = [row for row in order if space.statuses[row] == "ok"]
+    best = min(able, key=lambda row: seen.seconds[row], default=None)
+    return Evaluated(order=order, best=best, launches=len(order) * max(task.noise, 1))
 
 
 def _given(space: RecordedSpace, task: Task) -> Points:
@@ -130,20 +145,22 @@ def predictions(space: RecordedSpace, task: Task) -> Floats:
     return replay_models.emulated(space, kind, float(size), task.seed)
 
 
-def _ours(space: RecordedSpace, given: Points, task: Task) -> tuple[list[int], float]:
-    """The rows that our search evaluates until one is within 1 %, and when it would have stopped.
+def _ours(space: RecordedSpace, given: Points, task: Task) -> Evaluated:
+    """What our search evaluates until one is within 1 % and P is known, or the budget is used up.
 
-    The budget alone ends a run here, as for the peers.
+    With drawn times to the budget, since it cannot know how near it is; launched as in a study.
     """
-    search = ModelSearch(given, Policy(residual=task.residual), seed=task.seed)
-    return evaluated(
-        _recorded(*_recording(task)),
-        given,
-        search,
-        near=space.within(0.01),
-        budget=task.budget,
-        seed=task.seed,
+    recorded = _recorded(*_recording(task))
+    search = UntilNear(
+        ModelSearch(given, Policy(residual=task.residual), seed=task.seed),
+        near=space.within(0.01) & (task.noise == 0),
+        least=len(expected_curve(space, task.horizon)),
     )
+    if task.noise:
+        plan = replay_plan(task.budget, task.seed, Measuring(samples=1))
+        return evaluated(recorded, given, search, measurer(recorded, task.seed), plan)
+    plan = replay_plan(task.budget, task.seed)
+    return evaluated(recorded, given, search, recorded.measurer(), plan)
 
 
 def _first(space: RecordedSpace, share: float, order: list[int]) -> float:
@@ -169,5 +186,6 @@ def _space(path: str, share: float, seed: int) -> RecordedSpace:
 
 
 @functools.cache
-def _kernel_tuner(python: str) -> KernelTuner:
-    return KernelTuner(python)
+def _worker(folder: str, package: str) -> Worker:
+    peer = next(peer for peer in PEERS.values() if peer.package == package)
+    return Worker(Path(folder), peer)

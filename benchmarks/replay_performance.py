@@ -44,14 +44,24 @@ def performance(space: RecordedSpace, order: Sequence[int], budget: int) -> floa
 
     After the last evaluation its best stays the best.
     """
-    times = np.where(np.isnan(space.seconds), np.nanmedian(space.seconds), space.seconds)
+    times, expected = _times(space), expected_curve(space, budget)
+    reached = np.minimum.accumulate(times[list(order)])[: len(expected)]
+    reached = np.pad(reached, (0, len(expected) - len(reached)), mode="edge")
+    return float(np.mean((expected - reached) / (expected - times.min())))
+
+
+def expected_curve(space: RecordedSpace, budget: int) -> Floats:
+    """The best times that random search is expected to have, up to the end of the comparison."""
+    times = _times(space)
     expected = random_curve(times, min(budget, len(times) - 1))
     middle, best = float(np.median(times)), float(times.min())
     end = 1 + int(np.argmax(np.append(middle - expected, np.inf) >= _WAY * (middle - best)))
-    expected = expected[:end]
-    reached = np.minimum.accumulate(times[list(order)])[: len(expected)]
-    reached = np.pad(reached, (0, len(expected) - len(reached)), mode="edge")
-    return float(np.mean((expected - reached) / (expected - best)))
+    return expected[:end]
+
+
+def _times(space: RecordedSpace) -> Floats:
+    """(n,) the recorded times, the median in place of a failure."""
+    return np.where(np.isnan(space.seconds), np.nanmedian(space.seconds), space.seconds)
 
 
 def _log_choose(total: Floats | int, drawn: int) -> Floats:

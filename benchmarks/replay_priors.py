@@ -14,8 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 import replay_models
-from replay_search import evaluated
+from replay_search import UntilNear, evaluated
 
+from autotune.commands.replay.flow import replay_plan
 from autotune.commands.replay.recorded_candidates import candidates_of
 from autotune.commands.tune.study_prior import expected
 from autotune.domain.tables.table import MeasurementTable
@@ -73,9 +74,9 @@ def _study(space: RecordedSpace, predicted: Floats, seed: int) -> MeasurementTab
     """What a study of the space would have measured."""
     recorded = candidates_of(space)
     points = recorded.points(predicted)
-    search = ModelSearch(points, seed=seed)
-    never = np.zeros(len(space), dtype=bool)
-    order, _ = evaluated(recorded, points, search, near=never, budget=ROWS, seed=seed)
+    search = UntilNear(ModelSearch(points, seed=seed), near=np.zeros(len(space), dtype=bool))
+    plan = replay_plan(ROWS, seed)
+    order = evaluated(recorded, points, search, recorded.measurer(), plan).order
     rows = [row for row in order if space.statuses[row] == "ok"]
     records = [
         Record(

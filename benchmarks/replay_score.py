@@ -40,6 +40,10 @@ class Run:
     """Evaluations that were made."""
     performance: float
     """P, against random search; see ``replay_performance``."""
+    loss: float
+    """Recorded time of the candidate that the search calls the fastest over that of the best, less
+    1; infinite where it has none."""
+    launches: int
 
     def to(self, share: str) -> float:
         return self.to5 if share == "5 %" else self.to1
@@ -288,4 +292,6 @@ def parsed(row: Mapping[str, object]) -> Run:
         cpu=number("cpu"),
         steps=int(number("steps")),
         performance=number("performance"),
+        loss=number("loss"),
+        launches=int(number("launches")),
     )

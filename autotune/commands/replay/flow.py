@@ -14,6 +14,7 @@ from autotune.domain.variant import Candidate
 from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import RecordedSpace
 from autotune.files.recorded.replayed import Replay, Step
+from autotune.measuring.candidates.base import Measurer
 from autotune.progress import Progress
 from autotune.tuning import Bench, Chosen, Task, TuningPlan, tune_problems
 from autotune.tuning.first_candidates import first_candidates
@@ -26,6 +27,21 @@ BUDGET = 200
 """Evaluations where none are stated."""
 _MEASURING = Measuring(rounds=1, samples=1)
 """A recorded time is the same at each launch: one round says all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """What a search of a recorded space evaluated, in order, and what was measured of it."""
+
+    steps: tuple[Step, ...]
+    stopped: str
+    """Why it ended."""
+    measurements: tuple[Measurement, ...]
+
+
+def replay_plan(budget: int, seed: int, measuring: Measuring = _MEASURING) -> TuningPlan:
+    """One candidate at a time, as many as ``budget``."""
+    return TuningPlan(measuring=measuring, seed=seed, evaluations=budget, batch=1)
 
 
 def replay_file(
@@ -45,13 +61,14 @@ def replay(
     recorded = candidates_of(space)
     points = recorded.points(space.predicted)
     search = searcher(points, Searching(sampler=sampler), seed)
-    steps, stopped = run(recorded, points, search, budget=budget, seed=seed, progress=progress)
+    plan = replay_plan(budget, seed)
+    searched = run(recorded, points, search, recorded.measurer(), plan, progress)
     return Replay(
         space=space,
         sampler=sampler,
         seed=seed,
-        steps=tuple(steps),
-        stopped=stopped,
+        steps=searched.steps,
+        stopped=searched.stopped,
         predicted=not np.isnan(space.predicted).all(),
     )
 
@@ -60,33 +77,35 @@ def run(
     recorded: RecordedCandidates,
     points: Points,
     search: Searcher,
-    *,
-    budget: int,
-    seed: int,
+    measurer: Measurer,
+    plan: TuningPlan,
     progress: Progress,
-) -> tuple[list[Step], str]:
-    """Tune a recorded space, one candidate at a time; its evaluations, and why the search ended.
+) -> Searched:
+    """Tune a recorded space.
 
     ``points``: the candidates as ``search`` sees them. First candidates, repeated launches and the
-    exchange with the search work as in a real study.
+    exchange with the search work as in a real study. ``measurer``: gives the recorded times.
     """
     ranking = recorded.ranking(points.predicted)
     prior = np.full(len(points), math.nan) if points.prior is None else points.prior
     prior_of = zip(recorded.identities, prior.tolist(), strict=True)
     first = first_candidates(
         ranking,
-        Selection(seed=seed, baseline=False),
-        budget=budget,
+        Selection(seed=plan.seed, baseline=False),
+        budget=plan.evaluations,
         baseline=None,
         prior={identity: seconds for identity, seconds in prior_of if not math.isnan(seconds)},
     )
-    journal = _Evaluations(recorded, budget, progress)
-    bench = Bench(measurer=recorded.measurer(), journal=journal, progress=_unseen)
-    plan = TuningPlan(measuring=_MEASURING, seed=seed, evaluations=budget, batch=1)
+    journal = _Evaluations(recorded, plan.evaluations or len(points), progress)
+    bench = Bench(measurer=measurer, journal=journal, progress=_unseen)
     task = Task(ranking=ranking, first=tuple(first), baseline="")
     study = StudySearch(recorded.candidates, points, search)
     (ended,) = tune_problems([task], study, bench, plan)
-    return journal.steps, ended.why
+    return Searched(
+        steps=tuple(journal.steps),
+        stopped=ended.why,
+        measurements=tuple(journal.measured.values()),
+    )
 
 
 @dataclass(slots=True)
@@ -97,6 +116,8 @@ class _Evaluations:
     budget: int
     progress: Progress
     steps: list[Step] = field(default_factory=list)
+    measured: dict[str, Measurement] = field(default_factory=dict)
+    """By candidate, its last outcome."""
     _rows: dict[str, int] = field(init=False)
     _best: float | None = None
 
@@ -128,13 +149,18 @@ class _Evaluations:
         return f"best so far {self._best / self.recorded.space.best - 1:.1%} above the recorded one"
 
     def prepared(self, prepared: Prepared) -> None:
-        """Ignored; only choices are listed."""
+        """Ignored; replayed candidates are not built."""
 
     def sample(self, candidate: Candidate, sample: Sample) -> None:
-        """Ignored; only choices are listed."""
+        """Ignored; the outcome holds all samples."""
 
-    def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """Ignored; only choices are listed."""
+    def outcome(
+        self,
+        measurement: Measurement,
+        checksum: tuple[float, float] | None,  # noqa: ARG002 - recorded candidates have none
+    ) -> None:
+        """Keep the measurement, in place of an earlier one of the candidate."""
+        self.measured[measurement.candidate] = measurement
 
 
 def _unseen(stage: str, done: int, total: int, detail: str = "") -> None:

@@ -94,18 +94,25 @@ def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | 
 
     A candidate with less than half of the usual number of rounds cannot become the winner.
     """
+    return comparable_measurements(run.id, [m for m in run.measurements if m.candidate in members])
+
+
+def comparable_measurements(run: str, measurements: Sequence[Measurement]) -> ComparableRun | None:
+    """The comparable times of the candidates of one problem, from what a run measured of them;
+    None if it measured none.
+    """
     measured = {
         m.candidate: timed_rounds
-        for m in run.measurements
-        if m.candidate in members and m.status == "ok" and (timed_rounds := _rounds(m))
+        for m in measurements
+        if m.status == "ok" and (timed_rounds := _rounds(m))
     }
     if not measured:
         return None
-    stages = _stages(run.measurements, measured.keys())
+    stages = _stages(measurements, measured.keys())
     finals = {r for r, stage in stages.items() if stage == "final"}
     final = _enough(_only(measured, finals))
     if len(final) > 1 and len(finals) >= _LEAST_ROUNDS:  # finals that were cut short say less
-        return _with_finals(run.id, measured, final)
+        return _with_finals(run, measured, final)
     compared = measured if stages else _enough(measured)
     level = levels(compared)
     flat = {name: _level(level, rounds) for name, rounds in compared.items()}
@@ -113,7 +120,7 @@ def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | 
     # a rival takes part in every batch of first candidates, the others in one: the median is usual
     usual = float(np.median([len(rounds) for rounds in first.values()])) if first else 1
     return ComparableRun(
-        run=run.id,
+        run=run,
         rounds={name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual},
         level=level,
         times=level.times,

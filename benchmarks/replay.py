@@ -71,6 +71,7 @@ import replay_methods as methods
 import replay_peers
 import replay_priors as priors
 import replay_score as score
+import replay_tables as tables
 from replay_noise import noisy
 from replay_peers import PEERS
 
@@ -105,7 +106,8 @@ def main() -> None:
     done = _done(results)
     runs = [done[states[task]] for task in tasks if states[task] in done]
     chosen_on = score.ChosenOn.read(Path(arguments.chosen_on).read_text(encoding="utf-8"))
-    print("\n".join(score.lines(runs, chosen_on)))
+    blocks = [score.lines(runs, chosen_on), tables.peers(runs), tables.beside(runs)]
+    print("\n\n".join("\n".join(block) for block in [*blocks, tables.named(runs)] if block))
 
 
 def _arguments() -> argparse.Namespace:

@@ -94,6 +94,10 @@ class ChosenOn:
                 seeds[words[0]] = range(int(low), int(high) + 1)
         return cls(seeds)
 
+    def on_other_spaces(self, runs: Iterable[Run]) -> list[Run]:
+        """The runs on spaces of which no seed was looked at."""
+        return [run for run in runs if run.space not in self.seeds]
+
     def without(self, runs: Iterable[Run]) -> list[Run]:
         """The runs on which nothing was chosen."""
         return [run for run in runs if run.seed not in self.seeds.get(run.space, range(0))]
@@ -114,10 +118,10 @@ def clustered(runs: Sequence[Run], value: Callable[[Run], float]) -> tuple[float
 def lines(runs: Sequence[Run], chosen_on: ChosenOn) -> list[str]:
     """Tables of all runs, the goals and whether they are met."""
     out: list[str] = []
-    for model in _ordered({run.model for run in runs}, COLD):
+    for model in ordered({run.model for run in runs}, COLD):
         out += ["", f"{model}: evaluations to 5 % / to 1 %, median [95 % interval] (runs there)"]
         of_model = [run for run in runs if run.model == model]
-        for method in _ordered({run.method for run in of_model}, OURS):
+        for method in ordered({run.method for run in of_model}, OURS):
             out += [f"  {method}"]
             for space in sorted({run.space for run in of_model}):
                 group = _of(of_model, space, method)
@@ -130,6 +134,11 @@ def lines(runs: Sequence[Run], chosen_on: ChosenOn) -> list[str]:
         out += ["", f"{len(held)} runs on which no setting was chosen", *headline(held)]
     else:
         out += ["", "settings were chosen on all of these runs: no headline (--first-seed)"]
+    fresh = chosen_on.on_other_spaces(held)
+    if 0 < len(fresh) < len(held):
+        out += ["", f"{len(fresh)} runs on spaces that no setting was chosen on", *headline(fresh)]
+    elif held and not fresh:
+        out += ["", "settings were chosen on other seeds of all of these spaces"]
     out += ["", *goals(runs, held), "", *ended(runs), "", *ahead(runs), "", *costs(runs)]
     return out
 
@@ -137,13 +146,13 @@ def lines(runs: Sequence[Run], chosen_on: ChosenOn) -> list[str]:
 def headline(runs: Sequence[Run]) -> list[str]:
     """Of every method and model: P, and the shares near the best, averaged over spaces."""
     out = [f"mean over spaces [95 % interval by bootstrap over spaces], {AT} evaluations:"]
-    for model in _ordered({run.model for run in runs}, COLD):
-        for method in _ordered({run.method for run in runs if run.model == model}, OURS):
+    for model in ordered({run.model for run in runs}, COLD):
+        for method in ordered({run.method for run in runs if run.model == model}, OURS):
             group = [run for run in runs if (run.model, run.method) == (model, method)]
-            cells = [f"P {_interval(clustered(group, lambda run: run.performance))}"]
+            cells = [f"P {interval_text(clustered(group, lambda run: run.performance))}"]
             for share in SHARE_GOALS:
                 near = clustered(group, lambda run, share=share: float(run.to(share) <= AT))
-                cells.append(f"within {share} {_interval(near)}")
+                cells.append(f"within {share} {interval_text(near)}")
             spaces = len({run.space for run in group})
             out.append(
                 f"  {model}, {method} ({len(group)} runs, {spaces} spaces): {', '.join(cells)}"
@@ -151,7 +160,8 @@ def headline(runs: Sequence[Run]) -> list[str]:
     return out
 
 
-def _interval(values: tuple[float, float, float]) -> str:
+def interval_text(values: tuple[float, float, float]) -> str:
+    """A value with its interval."""
     middle, low, high = values
     return f"{middle:.3f} [{low:.3f}, {high:.3f}]"
 
@@ -192,7 +202,7 @@ def ended(runs: Sequence[Run]) -> list[str]:
     """
     out = []
     ours = [run for run in runs if run.method == OURS]
-    for model in _ordered({run.model for run in ours}, COLD):
+    for model in ordered({run.model for run in ours}, COLD):
         group = [run for run in ours if run.model == model]
         before = ", ".join(
             f"{sum(run.stop < run.to(share) for run in group)} before they were within {share}"
@@ -226,7 +236,7 @@ def ahead(runs: Sequence[Run]) -> list[str]:
 def costs(runs: Sequence[Run]) -> list[str]:
     """CPU time of a step of each of our methods, by space."""
     out = []
-    for method in _ordered({run.method for run in runs if run.method.startswith(OURS)}, OURS):
+    for method in ordered({run.method for run in runs if run.method.startswith(OURS)}, OURS):
         for space in sorted({run.space for run in runs}):
             group = _of(runs, space, method)
             steps = sum(run.steps for run in group)
@@ -269,7 +279,8 @@ def _met(met: bool) -> str:
     return "met" if met else "NOT MET"
 
 
-def _ordered(names: Iterable[str], first: str) -> list[str]:
+def ordered(names: Iterable[str], first: str) -> list[str]:
+    """Names in alphabetical order, one of them before all others."""
     return sorted(names, key=lambda name: (name != first, name))
 
 

@@ -4,7 +4,7 @@
                                 [--models cold,engine] [--jobs 2] [--peers FOLDER]
                                 [--residual process,pool] [--prior none,sibling,reversed]
                                 [--first-seed 105] [--seed-step 1] [--failing 0,0.3,0.8]
-                                [--noise 0,1] [--slow-seeds 4]
+                                [--noise 0,1] [--slow-seeds 4] [--tables]
 
 Spaces are recorded files (T4, Kernel Tuner cache, CSV); by default those of benchmarks/recorded.
 Counted are unique evaluations, failures among them, until one is within 5 % and within 1 % of the
@@ -49,7 +49,8 @@ others.
 
 Every run is appended to --results when it is done, and left out when it is there already (those of
 our search only as long as its code is the same), so that an interrupted benchmark goes on where it
-was. Bounds are 95 %: Wilson's of shares, bootstrap of medians, bootstrap over spaces in headlines.
+was; --tables shows those that are done. Bounds are 95 %: Wilson's of shares, bootstrap of medians,
+bootstrap over spaces in headlines.
 """
 
 import argparse
@@ -102,7 +103,8 @@ def main() -> None:
     states = {task: _key(task) for task in tasks}
     left = [task for task in tasks if states[task] not in done]
     print(f"{len(tasks)} runs, {len(tasks) - len(left)} of them done before", flush=True)
-    _run({states[task]: task for task in left}, results, arguments.jobs)
+    if not arguments.tables:
+        _run({states[task]: task for task in left}, results, arguments.jobs)
     done = _done(results)
     runs = [done[states[task]] for task in tasks if states[task] in done]
     chosen_on = score.ChosenOn.read(Path(arguments.chosen_on).read_text(encoding="utf-8"))
@@ -133,6 +135,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
     parser.add_argument("--peers", default="peers", help="the folder of their environments")
     parser.add_argument("--slow-seeds", type=int, default=4, help="seeds of slow peers")
+    parser.add_argument("--tables", action="store_true", help="of the runs that are done")
     parser.add_argument("--results", default="replay.jsonl", help="where runs are kept")
     parser.add_argument(
         "--chosen-on",

@@ -42,10 +42,12 @@ def random_curve(times: Floats, evaluations: int) -> Floats:
 def performance(space: RecordedSpace, order: Sequence[int], budget: int) -> float:
     """P of evaluations in their order, averaged up to the end of the comparison or the budget.
 
-    After the last evaluation its best stays the best.
+    After the last evaluation its best stays the best; a search that evaluates nothing at all stays
+    at the median.
     """
     times, expected = _times(space), expected_curve(space, budget)
-    reached = np.minimum.accumulate(times[list(order)])[: len(expected)]
+    evaluated = times[list(order)] if len(order) else np.array([np.median(times)])
+    reached = np.minimum.accumulate(evaluated)[: len(expected)]
     reached = np.pad(reached, (0, len(expected) - len(reached)), mode="edge")
     return float(np.mean((expected - reached) / (expected - times.min())))
 

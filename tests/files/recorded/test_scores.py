@@ -55,6 +55,7 @@ def test_runs_that_would_have_ended_too_early_are_counted(load) -> None:
         score.Run(
             space="a", method="model", model="cold", seed=1, budget=100,
             to5=to5, to1=to1, stop=stop, cpu=0.0, steps=100, performance=0.5,
+            loss=0.1, launches=100,
         )
         for to5, to1, stop in ((3, 9, math.inf), (3, 9, 5), (7, math.inf, 5))
     ]  # fmt: skip
@@ -71,6 +72,7 @@ def test_ours_is_behind_where_its_median_is_not_smaller(load) -> None:
         score.Run(
             space="a", method=method, model="cold", seed=1, budget=100,
             to5=to5, to1=math.inf, stop=math.inf, cpu=0.0, steps=100, performance=0.5,
+            loss=0.1, launches=100,
         )
         for method, to5 in (("model", 9.0), ("random", 30.0))
     ]  # fmt: skip

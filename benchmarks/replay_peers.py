@@ -3,6 +3,7 @@
 The help of ``replay.py`` says how to install them.
 """
 
+import functools
 import json
 import subprocess
 import sys
@@ -54,7 +55,12 @@ def python(folder: Path, peer: Peer) -> Path:
 
 def present(folder: Path, peer: Peer) -> bool:
     """Whether the folder has a Python that can import the peer."""
-    command = [str(python(folder, peer)), "-c", f"import {peer.module}"]
+    return _imports(str(python(folder, peer)), peer.module)
+
+
+@functools.cache
+def _imports(executable: str, module: str) -> bool:
+    command = [executable, "-c", f"import {module}"]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=120)
     except OSError:

@@ -19,11 +19,12 @@ def verdict(ours: Sequence[float], peer: Sequence[float]) -> Verdict:
     """
     if min(len(ours), len(peer)) < 2:
         return "too few runs"
-    if np.ptp(ours) == np.ptp(peer) == 0:
-        low = high = float(np.mean(ours) - np.mean(peer))
-    else:
-        interval = stats.ttest_ind(ours, peer, equal_var=False).confidence_interval(0.95)
-        low, high = float(interval.low), float(interval.high)
+    squares = np.array([np.var(ours, ddof=1) / len(ours), np.var(peer, ddof=1) / len(peer)])
+    difference, half = float(np.mean(ours) - np.mean(peer)), 0.0
+    if squares.sum() > 0:
+        freedom = squares.sum() ** 2 / (squares**2 / [len(ours) - 1, len(peer) - 1]).sum()
+        half = float(stats.t.ppf(0.975, freedom) * np.sqrt(squares.sum()))
+    low, high = difference - half, difference + half
     return "ahead" if low > 0 else "behind" if high < 0 else "within noise"
 
 

@@ -9,11 +9,9 @@ from itertools import accumulate, islice
 
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 from autotune.workloads.base import Count
-from autotune.workloads.program.legal_combinations import (
-    LegalCombinations,
-    NothingLegalError,
-    UndecidedError,
-)
+from autotune.workloads.program.counted_tree import NothingLegalError
+from autotune.workloads.program.legal_combinations import LegalCombinations
+from autotune.workloads.program.partial_combination import UndecidedError
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,11 @@ class ProgramSource:
         """How many there are, over all builds and layouts."""
         return sum((way.space.count for way in self._ways), start=Count(0))
 
+    @property
+    def parameters(self) -> Mapping[str, tuple[Value, ...]]:
+        """All values of each parameter."""
+        return self._ways[0].space.program.domains
+
     def draw(self, count: int, chance: random.Random) -> list[Candidate]:
         """At most so many legal candidates at random, (nearly) all equally likely; some may be
         drawn twice. A way down to values that a constraint says nothing about ends without one.

@@ -11,7 +11,11 @@ from typing import Annotated, ClassVar, Literal
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, ShortForm, Text
 from autotune.domain.metric import TIME, Metric
 from autotune.domain.misfit import Keys, Misfit, refuse, unknown
-from autotune.domain.parameter_conditions import (
+from autotune.domain.parameter_domain import Domain, FlagSet, ParameterDomain, flattened
+from autotune.domain.parameter_values import wrong_values
+from autotune.domain.program_model import ProgramModel
+from autotune.domain.readings import PrintedMetric, Reading, TimeReading
+from autotune.domain.value_conditions import (
     activated,
     conditional,
     dependent,
@@ -19,10 +23,6 @@ from autotune.domain.parameter_conditions import (
     required,
     wrong_comparisons,
 )
-from autotune.domain.parameter_domain import Domain, FlagSet, ParameterDomain, flattened
-from autotune.domain.parameter_values import wrong_values
-from autotune.domain.program_model import ProgramModel
-from autotune.domain.readings import PrintedMetric, Reading, TimeReading
 from autotune.language.constraint import Condition, Value
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")

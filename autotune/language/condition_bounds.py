@@ -84,7 +84,7 @@ _Bounded = Callable[[Mapping[str, Possible]], Possible]
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class SumTerm:
     """A term of a sum, with its sign."""
 
     names: frozenset[str]
@@ -106,7 +106,7 @@ class WholeSum:
 
     text: str
     """What it is called where its bounds are given as a whole."""
-    terms: tuple[Term, ...]
+    terms: tuple[SumTerm, ...]
 
 
 class _Given(ast.expr):
@@ -141,7 +141,7 @@ def _replaced(value: object, text: str, sums: list[WholeSum]) -> object:
     return _Given(whole.text, value)
 
 
-def _terms(node: ast.expr) -> Iterable[Term]:
+def _terms(node: ast.expr) -> Iterable[SumTerm]:
     while isinstance(node, ast.BinOp) and _adds(node):
         yield _term(node.right, 1 if isinstance(node.op, ast.Add) else -1)
         node = node.left
@@ -152,9 +152,9 @@ def _adds(node: ast.AST) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
 
 
-def _term(node: ast.expr, sign: int) -> Term:
+def _term(node: ast.expr, sign: int) -> SumTerm:
     names = frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
-    return Term(names, sign, _bounded(node))
+    return SumTerm(names, sign, _bounded(node))
 
 
 def _truth(bounds: Possible) -> bool | None:

@@ -172,7 +172,7 @@ def test_a_comparison_that_can_never_hold_is_refused_where_it_stands(tmp_path, c
         run=', "{x}", "{y}"',
     )
     assert words in other
-    assert "sample.yaml:14:3: " in other
+    assert "sample.yaml:15:3: " in other
     assert "never true" not in other
 
 

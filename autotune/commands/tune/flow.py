@@ -74,16 +74,7 @@ def tune(
         check_objectives(setup)
         resumed = results.load_study(name) if options.resume else None
         progress(_opening_line(setup, name, resumed, results), 0, 1)
-        ranked = rank_space(workload, progress)
-        for line in (*ranked.capacity_notes, *ranked.baseline_notes):
-            progress(line, 0, 1)
-        if resumed is not None:
-            ranked = with_proposed(ranked, resumed.candidates)
-        if setup.search.warm_start and ranked.enumerated.sources:
-            listed = {candidate.identity for candidate in ranked.enumerated.legal}
-            ranked = with_related(
-                ranked, [record for record, _ in results.other_candidates(listed)]
-            )
+        ranked = _ranked(workload, results, resumed, progress)
         calibrating = ranked.clock.stages["calibrate"]  # of a fresh host: not the user's budget
         before = time.monotonic()
         conditions = conditions_of(ranked, progress)
@@ -112,6 +103,23 @@ def tune(
             progress,
             lambda ranking: baseline(ranked, ranking).identity,
         )
+
+
+def _ranked(
+    workload: Workload, results: Store, resumed: StudyRecord | None, progress: Progress
+) -> RankedSpace:
+    """The ranked candidates; of those that cannot be listed also what a study that is resumed
+    proposed and, with a warm start, what others measured.
+    """
+    ranked = rank_space(workload, progress)
+    for line in (*ranked.capacity_notes, *ranked.baseline_notes):
+        progress(line, 0, 1)
+    if resumed is not None:
+        ranked = with_proposed(ranked, resumed.candidates)
+    if workload.setup.search.warm_start and ranked.enumerated.sources:
+        listed = {candidate.identity for candidate in ranked.enumerated.legal}
+        ranked = with_related(ranked, [record for record, _ in results.other_candidates(listed)])
+    return ranked
 
 
 def _searching(search: Searching, options: StudyOptions) -> Searching:

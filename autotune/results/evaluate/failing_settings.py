@@ -1,5 +1,6 @@
 """Which settings candidates fail with: an option that the compiler refuses, a size that crashes."""
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,8 @@ from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, Probl
 
 _LEAST = 2
 """Failures that a setting has to explain."""
+_ALIKE = 5
+"""Other settings that may explain as many, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,15 +21,17 @@ class FailingSetting:
     value: Value
     count: int
     """Candidates that failed with it."""
-    named: bool
+    named: bool = False
     """The texts of these failures hold the value."""
+    alike: tuple[tuple[str, Value], ...] = ()
+    """Other settings, name and value, that the same number of failures have: it may be these."""
 
 
 def failing_settings(result: ProblemEvaluation) -> tuple[FailingSetting, ...]:
     """The settings that explain failures, the one with most first.
 
     A setting explains the failures of all candidates that have it if none of them succeeded, at
-    least two failed, and their texts name its value or no other setting explains as many.
+    least two failed, and their texts name its value or few other settings explain as many.
     """
     left = list(result.failures)
     worked = {pair for row in result.rows if row.status == "ok" for pair in _pairs(row)}
@@ -36,10 +41,11 @@ def failing_settings(result: ProblemEvaluation) -> tuple[FailingSetting, ...]:
         if not candidates:
             return tuple(sorted(explained, key=lambda s: -s.count))
         first, *others = candidates
-        alike = [s for s in others if (s.named, s.count) == (first.named, first.count)]
-        if alike and not first.named:
+        alike = [s for s in others if not first.named and s.count == first.count]
+        if len(alike) > _ALIKE:
             return tuple(sorted(explained, key=lambda s: -s.count))
-        explained.append(first)
+        pairs = tuple((s.name, s.value) for s in alike)
+        explained.append(dataclasses.replace(first, alike=pairs))
         left = [row for row in left if (first.name, first.value) not in _pairs(row)]
 
 

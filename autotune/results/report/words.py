@@ -314,6 +314,7 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
 
 
 def _fails_with(setting: FailingSetting) -> str:
-    value = str(setting.value)
-    shown = value if value.startswith("-") else f"{setting.name} = {value}"
-    return f"It fails with {shown}: {setting.count} of {setting.count} tried candidates"
+    pairs = [(setting.name, setting.value), *setting.alike]
+    shown = [str(v) if str(v).startswith("-") else f"{name} = {v}" for name, v in pairs]
+    which = f"one of {', '.join(shown)}" if setting.alike else shown[0]
+    return f"It fails with {which}: {setting.count} of {setting.count} tried candidates"

@@ -5,7 +5,7 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
-from autotune.language.condition_bounds import Term
+from autotune.language.condition_bounds import SumTerm
 from autotune.workloads.program.partial_combination import (
     ConstraintRule,
     PartialCombination,
@@ -58,13 +58,13 @@ class _Remembered:
     """Parameters whose values they name."""
     sets: tuple[str, ...]
     """Flag sets of which they name how many are present."""
-    sums: tuple[tuple[str, tuple[Term, ...]], ...]
+    sums: tuple[tuple[str, tuple[SumTerm, ...]], ...]
     """The text of each sum with its terms without open names, of which only the total counts."""
 
     @classmethod
     def at(cls, before: Set[str], rules: Sequence[ConstraintRule]) -> "_Remembered":
         """What counts where the parameters ``before`` have values."""
-        alone, sets, sums = set[str](), set[str](), list[tuple[str, tuple[Term, ...]]]()
+        alone, sets, sums = set[str](), set[str](), list[tuple[str, tuple[SumTerm, ...]]]()
         for rule in rules:
             if rule.names <= before:
                 continue
@@ -84,12 +84,12 @@ class _Remembered:
         return tuple(values), tuple(map(state.present, self.sets)), tuple(totals)
 
 
-def _done(term: Term, rule: ConstraintRule, before: Set[str]) -> bool:
+def _done(term: SumTerm, rule: ConstraintRule, before: Set[str]) -> bool:
     """Whether all parameters of a term have values; no flag set has one before the end."""
     return not term.names & rule.sets.keys() and term.names & rule.alone <= before
 
 
-def _total(state: PartialCombination, terms: Sequence[Term]) -> object:
+def _total(state: PartialCombination, terms: Sequence[SumTerm]) -> object:
     """The sum of terms that are whole numbers; the values of all their parameters if one is not."""
     ends = [state.ends_of(term) for term in terms]
     numbers = [both[0] for both in ends if both is not None and both[0] == both[1]]

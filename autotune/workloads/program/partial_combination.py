@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from autotune.domain.program import Program, ProgramConstraint
 from autotune.domain.variant import Value
-from autotune.language.condition_bounds import BoundedCondition, Possible, Term, among
+from autotune.language.condition_bounds import BoundedCondition, Possible, SumTerm, among
 
 Values = dict[str, Value]
 
@@ -101,11 +101,11 @@ class PartialCombination:
 
     def _long_sums(
         self, rules: Sequence[ConstraintRule]
-    ) -> Mapping[str, Sequence[tuple[str, Term]]]:
+    ) -> Mapping[str, Sequence[tuple[str, SumTerm]]]:
         """The terms of long sums in which each parameter stands, with the texts of the sums, whose
         bounds are noted.
         """
-        sums: dict[str, list[tuple[str, Term]]] = {}
+        sums: dict[str, list[tuple[str, SumTerm]]] = {}
         wholes = {whole.text: whole for rule in rules for whole in rule.bounds.sums}
         for whole in wholes.values():
             bounds = [term.bounds(self._possible) for term in whole.terms]
@@ -161,7 +161,7 @@ class PartialCombination:
         for text, term in self._sums.get(name, ()):
             self._add(text, term, 1)
 
-    def _add(self, text: str, term: Term, times: int) -> None:
+    def _add(self, text: str, term: SumTerm, times: int) -> None:
         """Add a term to a sum (``times`` 1), or take it from there (-1)."""
         whole, bounds = self._possible.get(text), term.bounds(self._possible)
         if whole is not None and bounds is not None:
@@ -181,7 +181,7 @@ class PartialCombination:
         whole = self._possible.get(text)
         return None if whole is None else (whole.low, whole.high)
 
-    def ends_of(self, term: Term) -> tuple[int, int] | None:
+    def ends_of(self, term: SumTerm) -> tuple[int, int] | None:
         """The least and largest value of a term of a sum; None where it may be another number."""
         return term.bounds(self._possible)
 

@@ -35,8 +35,15 @@ def test_of_several_values_the_one_that_the_compiler_names():
     assert settings_of(row("ok", x=None, y=None), *rows) == [("x", "-fx", 3)]
 
 
-def test_nothing_is_said_where_several_values_explain_as_much():
-    assert settings_of(row("ok", a=1, b=1), *[row("crashed", a=2, b=2)] * 2) == []
+def test_where_several_values_explain_as_much_all_are_named_if_they_are_few():
+    rows = [row("ok", a=1, b=1), *[row("crashed", a=2, b=2)] * 2]
+    result = SimpleNamespace(rows=rows, failures=rows[1:])
+    (setting,) = failing.failing_settings(result)
+    assert (setting.name, setting.value, setting.alike) == ("a", 2, (("b", 2),))
+    many = dict.fromkeys("abcdefgh", 2)
+    assert (
+        settings_of(row("ok", **dict.fromkeys("abcdefgh", 1)), *[row("crashed", **many)] * 2) == []
+    )
 
 
 def test_a_single_failure_or_a_value_that_also_worked_explains_nothing():

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.domain.metric import TIME
-from autotune.domain.parameter_conditions import activated
 from autotune.domain.parameter_domain import ParameterDomain, flattened
 from autotune.domain.program import Program, digest
+from autotune.domain.value_conditions import activated
 from autotune.errors import nearest
 from autotune.files.config.facts import altered, draft, settle
 from autotune.files.config.program.program_models import complete_model

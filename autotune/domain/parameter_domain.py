@@ -1,8 +1,8 @@
 """What a parameter of a program can be: one of some values, or flags of a compiler that are set."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
 from typing import Literal
 
@@ -66,6 +66,10 @@ class FlagSet:
 
     flags: Mapping[str, tuple[str, ...]]
     """Spellings by name: ``finline_limit``: ``-finline-limit=100``, ``-finline-limit=1000``."""
+    when: Condition | None = None
+    """Where it is false all of them are absent."""
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+    """By the name of a flag, where this is false the flag is absent."""
 
 
 Domain = ParameterDomain | FlagSet
@@ -96,48 +100,3 @@ def flattened(parameters: Mapping[str, Domain]) -> dict[str, tuple[Value, ...]]:
         else:
             domains[name] = domain.all_values
     return domains
-
-
-def activated(
-    parameters: Mapping[str, Domain],
-    values: Mapping[str, Value],
-    arguments: Mapping[str, Value],
-    choose: Callable[[Sequence[Value]], Value],
-) -> dict[str, Value]:
-    """The values, with none for parameters whose condition is false, and with a chosen one for
-    those whose condition is true and that had none.
-    """
-    made = dict(values)
-    for _ in parameters:  # conditions may hang on one another
-        before = dict(made)
-        for name, domain in parameters.items():
-            if isinstance(domain, FlagSet) or domain.when is None:
-                continue
-            active = domain.when.holds({**arguments, **made})
-            if not active:
-                made[name] = None
-            elif made[name] is None and None not in domain.values:
-                made[name] = choose(domain.values)
-        if made == before:
-            break
-    return made
-
-
-def dependent(parameters: Mapping[str, Domain]) -> str | None:
-    """A parameter whose condition depends on itself, directly or through others; None if none."""
-    names_of = {
-        name: set(domain.when.names)
-        for name, domain in parameters.items()
-        if isinstance(domain, ParameterDomain) and domain.when is not None
-    }
-    for start in names_of:
-        reached: set[str] = set()
-        waiting = list(names_of[start])
-        while waiting:
-            name = waiting.pop()
-            if name not in reached:
-                reached.add(name)
-                waiting += names_of.get(name, ())
-        if start in reached:
-            return start
-    return None

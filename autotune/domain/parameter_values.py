@@ -25,17 +25,22 @@ def wrong_values(
     keys: Keys, values: Iterable[Value], parameters: Mapping[str, tuple[Value, ...]]
 ) -> Iterator[Misfit]:
     """The misfits of values of the parameter that the last key names: it is none of the
-    parameters, or they are not in its domain.
+    parameters, or they are not in its domain (none is compared with an empty one).
     """
     name = str(keys[-1])
     yield from unknown(keys, "parameter", name, parameters, of_key=True)
     domain = parameters.get(name, ())
     for value in values if name in parameters else ():
-        if not within(value, domain):
-            allowed = ["null" if v is None else str(v).lower() if isinstance(v, bool) else str(v)
-                       for v in domain]  # fmt: skip
-            found = f"{name}: {describe(value)} is not one of its values"
-            yield Misfit(keys, found, _some(allowed), _nearest(value, domain, allowed))
+        if domain and not within(value, domain):
+            yield misfit_of(keys, name, value, domain)
+
+
+def misfit_of(keys: Keys, name: str, value: Value, domain: tuple[Value, ...]) -> Misfit:
+    """The misfit of a value that is none of a parameter's, with the nearest of them."""
+    allowed = ["null" if v is None else str(v).lower() if isinstance(v, bool) else str(v)
+               for v in domain]  # fmt: skip
+    found = f"{name}: {describe(value)} is not one of its values"
+    return Misfit(keys, found, _some(allowed), _nearest(value, domain, allowed))
 
 
 def _some(allowed: list[str]) -> str:

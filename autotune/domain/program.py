@@ -11,17 +11,18 @@ from typing import Annotated, ClassVar, Literal
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, ShortForm, Text
 from autotune.domain.metric import TIME, Metric
 from autotune.domain.misfit import Keys, Misfit, refuse, unknown
-from autotune.domain.parameter_domain import (
-    Domain,
-    FlagSet,
-    ParameterDomain,
-    activated,
-    dependent,
-    flattened,
-)
+from autotune.domain.parameter_domain import Domain, FlagSet, ParameterDomain, flattened
 from autotune.domain.parameter_values import wrong_values
 from autotune.domain.program_model import ProgramModel
 from autotune.domain.readings import PrintedMetric, Reading, TimeReading
+from autotune.domain.value_conditions import (
+    activated,
+    conditional,
+    dependent,
+    never_true,
+    required,
+    wrong_comparisons,
+)
 from autotune.language.constraint import Condition, Value
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
@@ -210,7 +211,8 @@ class Program:
     """What varies: a list of values; whole numbers ``{from: 1, to: 64, times: 2}`` or ``step``;
     numbers ``{from: 0.1, to: 10.0, log: true}``; ``{ordered: [low, high]}``; ``{permutation: [i, j,
     k]}``; ``{flags: [-funroll-loops, {-falign-loops=: [16, 32]}]}``. With ``when: condition`` (and
-    ``values`` for a list) a parameter has a value only where the condition is true."""
+    ``values`` for a list) a parameter has a value, and a set has flags, only where the condition is
+    true; ``{flag: -fgcse-las, when: condition}`` in a set is a flag with a condition."""
     constraints: tuple[ProgramConstraint, ...] = ()
     """Which combinations are possible, such as ``bi <= bj``."""
     baseline: Mapping[str, Given] = field(default_factory=dict)
@@ -267,16 +269,10 @@ class Program:
         refuse(self.misfits())
 
     def _conditions(self) -> Iterator[ProgramConstraint]:
-        """The condition of each parameter that has one, as a constraint."""
+        """The conditions of parameters and flags, as constraints."""
         for name, domain in self.parameters.items():
-            if isinstance(domain, ParameterDomain) and domain.when is not None:
-                text = domain.when.text
-                absent = f"{name} == null"
-                either = f"({text}) and not {absent} or not ({text}) and {absent}"
-                whole = f"({text}) or {absent}" if None in domain.values else either
-                yield ProgramConstraint(
-                    require=Condition(whole), reason=f"{name} has a value only when {text}"
-                )
+            for reason, condition in required(name, domain):
+                yield ProgramConstraint(require=condition, reason=reason)
 
     def misfits(self) -> Iterator[Misfit]:
         """Every name that cannot be one or is unknown where it stands, every output that is not
@@ -300,6 +296,9 @@ class Program:
         for i, constraint in enumerate(self.constraints):
             for name in constraint.require.names:
                 yield from unknown(("constraints", i, "require"), "name", name, names)
+            yield from wrong_comparisons(
+                ("constraints", i, "require"), constraint.require, self.parameters
+            )
         for name, value in self.baseline.items():
             yield from wrong_values(("baseline", name), (value,), flattened(self.parameters))
         yield from self._wrong_conditions(names)
@@ -309,15 +308,25 @@ class Program:
         yield from self._wrong_metrics()
 
     def _wrong_conditions(self, names: Sequence[str]) -> Iterator[Misfit]:
-        """Conditions of parameters that name what is unknown, or depend on themselves."""
-        for name, domain in self.parameters.items():
-            when = domain.when if isinstance(domain, ParameterDomain) else None
-            for other in when.names if when else ():
-                yield from unknown(("parameters", name), "name", other, names)
+        """Conditions of parameters and flags that name what is unknown or what a parameter never
+        is, that are never true, or that depend on themselves.
+        """
+        set_of = {flag: name for name, flags in self.flag_sets.items() for flag in flags}
+        for name, when in conditional(self.parameters).items():
+            keys = ("parameters", set_of.get(name, name))
+            for other in when.names:
+                yield from unknown(keys, "name", other, names)
+            yield from wrong_comparisons(keys, when, self.parameters)
         if (circular := dependent(self.parameters)) is not None:
             found = f"whether {circular} has a value depends on its own value"
             expected = "a condition on other parameters that do not depend on it"
-            yield Misfit(("parameters", circular), found, expected)
+            yield Misfit(("parameters", set_of.get(circular, circular)), found, expected)
+            return
+        for name, when in never_true(self.parameters):
+            keys = ("parameters", set_of.get(name, name))
+            made = "be set" if name in set_of or name in self.flag_sets else "have a value"
+            found = f"when: {when.text!r} is never true: {name} would never {made}"
+            yield Misfit(keys, found, "a condition that some values of the parameters fulfil")
 
     def _misnamed(self) -> Iterator[Misfit]:
         sections = {"parameters": self.parameters, "arguments": self.arguments}
@@ -419,6 +428,7 @@ class Program:
         for i, bound in enumerate(self.bounds):
             for name in bound.require.names:
                 yield from unknown(("bounds", i, "require"), "name", name, {*metrics, *varied})
+            yield from wrong_comparisons(("bounds", i, "require"), bound.require, self.parameters)
 
     @property
     def goal(self) -> Metric:

@@ -65,7 +65,13 @@ class BoundedCondition:
     def __init__(self, condition: Condition) -> None:
         self.condition = condition
         self.names = condition.names
-        self._evaluate = _bounded(syntax.parsed(condition.text, "a condition", len(condition.text)))
+        root = ast.Expression(syntax.parsed(condition.text, "a condition", len(condition.text)))
+        self.sums = tuple(_marked(root, condition.text))
+        """Its sums; the bounds of each may be given by its text, as those of a name."""
+        apart = (node.id for node in ast.walk(root) if isinstance(node, ast.Name))
+        self.apart = frozenset(apart)
+        """The names that stand outside of sums."""
+        self._evaluate = _bounded(root.body)
 
     def decided(self, possible: Mapping[str, Possible]) -> bool | None:
         """True or False where it is so for all values that are possible; None where it is open, or
@@ -75,6 +81,80 @@ class BoundedCondition:
 
 
 _Bounded = Callable[[Mapping[str, Possible]], Possible]
+
+
+@dataclass(frozen=True, slots=True)
+class SumTerm:
+    """A term of a sum, with its sign."""
+
+    names: frozenset[str]
+    sign: int
+    bounded: _Bounded
+
+    def bounds(self, possible: Mapping[str, Possible]) -> tuple[int, int] | None:
+        """Its least and largest value where these are whole numbers; None elsewhere."""
+        bounds = self.bounded(possible)
+        low, high = bounds.low, bounds.high
+        if not (_numeric(bounds) and isinstance(low, int) and isinstance(high, int)):
+            return None
+        return (low, high) if self.sign > 0 else (-high, -low)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSum:
+    """A sum or difference in a condition that is no part of another one."""
+
+    text: str
+    """What it is called where its bounds are given as a whole."""
+    terms: tuple[SumTerm, ...]
+
+
+class _Given(ast.expr):
+    """A sum in a tree: what was given under its text, or what its terms can be."""
+
+    def __init__(self, text: str, node: ast.expr) -> None:
+        super().__init__()
+        self.text = text
+        self.node = node
+
+
+def _marked(root: ast.Expression, text: str) -> list[WholeSum]:
+    """The sums of a condition's tree, in which each is replaced by one that can be given."""
+    sums: list[WholeSum] = []
+    waiting: list[ast.AST] = [root]
+    while waiting:
+        node = waiting.pop()
+        for name, value in ast.iter_fields(node):
+            if not isinstance(value, list):
+                setattr(node, name, _replaced(value, text, sums))
+            else:
+                value[:] = [_replaced(part, text, sums) for part in value]
+        waiting += [part for part in ast.iter_child_nodes(node) if not isinstance(part, _Given)]
+    return sums
+
+
+def _replaced(value: object, text: str, sums: list[WholeSum]) -> object:
+    if not (isinstance(value, ast.expr) and _adds(value)):
+        return value
+    whole = WholeSum(syntax.source(text, value), tuple(_terms(value)))
+    sums.append(whole)
+    return _Given(whole.text, value)
+
+
+def _terms(node: ast.expr) -> Iterable[SumTerm]:
+    while isinstance(node, ast.BinOp) and _adds(node):
+        yield _term(node.right, 1 if isinstance(node.op, ast.Add) else -1)
+        node = node.left
+    yield _term(node, 1)
+
+
+def _adds(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
+
+
+def _term(node: ast.expr, sign: int) -> SumTerm:
+    names = frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+    return SumTerm(names, sign, _bounded(node))
 
 
 def _truth(bounds: Possible) -> bool | None:
@@ -108,8 +188,11 @@ def _bounded(node: ast.expr) -> _Bounded:
             return lambda possible: _moved(inner(possible), lambda x: -x)
         case ast.UnaryOp(operand=operand):
             return _bounded(operand)
-        case ast.BinOp(left=left, op=op, right=right):
-            return _arithmetic(_bounded(left), op, _bounded(right))
+        case ast.BinOp():
+            return _arithmetic(node)
+        case _Given(text=text, node=whole):
+            evaluate = _bounded(whole)
+            return lambda possible: possible.get(text) or evaluate(possible)
         case ast.Compare(left=left, ops=ops, comparators=others):
             pairs = zip([left, *others[:-1]], ops, others, strict=True)
             return _logic([_comparison(*pair) for pair in pairs], False)
@@ -189,13 +272,29 @@ def float_of(value: Value) -> float:
     return value
 
 
-def _arithmetic(left: _Bounded, op: ast.operator, right: _Bounded) -> _Bounded:
+def _arithmetic(node: ast.BinOp) -> _Bounded:
+    first, operations = syntax.chain(node)
+    start = _bounded(first)
+    steps = [(_operation(step.op), _bounded(step.right)) for step in operations]
+
+    def bounded(possible: Mapping[str, Possible]) -> Possible:
+        result = start(possible)
+        for combined, right in steps:
+            if not _numeric(result):
+                return ANYTHING
+            result = combined(result, right(possible))
+        return result
+
+    return bounded
+
+
+def _operation(op: ast.operator) -> Callable[[Possible, Possible], Possible]:
+    """What an operation of two numbers can give."""
     operation = syntax.bounded(syntax.ARITHMETIC[type(op)], math.inf)
     by_ends = isinstance(op, ast.Add | ast.Sub | ast.Mult)
     divides = isinstance(op, ast.Div | ast.FloorDiv)
 
-    def bounded(possible: Mapping[str, Possible]) -> Possible:
-        first, second = left(possible), right(possible)
+    def bounded(first: Possible, second: Possible) -> Possible:
         if not (_numeric(first) and _numeric(second)):
             return ANYTHING
         try:

@@ -21,6 +21,10 @@ ARITHMETIC: Mapping[type[ast.operator], str] = {
 """The operators of numbers by their symbols."""
 ORDER: Mapping[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 """The comparisons of numbers by their symbols."""
+SYMBOLS: Mapping[type[ast.cmpop], str] = {
+    **ORDER, ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+"""All comparisons by their symbols."""
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -38,6 +42,8 @@ _OPERATIONS: Mapping[str, Operation] = {
 _BITS = 8192
 """Whole numbers of more bits are not even computed."""
 
+_UNPARSED = 100
+"""Levels of a tree that is shown in an error, at most."""
 _SHOWN = 200
 """Characters of a text that an error repeats."""
 
@@ -56,14 +62,16 @@ def parsed(text: str, noun: str, longest: int) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{_short(text)!r} is not {noun}: {error}") from error
+        raise ValueError(f"{short(text)!r} is not {noun}: {error}") from error
 
 
 def outside(node: ast.AST, why: str) -> ValueError:
     """The error for a part of a tree that the language does not allow, with the part's column."""
     column = getattr(node, "col_offset", 0) + 1
-    shown = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
-    return ValueError(f"{_short(shown)!r} (column {column}): {why}")
+    deep = deeper(node, ast.iter_child_nodes, _UNPARSED)
+    simple = isinstance(node, ast.expr) and not deep
+    shown = ast.unparse(node) if simple else type(node).__name__
+    return ValueError(f"{short(shown)!r} (column {column}): {why}")
 
 
 def deeper(root: Node, children: Callable[[Node], Iterable[Node]], levels: int) -> bool:
@@ -73,6 +81,30 @@ def deeper(root: Node, children: Callable[[Node], Iterable[Node]], levels: int) 
         layer = [child for node in layer for child in children(node)]
         levels -= 1
     return bool(layer)
+
+
+def chain(node: ast.expr) -> tuple[ast.expr, list[ast.BinOp]]:
+    """The first operand of a chain such as ``a + b - c``, and its operations from left to right:
+    nested to the left, the innermost first.
+    """
+    operations: list[ast.BinOp] = []
+    while isinstance(node, ast.BinOp):
+        operations.append(node)
+        node = node.left
+    return node, operations[::-1]
+
+
+def parts(node: ast.AST) -> Iterable[ast.AST]:
+    """The direct parts of a node; of a chain of operations, all of its operands."""
+    if not isinstance(node, ast.BinOp):
+        return ast.iter_child_nodes(node)
+    first, operations = chain(node)
+    return [first, *(operation.right for operation in operations)]
+
+
+def source(text: str, node: ast.AST) -> str:
+    """A part of a text that was parsed, as it is written there."""
+    return ast.get_source_segment(text.strip(), node) or type(node).__name__
 
 
 def bounded(symbol: str, largest: float) -> Operation:
@@ -104,5 +136,6 @@ def _bits(symbol: str, first: float, second: float) -> int:
     return first.bit_length() * abs(second) if abs(first) > 1 else 1
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """A text, cut where it is too long for an error."""
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ..."

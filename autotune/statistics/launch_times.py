@@ -94,11 +94,20 @@ def launch_time(samples: Sequence[Sample]) -> LaunchTime:
     lost = np.log(seconds / times)
     weights = 1 / (SPREAD**2 + errors**2 + (POLLUTION * lost) ** 2)
     return LaunchTime(
-        seconds=float(np.quantile(times, LOW, weights=weights, method="inverted_cdf")),
-        lost=float(np.average(lost, weights=weights)),
-        error=(error := float(np.average(errors, weights=weights))),
+        seconds=_low(times, weights),
+        lost=float((lost * weights).sum() / weights.sum()),
+        error=(error := float((errors * weights).sum() / weights.sum())),
         bias=error,
     )
+
+
+def _low(times: Floats, weights: Floats) -> float:
+    """The weighted lower quartile, one of the times: ``np.quantile`` with the method inverted_cdf,
+    which takes ten times as long for few values.
+    """
+    order = np.argsort(times, kind="stable")
+    shares = weights[order].cumsum()
+    return float(times[order[np.searchsorted(shares / shares[-1], LOW)]])
 
 
 def _parts_of_runs(samples: Sequence[Sample]) -> LaunchTime:

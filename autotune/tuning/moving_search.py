@@ -2,8 +2,9 @@
 
 The search of a study (``study_search.py``) looks at a pool of candidates. After some proposals, and
 whenever a better candidate was found, the pool is made anew: what was measured, candidates that
-differ from the best few in one or two parameters, those of the old pool that were expected to be
-fastest, and some drawn from all legal ones. Everything measured is then told to the search again.
+differ from the best few (and, with predictions, from those expected to be the best) in one or two
+parameters, those of the old pool that were expected to be fastest, and some drawn from all legal
+ones. Everything measured is then told to the search again.
 """
 
 import random
@@ -60,13 +61,14 @@ class _Outcome:
     candidate: Candidate
     measurement: Measurement | None
     sigma: float
+    seconds: float | None
+    """The time; None for a candidate that has none."""
 
-    @property
-    def seconds(self) -> float | None:
-        """The time; None for a candidate that has none."""
-        if self.measurement is None or self.measurement.status != "ok":
-            return None
-        return time_of(self.measurement.samples)
+
+def _seconds(measurement: Measurement | None) -> float | None:
+    if measurement is None or measurement.status != "ok":
+        return None
+    return time_of(measurement.samples)
 
 
 @dataclass(slots=True)
@@ -108,14 +110,17 @@ class MovingSearch:
         *,
         sources: Mapping[str, CandidateSource],
         predict: Predict,
+        hinted: Callable[[], Iterable[Candidate]] = tuple,
         seed: int = 1,
     ) -> None:
         """``candidates``: those to begin with, of all problems; ``sources``: where others come
         from, by key of a problem that has more. ``make`` makes the search over a pool, ``predict``
-        predicts candidates that enter it.
+        predicts candidates that enter it. ``hinted``: candidates of which something is known from
+        elsewhere, which are in every pool.
         """
         self._make = make
         self._predict = predict
+        self._hinted = hinted
         self._chance = random.Random(seed)
         self._states: dict[str, _PoolState] = {}
         for candidate in candidates:
@@ -148,7 +153,7 @@ class MovingSearch:
     def tell(self, candidate: Candidate, measurement: Measurement | None, sigma: float) -> None:
         """Report the result of a candidate, proposed or not; None: it was not measured."""
         state = self._states[candidate.problem.key]
-        outcome = _Outcome(candidate, measurement, sigma)
+        outcome = _Outcome(candidate, measurement, sigma, _seconds(measurement))
         identity = candidate.identity
         state.running.pop(identity, None)
         state.outcomes[identity] = outcome
@@ -181,9 +186,12 @@ class MovingSearch:
         kept = [
             *(outcome.candidate for outcome in state.outcomes.values()),
             *state.running.values(),
+            *(other for other in self._hinted() if other.problem.key == state.pool[0].problem.key),
         ]
         carried = self._expected_fastest(problem, state)
-        centres = state.fastest() or carried[:_CENTRES]
+        expected = carried[:_CENTRES] if self._predicted(state) else []
+        fastest = state.fastest()
+        centres = list(_distinct([*fastest, *expected])) or carried[:_CENTRES]
         near = [
             other
             for centre in centres
@@ -197,6 +205,12 @@ class MovingSearch:
         state.pool = list(_distinct([*kept, *near, *farther, *carried, *fresh]))
         state.proposals, state.moved = 0, True
         self._renew()
+
+    def _predicted(self, state: _PoolState) -> bool:
+        """Whether a model predicts candidates of the pool, so that those expected to be fast have
+        neighbours worth a look before they are measured.
+        """
+        return any(self._predictions[c.identity].seconds is not None for c in state.pool)
 
     def _expected_fastest(self, problem: int, state: _PoolState) -> list[Candidate]:
         """Candidates of the pool, those expected to be fastest first."""

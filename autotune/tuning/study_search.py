@@ -77,6 +77,8 @@ class StudySearch:
         self._search = search
         self._objectives = tuple(objectives)
         self._rows = {c.identity: row for row, c in enumerate(candidates)}
+        self._times: dict[str, tuple[Measurement, float]] = {}
+        """By identity the measurement that was reported last, and its time."""
 
     @property
     def fault(self) -> str:
@@ -121,6 +123,7 @@ class StudySearch:
 
     def follow(self, other: "StudySearch") -> None:
         """Go on where a search of the same kind over other candidates has ended."""
+        self._times = other._times
         if isinstance(self._search, ModelSearch) and isinstance(other._search, ModelSearch):
             self._search.follow(other._search)
 
@@ -141,12 +144,22 @@ class StudySearch:
             return SearchResult(index=row, seconds=None)
         return SearchResult(
             index=row,
-            seconds=time_of(measurement.samples),
+            seconds=self._time(measurement),
             sigma=sigma,
             objectives=objectives(
                 measurement, self._objectives[1:], self.candidates[row].problem.facts()
             ),
         )
+
+    def _time(self, measurement: Measurement) -> float:
+        """The time of a measurement, computed once though pools that move are told it often."""
+        before = self._times.get(measurement.candidate)
+        if before is None or before[0] is not measurement:
+            before = self._times[measurement.candidate] = (
+                measurement,
+                time_of(measurement.samples),
+            )
+        return before[1]
 
 
 class MirrorFile(NamedTuple):

@@ -93,6 +93,10 @@ class CandidateSource(Protocol):
     def count(self) -> Count:
         """How many there are."""
 
+    @property
+    def parameters(self) -> Mapping[str, tuple[Value, ...]]:
+        """All values of each parameter."""
+
     def draw(self, count: int, chance: random.Random) -> list[Candidate]:
         """At most so many legal candidates at random, (nearly) all equally likely; some may be
         drawn twice.

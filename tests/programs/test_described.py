@@ -72,7 +72,7 @@ def test_constraints_that_leave_nothing_say_which(tmp_path: Path):
     found = wrong(tmp_path, old, new)
     assert "tiny.yaml:12" in found
     assert "leave nothing of 4 combinations with n = 500" in found
-    assert "'block * 2 < 8', with those before it, takes the last" in found
+    assert "'block > 2' and 'block * 2 < 8' contradict one another" in found
     assert "'block > 2' leaves out 2; 'block * 2 < 8' leaves out 2" in found
 
 

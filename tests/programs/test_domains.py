@@ -1,5 +1,7 @@
 """What a parameter of a program can be, in YAML, in command lines and for a search."""
 
+import random
+
 import pytest
 from program_samples import HEAD, read
 
@@ -74,6 +76,16 @@ def test_a_range_of_numbers_has_a_hundred_and_one_values(tmp_path):
         ("{values: [1, 2]}", "values is not of the form"),
         ("{from: 1, to: 9, logg: true}", "unknown key 'logg': did you mean log?"),
         ("{order: [low, high]}", "unknown key 'order': did you mean ordered?"),
+        ("{values: [1], when: }", "when: nothing is not a condition such as"),
+        ("{values: [1], when: block =}", "x: when: 'block =' is not a condition"),
+        ("{values: [1], when: block == 8 and block == 64}", "' is never true: x would never have"),
+        ("{flags: [-fa], when: block > 600}", "'block > 600' is never true: x would never be set"),
+        ("{flags: [{flag: -fa, when: block < 8}, -fb]}", "never true: fa would never be set"),
+        ("{flags: [{flag: -fa, when: x > 1}, -fb]}", "whether fa has a value depends on its own"),
+        ("{flags: [-fa], when: x > 0}", "depends on its own value"),
+        ("{flags: [-fa], when: blok == 8}", "unknown name 'blok'"),
+        ("{flags: [{flag: -fa, wenn: x}]}", "is not of the form {flag: -fgcse-las, when:"),
+        ("{flags: [{-fa=: }]}", "-fa= has no value"),
         ("{flags: [funroll]}", "'funroll' is not a flag such as -funroll-loops"),
         ("{flags: [-fa, -fa]}", "-fa is here twice"),
         ("{flags: []}", "is not a list of flags"),
@@ -130,6 +142,95 @@ def test_a_set_of_flags_is_a_parameter_for_each_flag(tmp_path):
     assert program.sizes_of_sets(values) == {"x": 2}
     none = {**program.baseline, **program.present(program.baseline), "output": "a.out", "n": 512}
     assert filled(program.run, none) == ["a.out", "512", "fast"]
+
+
+WRONG = {
+    "mode == 'fats'": "'fats' is not one of its values; expected one of fast, safe (did you",
+    "'saf' != mode": "text 'saf' is not one of its values",
+    "mode in ('fast', 'sfe')": "(..., 'sfe', ...): text 'sfe' is not one of its values",
+    "mode == 3": "mode == 3: the number 3 is not one of its values",
+    "mode == true": "true is not one of its values",
+    "mode < 3": "mode < 3: mode is text; expected a number on both sides",
+    "block <= '8'": "'8' is no number",
+    "block == '8'": "text '8' is not one of its values; expected one of 8, 64, 512 (did you mean 8",
+    "8 <= block <= mode": "block is a number, mode is text",
+    "mode != block": "mode is text, block is a number; expected two of the same type",
+    "fa == '-fb'": "text '-fb' is not one of its values; expected one of -fa",
+    "x == 'all'": "x == 'all': text 'all' is not one of its values; expected one of 0, 1, 2, 3",
+}
+
+
+@pytest.mark.parametrize(("condition", "words"), WRONG.items())
+def test_a_comparison_that_can_never_hold_is_refused_where_it_stands(tmp_path, condition, words):
+    flags = FLAGS.replace("[-fa, -fno-a]", "-fa")
+    rule = refused(tmp_path, flags, run=', "{x}"', more=f'constraints: ["{condition}"]\n')
+    assert words in rule
+    assert "sample.yaml:15:15: " in rule
+    other = refused(
+        tmp_path,
+        f'{flags}\n  y: {{values: [1], when: "{condition}"}}',
+        run=', "{x}", "{y}"',
+    )
+    assert words in other
+    assert "sample.yaml:15:3: " in other
+    assert "never true" not in other
+
+
+def test_comparisons_that_may_hold_are_left_alone(tmp_path):
+    rules = [
+        "block != 9",
+        "mode != null",
+        "n == 'x' or n > 1",
+        "x != 7",
+        "threads == 1",
+        "fa == null",
+    ]
+    flags = FLAGS.replace("[-fa, -fno-a]", "-fa")
+    more = f"constraints: {rules}\n".replace('"', "'").replace("'n == 'x' or n > 1'", "n > 1")
+    assert read(described(tmp_path, flags, run=', "{x}"', more=more)).constraints
+
+
+def test_a_wrong_domain_has_no_other_mistakes(tmp_path):
+    found = refused(
+        tmp_path,
+        "x: {from: 9, to: 3}",
+        run=', "{x}"',
+        more="constraints: [x == 5, mode == 'safe' or x != 'none']\n",
+    )
+    assert "from 9 to 3" in found
+    assert "mistakes" not in found
+    assert found.count("sample.yaml") == 1
+
+
+CONDITIONAL = """\
+opts: {flags: [-fa, {flag: {-fb=: [1, 2]}, when: fa != null}], when: mode == 'safe'}"""
+
+
+def test_flags_and_sets_with_conditions(tmp_path):
+    program = read(described(tmp_path, CONDITIONAL, run=', "{opts}"'))
+    space = LegalCombinations(program, {"n": 512})
+    seen = {(v["mode"], v["fa"], v["fb"]) for v in space.listed}
+    assert seen == {
+        ("fast", None, None),
+        ("safe", None, None),
+        ("safe", "-fa", None),
+        ("safe", "-fa", "-fb=1"),
+        ("safe", "-fa", "-fb=2"),
+    }
+    assert space.count.value == 3 * 5
+    full = {"block": 8, "mode": "safe", "fa": "-fa", "fb": "-fb=2"}
+    near = {(v["mode"], v["fa"], v["fb"]) for v in space.neighbours(full, random.Random(1))}
+    assert ("fast", None, None) in near
+    assert ("safe", None, None) in near
+
+
+def test_a_condition_on_how_many_flags_of_a_set_are_present(tmp_path):
+    parameters = f"{FLAGS}\n  y: {{values: [1, 2], when: x >= 2}}"
+    program = read(described(tmp_path, parameters, run=', "{x}", "{y}"'))
+    space = LegalCombinations(program, {"n": 512})
+    two = {**program.baseline, "funroll_loops": "-funroll-loops"}
+    near = list(space.neighbours(two, random.Random(1)))
+    assert any(v["fa"] is not None and v["y"] in (1, 2) for v in near)
 
 
 def test_a_set_that_no_command_names(tmp_path):

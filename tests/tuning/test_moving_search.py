@@ -67,7 +67,7 @@ def measured(candidate, status="ok"):
     )
 
 
-def moving(source, predict=None, made=None):
+def moving(source, predict=None, made=None, hinted=tuple):
     candidates = source[1]
 
     def make(pool, predictions):
@@ -84,7 +84,35 @@ def moving(source, predict=None, made=None):
         given(candidates),
         sources={candidates[0].problem.key: source[0]},
         predict=given,
+        hinted=hinted,
     )
+
+
+def test_what_is_hinted_at_stays_in_every_pool(source):
+    made = []
+    strangers = source[0].draw(3, random.Random(7))
+    search = moving(source, made=made, hinted=lambda: strangers)
+    for _ in range(12):
+        (proposal,) = search.ask(0)
+        search.tell(proposal.candidate, measured(proposal.candidate), 0.001)
+    assert len(made) > 2
+    for pool in made[1:]:
+        assert {c.identity for c in strangers} <= {c.identity for c in pool}
+
+
+def test_predictions_lead_every_pool_before_anything_good_was_measured(source):
+    """All measured ones fail: only predictions say where to look."""
+    made = []
+
+    def predict(pool):
+        return [prediction(seconds(candidate)) for candidate in pool]
+
+    search = moving(source, predict=predict, made=made)
+    for _ in range(24):
+        (proposal,) = search.ask(0)
+        search.tell(proposal.candidate, measured(proposal.candidate, "crashed"), 0.001)
+    best = [min(map(seconds, pool)) for pool in made]
+    assert best[-1] < 0.5 * (best[0] + 1e-3)
 
 
 def test_it_leaves_the_pool_that_it_began_with_and_finds_better(source):

@@ -65,6 +65,16 @@ def test_candidates_are_expected_whatever_the_size_and_the_threads(store: str) -
         assert found.note.endswith(" candidates, orders 6 of 6 here")
 
 
+def test_candidates_that_come_later_are_expected_by_the_same_model(store: str) -> None:
+    candidates = [fake.candidate(order, 512) for order in ORDERS]
+    at_once = expected(store, candidates)
+    later = expected(store, candidates[:4])
+    assert len(later.seconds) == 4
+    later.extend(candidates, [fake.prediction(1e-3) for _ in candidates])
+    assert later.seconds == pytest.approx(at_once.seconds)
+    StudyPrior().extend(candidates, [fake.prediction(1e-3) for _ in candidates])  # knows nothing
+
+
 def test_beyond_the_largest_size_the_order_is_that_of_the_largest(store: str) -> None:
     def order(size: int) -> list[str]:
         candidates = {fake.candidate(order, size).identity: order for order in ORDERS}

@@ -18,11 +18,8 @@ from autotune.domain.variant import Candidate, Variant
 from autotune.errors import InputError
 from autotune.language.constraint import Condition
 from autotune.workloads.base import Count
-from autotune.workloads.program.legal_combinations import (
-    LISTED,
-    LegalCombinations,
-    UndecidedError,
-)
+from autotune.workloads.program.legal_combinations import LISTED, LegalCombinations
+from autotune.workloads.program.partial_combination import UndecidedError
 from autotune.workloads.program.program_source import BuiltWay, ProgramSource
 from autotune.workloads.program.program_space import sift
 
@@ -121,8 +118,8 @@ def test_what_is_listed_is_drawn_evenly(sample):
 
 def test_a_part_too_large_to_be_listed_is_drawn_almost_evenly(sample):
     """All sums of 24 flags that are at most 12: more than half of 2**24."""
-    parameters, rule = flags(24, 12)
-    found = space(sample, parameters, rule)
+    parameters, _ = flags(24, 12)
+    found = space(sample, parameters, f"{' + '.join(f'1.0 * {name}' for name in parameters)} <= 12")
     true = sum(len_ for len_ in (_choose(24, k) for k in range(13)))
     assert found.count == Count(LISTED, exact=False)
     chance = random.Random(5)
@@ -152,6 +149,52 @@ def test_hundreds_of_flags_few_of_them_on(sample):
     assert found.count == Count(8 * sum(_choose(200, k) for k in range(6)))
     sums = [sum(v is not None for v in found.draw(chance).values()) - 1 for _ in range(50)]
     assert sums.count(5) > 40  # 97 % of them
+
+
+@pytest.mark.parametrize("on", [3, 250])
+def test_five_hundred_terms_are_counted_or_drawn_in_a_moment(sample, on):
+    parameters, rule = flags(500, on)
+    began = time.process_time()
+    found = space(sample, parameters, rule)
+    assert found.count == (
+        Count(sum(_choose(500, k) for k in range(4))) if on == 3 else Count(LISTED, exact=False)
+    )
+    chance = random.Random(1)
+    sums = [sum(found.draw(chance).values()) for _ in range(20)]
+    assert max(sums) <= on
+    assert on - min(sums) < 50
+    assert time.process_time() - began < 40
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "a + b + c + d <= 9",
+                "a * b + c - d >= 2",
+                "a + b - (c + d) == 1 or a == 3",
+                "2 * (a + b) <= c * d + 4",
+                "a + 1 + (1 if m == 'x' else 0) + b + c + d + a + b + c <= 21",
+                "min(a + b, c + d) >= 3",
+                "a + b + a * c <= n - 500",
+                "a / 2 + b / 2 + c / 2 <= 4.5",
+            ]
+        ),
+        min_size=1,
+        max_size=3,
+        unique=True,
+    )
+)
+def test_alike_branches_are_counted_once_and_none_is_left_out(sample, constraints):
+    parameters = {"a": (1, 2, 3), "m": ("x", "y"), "b": range(4), "c": (4, 2), "d": range(1, 5)}
+    found = space(sample, parameters, *constraints)
+    every = [dict(zip(parameters, values, strict=True)) for values in product(*parameters.values())]
+    legal = [values for values in every if found.legal(values)]
+    assert found.count == Count(len(legal))
+    chance = random.Random(1)
+    if legal:
+        assert all(found.draw(chance) in legal for _ in range(20))
 
 
 def test_a_product_of_many_values_with_few_legal_ones_takes_no_long(sample):
@@ -191,10 +234,10 @@ def test_a_parameter_that_hangs_on_itself_is_refused(sample):
 
 def test_a_contradiction_in_a_large_space_names_its_constraint(sample):
     parameters = {name: range(1000) for name in "abcd"}
-    made = program(sample, parameters, "a < b", "b + d > 3000")
+    made = program(sample, parameters, "a < b", "b + d > 3000", "c > 4")
     problem = ProgramProblem(program=made, arguments=dict(made.arguments))
     with pytest.raises(
-        InputError, match=r"leave nothing of 1000000000000 .*'b \+ d > 3000', with those"
+        InputError, match=r"leave nothing of 1000000000000 .*'b \+ d > 3000' is never true"
     ):
         sift(problem, 1)
 

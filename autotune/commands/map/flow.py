@@ -179,7 +179,7 @@ class _Work:
         started = time.monotonic()
         wide = self.workload.at(widened(self.setup, kind, threads))
         ranked = rank_space(wide, self.progress)
-        require_listed(ranked, "map", "tune searches one size after the other")
+        require_listed(ranked.enumerated, "map", "tune searches one size after the other")
         for line in ranked.capacity_notes:
             self.progress(line, 0, 1)
         map_grid = grid(kind, threads, ranked)

@@ -10,6 +10,8 @@ from autotune.statistics.drift import Contest
 from autotune.tuning.elimination import Ablation
 from autotune.units import counted
 
+_ERRORS = 1.645
+"""Standard errors from the middle to the end of a 90 % interval."""
 _COMMON = {"same program": "same program", "forbidden": "a constraint keeps it"}
 
 
@@ -89,6 +91,10 @@ def _speeds(result: ReducedStudy) -> Iterator[str]:
     yield (
         f"cost of what is left over that of the whole winner: {signed(cost.ratio - 1)}"
         f" ({signed(low)} to {signed(high)}; a launch scatters by {percent(reduction.noise)})"
+    )
+    yield (
+        "accepted for fewer settings: what the measurements do not show to be slower by more than"
+        f" one standard error, here {percent(max(0.0, cost.high - cost.ratio) / _ERRORS)}"
     )
     if cost.slower:
         yield "what is left is slower than the whole winner: some of what was dropped matters"

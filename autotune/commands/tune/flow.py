@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import (
@@ -12,7 +13,7 @@ from autotune.commands.tune.initial_candidates import (
     choose_candidates,
     unfinished_choices,
 )
-from autotune.commands.tune.moving import require_listed, with_proposed
+from autotune.commands.tune.moving import require_listed, with_proposed, with_related
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
 from autotune.commands.tune.provenance import content, identity_of, study_origin
 from autotune.commands.tune.study_prior import prior_study
@@ -26,6 +27,7 @@ from autotune.progress import Progress
 from autotune.results.report import page
 from autotune.tuning import Chosen, EarlierResult, Watcher, unwatched
 from autotune.workloads.base import Workload
+from autotune.workloads.capacity import candidates_on
 
 __all__ = [
     "StudyOptions",
@@ -61,22 +63,18 @@ def tune(
     setup = workload.setup
     setup = dataclasses.replace(setup, search=_searching(setup.search, options))
     workload = workload.at(setup)
+    needing_all = {"--exhaustive": options.exhaustive, "--mirror": options.mirror}
+    for option in (option for option, given in needing_all.items() if given):
+        require_listed(candidates_on(workload, uncalibrated_machine(setup)), option, _MOVES)
     with Store.open(store) as results:
         name = _study_name(setup, options, results)
         prior = prior_study(setup.search.prior, results, name if options.resume else None)
         workload.check()
         check_launchers(setup)
         check_objectives(setup)
-        progress(_opening_line(setup, name, options, results), 0, 1)
-        ranked = rank_space(workload, progress)
-        for line in (*ranked.capacity_notes, *ranked.baseline_notes):
-            progress(line, 0, 1)
-        if options.exhaustive:
-            require_listed(ranked, "--exhaustive", _MOVES)
-        if options.mirror:
-            require_listed(ranked, "--mirror", _MOVES)
-        if options.resume:
-            ranked = with_proposed(ranked, results.load_study(name).candidates)
+        resumed = results.load_study(name) if options.resume else None
+        progress(_opening_line(setup, name, resumed, results), 0, 1)
+        ranked = _ranked(workload, results, resumed, progress)
         calibrating = ranked.clock.stages["calibrate"]  # of a fresh host: not the user's budget
         before = time.monotonic()
         conditions = conditions_of(ranked, progress)
@@ -90,6 +88,7 @@ def tune(
             deadline=wall + calibrating + (options.budget_seconds or float("inf")),
             started=wall,
             watcher=watcher,
+            resumed=resumed,
             prior=None if options.exhaustive else prior,
         )
         if not options.exhaustive:
@@ -104,6 +103,23 @@ def tune(
             progress,
             lambda ranking: baseline(ranked, ranking).identity,
         )
+
+
+def _ranked(
+    workload: Workload, results: Store, resumed: StudyRecord | None, progress: Progress
+) -> RankedSpace:
+    """The ranked candidates; of those that cannot be listed also what a study that is resumed
+    proposed and, with a warm start, what others measured.
+    """
+    ranked = rank_space(workload, progress)
+    for line in (*ranked.capacity_notes, *ranked.baseline_notes):
+        progress(line, 0, 1)
+    if resumed is not None:
+        ranked = with_proposed(ranked, resumed.candidates)
+    if workload.setup.search.warm_start and ranked.enumerated.sources:
+        listed = {candidate.identity for candidate in ranked.enumerated.legal}
+        ranked = with_related(ranked, [record for record, _ in results.other_candidates(listed)])
+    return ranked
 
 
 def _searching(search: Searching, options: StudyOptions) -> Searching:
@@ -174,13 +190,13 @@ def _of_other_problems(setup: Setup, study: StudyRecord) -> str:
     return f", which was about {named} so far (a key name in the config keeps studies apart)"
 
 
-def _opening_line(setup: Setup, name: str, options: StudyOptions, results: Store) -> str:
+def _opening_line(setup: Setup, name: str, resumed: StudyRecord | None, results: Store) -> str:
     """A line that says which study begins or continues.
 
     It also mentions an unfinished study that is not continued.
     """
-    if options.resume:
-        return f"continue study {name}{_of_other_problems(setup, results.load_study(name))}"
+    if resumed is not None:
+        return f"continue study {name}{_of_other_problems(setup, resumed)}"
     before = results.latest_study(setup.name)
     states = [run.state for run in results.load_study(before).tunings] if before else []
     unfinished = states and states[-1] != "done"

@@ -29,7 +29,9 @@ def problem_space(ranking: Ranking, source: CandidateSource | None) -> ProblemSp
         predicted=sum(entry.rank is not None for entry in ranking.entries),
         layouts=_distinct(candidate.layout for candidate in candidates),
         builds=_distinct(candidate.build for candidate in candidates),
-        parameters=values_of_parameters(c.variant.parameters for c in candidates),
+        parameters=values_of_parameters(c.variant.parameters for c in candidates)
+        if source is None
+        else dict(source.parameters),
     )
 
 

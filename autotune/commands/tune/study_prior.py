@@ -11,9 +11,10 @@ compiler the usual one. There is no estimate for a candidate with any other valu
 tried.
 """
 
+import dataclasses
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -27,7 +28,7 @@ from autotune.errors import Fault, InputError
 from autotune.files.store import Store
 from autotune.files.store.store_rows import candidate_record
 from autotune.files.tables.cleaning import Cell
-from autotune.learning.models.base import Floats
+from autotune.learning.models.base import Fitted, Floats
 from autotune.learning.models.catalogue import model
 from autotune.results.evaluate.study_evaluation import StudyEvaluation, varied
 from autotune.tuning.search.pool_residual import plain
@@ -40,11 +41,34 @@ class StudyPrior:
     """The times that a model of another study expects for candidates.
 
     ``seconds``: the expected time by identity of a candidate; only ratios within a problem mean
-    anything. ``note``: in words, how many candidates have an estimate.
+    anything. ``note``: in words, how many of the first candidates have an estimate.
     """
 
-    seconds: Mapping[str, float]
-    note: str
+    seconds: dict[str, float] = field(default_factory=dict)
+    note: str = ""
+    study: "PriorStudy | None" = None
+    fitted: Fitted | None = None
+    """The model of the study; None for an empty prior."""
+    free: frozenset[str] = frozenset()
+    """Settings of which the nearest tried value counts where one was not tried."""
+
+    def extend(self, candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> None:
+        """Estimate further candidates; ``predictions``: in their order."""
+        if self.study is None or self.fitted is None:
+            return
+        new = [
+            (candidate, prediction)
+            for candidate, prediction in zip(candidates, predictions, strict=True)
+            if candidate.identity not in self.seconds
+        ]
+        if not new:
+            return
+        settings = candidate_settings([candidate_record(candidate) for candidate, _ in new])
+        predicted = np.array([p.seconds or np.nan for _, p in new], dtype=np.float64)
+        expectations = estimated(self.fitted, self.study.table, settings, predicted, self.free)
+        for (candidate, _), seconds in zip(new, expectations, strict=True):
+            if np.isfinite(seconds):
+                self.seconds[candidate.identity] = float(seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,22 +90,24 @@ class PriorStudy:
 
         InputError if the table has none of the parameters in which the candidates differ.
         """
-        chosen = [candidate_record(candidate) for candidate in candidates]
-        settings = candidate_settings(chosen)
-        varied_here = {name for record in chosen for name in varied(record)}
-        free = {name for setting in settings for name in setting} - varied_here | set(_BUILT)
-        predicted = np.array([p.seconds or np.nan for p in predictions], dtype=np.float64)
-        expectations = expected(self.table, settings, predicted, free=free, seed=seed)
-        seconds_by_identity = {
-            candidate.identity: float(seconds)
-            for candidate, seconds in zip(candidates, expectations, strict=True)
-            if np.isfinite(seconds)
-        }
-        note = f"prior: study {self.name}, a model of its {len(self.table)} candidates, orders"
-        return StudyPrior(
-            seconds=seconds_by_identity,
-            note=f"{note} {len(seconds_by_identity)} of {len(candidates)} here",
+        settings = candidate_settings([candidate_record(candidate) for candidate in candidates])
+        _check_common(self.table, settings)
+        prior = StudyPrior(
+            study=self, free=_free(candidates), fitted=model("pool").fit(self.table, seed)
         )
+        prior.extend(candidates, predictions)
+        note = f"prior: study {self.name}, a model of its {len(self.table)} candidates, orders"
+        return dataclasses.replace(
+            prior, note=f"{note} {len(prior.seconds)} of {len(candidates)} here"
+        )
+
+
+def _free(candidates: Sequence[Candidate]) -> frozenset[str]:
+    """The settings that were not chosen by a study: of these the nearest tried value counts."""
+    records = [candidate_record(candidate) for candidate in candidates]
+    varied_here = {name for record in records for name in varied(record)}
+    names = {name for setting in candidate_settings(records) for name in setting}
+    return frozenset(names - varied_here | set(_BUILT))
 
 
 def prior_study(reference: str | None, results: Store, resumed: str | None) -> PriorStudy | None:
@@ -160,6 +186,17 @@ def expected(
     InputError if no parameter varies both in the table and among the candidates.
     """
     _check_common(table, settings)
+    return estimated(model("pool").fit(table, seed), table, settings, predicted, free)
+
+
+def estimated(
+    fitted: Fitted,
+    table: MeasurementTable,
+    settings: Sequence[Mapping[str, Cell]],
+    predicted: Floats,
+    free: Collection[str],
+) -> Floats:
+    """(n,) the times that a fitted model of a table expects; see ``expected``."""
     usual = {
         p.name: _most_common(table.inputs, number) for number, p in enumerate(table.parameters)
     }
@@ -173,7 +210,7 @@ def expected(
         rows=tuple(row for row in rows if row is not None),
         analytical=None if table.inputs.analytical is None else predicted[places],
     )
-    predictions = model("pool").fit(table, seed).predict(inputs)
+    predictions = fitted.predict(inputs)
     seconds[places] = np.where(predictions.outside, np.nan, predictions.median)
     return seconds
 

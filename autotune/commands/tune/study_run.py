@@ -125,6 +125,8 @@ class StudyRun:
     machine_identity: str | None = None
     """Where the times come from, if not from the machine that was predicted for."""
     watcher: Watcher = unwatched
+    resumed: StudyRecord | None = None
+    """The study as it was before this run continued it; None where the study is new."""
     prior: PriorStudy | None = None
     """The study whose model is a prior of a search."""
 
@@ -166,6 +168,7 @@ class StudyRun:
         def over(pool: Sequence[Candidate], predicted: Sequence[Prediction]) -> StudySearch:
             members = {candidate.identity for candidate in pool}
             hints = earlier_results.hints.values()
+            before.extend(pool, predicted)
             return study_search(
                 pool,
                 predicted,
@@ -177,7 +180,10 @@ class StudyRun:
                 seed=setup.selection.seed,
             )
 
-        search = search_over(ranked, candidates, predictions, over)
+        def hinted() -> list[Candidate]:
+            return [hint.candidate for hint in earlier_results.hints.values()]
+
+        search = search_over(ranked, candidates, predictions, over, hinted)
         note = {"warm_start": earlier_results.note} if earlier_results.note else {}
         note |= {"prior": before.note} if before.note else {}
         if earlier_results.note:
@@ -219,7 +225,7 @@ class StudyRun:
     ) -> StudyPrior:
         """The prior from the study that the settings name; an empty prior if they name none."""
         if self.prior is None:
-            return StudyPrior(seconds={}, note="")
+            return StudyPrior()
         seed = self.ranked.setup.selection.seed
         study_prior = self.prior.prior(candidates, predictions, seed)
         progress(study_prior.note, 1, 1)
@@ -236,8 +242,7 @@ class StudyRun:
 
         Runs for a decision map are not counted.
         """
-        record = self.results.load_study(self.study)
-        runs = [run for run in record.tunings if run.id != earlier_results.run]
+        runs = [] if self.resumed is None else self.resumed.tunings
         finished = {c.identity: c for run in runs for c in earlier_results.counted(run)}
         keys = Counter(candidate.problem.key for candidate in finished.values())
         done = bool(runs) and runs[-1].state == "done" and bool(earlier_results.counted(runs[-1]))

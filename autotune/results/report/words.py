@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from autotune.files.store.records import CandidateRecord
 from autotune.language.constraint import Value
+from autotune.results.evaluate.failing_settings import FailingSetting, failing_settings
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     ProblemEvaluation,
@@ -308,4 +309,12 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
         kinds = Counter(status(row) for row in problem.failures)
         counts = ", ".join(f"{count} {words}" for words, count in kinds.most_common())
         lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed: {counts}.")
+        lines += [f"  {_fails_with(setting)}." for setting in failing_settings(problem)]
     return lines
+
+
+def _fails_with(setting: FailingSetting) -> str:
+    pairs = [(setting.name, setting.value), *setting.alike]
+    shown = [str(v) if str(v).startswith("-") else f"{name} = {v}" for name, v in pairs]
+    which = f"one of {', '.join(shown)}" if setting.alike else shown[0]
+    return f"It fails with {which}: {setting.count} of {setting.count} tried candidates"

@@ -9,11 +9,9 @@ from itertools import accumulate, islice
 
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 from autotune.workloads.base import Count
-from autotune.workloads.program.legal_combinations import (
-    LegalCombinations,
-    NothingLegalError,
-    UndecidedError,
-)
+from autotune.workloads.program.counted_tree import NothingLegalError
+from autotune.workloads.program.legal_combinations import LegalCombinations
+from autotune.workloads.program.partial_combination import UndecidedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +38,11 @@ class ProgramSource:
     def count(self) -> Count:
         """How many there are, over all builds and layouts."""
         return sum((way.space.count for way in self._ways), start=Count(0))
+
+    @property
+    def parameters(self) -> Mapping[str, tuple[Value, ...]]:
+        """All values of each parameter."""
+        return self._ways[0].space.program.domains
 
     def draw(self, count: int, chance: random.Random) -> list[Candidate]:
         """At most so many legal candidates at random, (nearly) all equally likely; some may be

@@ -14,11 +14,9 @@ from autotune.domain.program import Program, ProgramConstraint
 from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError
 from autotune.workloads.base import MOST_ILLEGAL
-from autotune.workloads.program.legal_combinations import (
-    LegalCombinations,
-    NothingLegalError,
-    UndecidedError,
-)
+from autotune.workloads.program.counted_tree import NothingLegalError
+from autotune.workloads.program.legal_combinations import LegalCombinations
+from autotune.workloads.program.partial_combination import UndecidedError
 
 DRAWN = 1000
 """Combinations of a space with more than can be listed that are drawn at the beginning."""
@@ -122,28 +120,33 @@ def _forbidden_baseline(problem: ProgramProblem, constraint: ProgramConstraint) 
 
 
 def _nothing_left(problem: ProgramProblem, arguments: Mapping[str, Value]) -> Fault:
-    """The fault of an empty space: the constraint that takes the last combination, and how many
-    each removes where there are few enough to be counted.
+    """The fault of an empty space: constraints that contradict one another, and how many
+    combinations each forbids where there are few enough to be counted.
     """
     program = problem.program
     space = LegalCombinations(program, arguments)
-    last = next(k for k in range(len(program.requirements)) if space.contradictory(k + 1))
-    text = program.requirements[last].require.text
-    before = "alone" if last == 0 else "with those before it"
+    needed = space.contradiction()
+    texts = [_shown(program, rule) for rule in needed]
     told_apart = any("threads" in rule.require.names for rule in program.requirements)
     threads = f", threads = {arguments['threads']}" if told_apart else ""
+    why = "contradict one another" if len(texts) > 1 else "is never true"
     return Fault(
-        where=_place(program, last),
+        where=_place(program, program.requirements.index(needed[-1])),
         found=f"the constraints leave nothing of {space.product} combinations with"
-        f" {problem.size_name}{threads}: {text!r}, {before}, takes the last",
+        f" {problem.size_name}{threads}: {' and '.join(texts)} {why}",
         expected="at least one combination that fulfils them all",
         hint="; ".join(_shares(space)) if space.product <= MOST_ILLEGAL else "",
     )
 
 
+def _shown(program: Program, rule: ProgramConstraint) -> str:
+    """A constraint as it is written, or what the condition of a parameter says."""
+    return repr(rule.require.text if rule in program.constraints else rule.words)
+
+
 def _nothing_found(problem: ProgramProblem, space: LegalCombinations) -> Fault:
     """The fault of a space so large, and with so few legal combinations, that none was found."""
-    rules = "; ".join(repr(rule.require.text) for rule in space.program.requirements)
+    rules = "; ".join(_shown(space.program, rule) for rule in space.program.requirements)
     return Fault(
         where=_place(space.program, 0),
         found=f"no legal combination was found among {space.product} with {problem.size_name}",
@@ -157,4 +160,4 @@ def _shares(space: LegalCombinations) -> Iterator[str]:
     every = list(space.program.combinations())
     for number, rule in enumerate(space.program.requirements):
         alone = sum(space.forbids(number, values) for values in every)
-        yield f"{rule.require.text!r} leaves out {alone}"
+        yield f"{_shown(space.program, rule)} leaves out {alone}"

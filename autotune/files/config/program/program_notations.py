@@ -31,6 +31,8 @@ _LARGEST = 1e18
 _STEPS = 4096
 """Values of a domain that is given by its ends."""
 _NEVER = "never"
+_UNREAD = ()
+"""Stands for a domain with a fault: no value of the parameter is compared with it."""
 
 
 def formula(stated: object) -> Condition:
@@ -130,17 +132,15 @@ def domain(stated: object) -> tuple[Value, ...]:
 
 def parameter(stated: object) -> Domain:
     """What a parameter can be: see ``Program.parameters``."""
+    if stated == _UNREAD:
+        return ParameterDomain(values=())
     if not isinstance(stated, dict):
         return ParameterDomain(values=domain(stated))
-    if "flags" in stated:
-        _only(stated, "flags")
-        return _flags(stated["flags"])
-    condition = stated.get("when")
-    if condition is not None and not isinstance(condition, str | bool):
-        raise ValueError(f"when: {describe(condition)} is not a condition such as mode == 'fast'")
-    text = str(condition).lower() if isinstance(condition, bool) else condition
-    when = None if text is None else Condition(text)
+    when = _when(stated)
     rest = {key: value for key, value in stated.items() if key != "when"}
+    if "flags" in rest:
+        _only(rest, "flags")
+        return _flags(rest["flags"], when)
     if "ordered" in rest or "permutation" in rest:
         kind: DomainKind = "ordered" if "ordered" in rest else "permutation"
         _only(rest, kind)
@@ -149,6 +149,19 @@ def parameter(stated: object) -> Domain:
         return ParameterDomain(values=domain(rest["values"]), when=when)
     dense = "step" not in rest and "times" not in rest
     return ParameterDomain(values=_range(rest), when=when, dense=dense)
+
+
+def _when(stated: Mapping[str, object]) -> Condition | None:
+    """The condition under the key ``when``; None without it."""
+    condition = stated.get("when")
+    if "when" in stated and not isinstance(condition, str | bool):
+        raise ValueError(f"when: {describe(condition)} is not a condition such as mode == 'fast'")
+    if condition is None:
+        return None
+    try:
+        return Condition(str(condition).lower() if isinstance(condition, bool) else str(condition))
+    except ValueError as error:
+        raise ValueError(f"when: {error}") from error
 
 
 def _only(stated: Mapping[str, object], key: str) -> None:
@@ -172,26 +185,41 @@ def _named(stated: object, kind: DomainKind) -> tuple[Value, ...]:
     return orders(names)
 
 
-def _flags(stated: object) -> FlagSet:
+def _flags(stated: object, when: Condition | None) -> FlagSet:
     """Flags of a compiler: each a text, a list of texts that exclude one another, or a text before
-    values.
+    values; one with a condition is ``{flag: ..., when: condition}``.
     """
     if not isinstance(stated, list) or not stated:
         raise ValueError(f"flags: {describe(stated)} is not a list of flags")
     flags: dict[str, tuple[str, ...]] = {}
+    conditions: dict[str, Condition] = {}
     for item in stated:
-        spellings = _spellings(item)
+        spellings, condition = _flag(item)
         name = flag_name(spellings[0])
         if name in flags:
             raise ValueError(f"flags: {spellings[0]} is here twice")
         flags[name] = spellings
-    return FlagSet(flags=flags)
+        if condition is not None:
+            conditions[name] = condition
+    return FlagSet(flags=flags, when=when, conditions=conditions)
+
+
+def _flag(item: object) -> tuple[tuple[str, ...], Condition | None]:
+    """The spellings of a flag, and where it may be set; None: everywhere."""
+    if not isinstance(item, dict) or not {"flag", "when"} & item.keys():
+        return _spellings(item), None
+    if item.keys() != {"flag", "when"}:
+        raise ValueError(f"flags: {', '.join(map(str, item))} is not of the form {_CONDITIONAL}")
+    return _spellings(item["flag"]), _when(item)
 
 
 def _spellings(item: object) -> tuple[str, ...]:
     if isinstance(item, dict) and len(item) == 1:
         (head, values), *_ = item.items()
-        texts = [f"{head}{value(v)}" for v in (values if isinstance(values, list) else [values])]
+        listed = [value(v) for v in (values if isinstance(values, list) else [values])]
+        if None in listed:
+            raise ValueError(f"flags: {head} has no value: write it as text if it takes none")
+        texts = [f"{head}{v}" for v in listed]
     else:
         texts = [t for t in (item if isinstance(item, list) else [item]) if isinstance(t, str)]
         if isinstance(item, list) and len(texts) < len(item):
@@ -203,6 +231,7 @@ def _spellings(item: object) -> tuple[str, ...]:
     return tuple(_plain(text) for text in texts)
 
 
+_CONDITIONAL = "{flag: -fgcse-las, when: options < 3}"
 _FORMS = "{from: 8, to: 64, step: 8}, {..., times: 2} or {from: 0.1, to: 10.0, log: true}"
 _KEYS = (
     *("from", "to", "step", "times", "values", "log"),
@@ -343,7 +372,7 @@ _PARAMETER: dict[str, object] = {
         object_schema({"values": {"anyOf": [_LIST, _GROWING]}, **_WHEN}, ["values", "when"]),
         object_schema({"ordered": _LIST, **_WHEN}, ["ordered"]),
         object_schema({"permutation": _LIST, **_WHEN}, ["permutation"]),
-        object_schema({"flags": {"type": "array"}}, ["flags"]),
+        object_schema({"flags": {"type": "array"}, **_WHEN}, ["flags"]),
     ]
 }
 _REQUIRED = object_schema({name: {"type": "string"} for name in ("require", "reason")}, ["require"])
@@ -372,7 +401,7 @@ NOTATIONS: dict[object, Notation] = {
         stand_in=[0],
         schema={"anyOf": [_VALUE, _LIST, _GROWING]},
     ),
-    "parameter": Notation(read=parameter, stand_in=[0], schema=_PARAMETER),
+    "parameter": Notation(read=parameter, stand_in=_UNREAD, schema=_PARAMETER),
     "command": Notation(read=_command, stand_in=["true"], schema=_WORDS),
     "commands": Notation(
         read=_commands, stand_in=["{output}"], schema=one_or_list(_WORDS, minItems=1)

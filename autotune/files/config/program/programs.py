@@ -6,8 +6,9 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.domain.metric import TIME
-from autotune.domain.parameter_domain import ParameterDomain, activated, flattened
+from autotune.domain.parameter_domain import ParameterDomain, flattened
 from autotune.domain.program import Program, digest
+from autotune.domain.value_conditions import activated
 from autotune.errors import nearest
 from autotune.files.config.facts import altered, draft, settle
 from autotune.files.config.program.program_models import complete_model
@@ -75,7 +76,7 @@ def _baseline(stated: Program) -> dict[str, Value]:
     """The stated values, and the first of every other parameter; none for those whose condition is
     false.
     """
-    first = {name: values[0] for name, values in flattened(stated.parameters).items()}
+    first = {n: values[0] for n, values in flattened(stated.parameters).items() if values}
     try:
         return {
             **activated(

@@ -40,7 +40,11 @@ ROUNDS = 2
 BEST = 50
 """So many of the fastest are launched again."""
 BEST_ROUNDS = 21
-"""Of the fastest, with those of all."""
+"""Of the fastest at least, with those of all."""
+MOST_ROUNDS = 60
+"""Of the fastest, where they scatter."""
+GOAL_WIDTH = 0.02
+"""Median half-width of the 95 % intervals of the fastest, relative to their times."""
 
 Rounds = Mapping[str, Mapping[Hashable, LaunchTime]]
 """Candidate to session and round to the time of its launch there."""
@@ -108,15 +112,14 @@ class Session:
 
     def launch(self, deadline: float) -> None:
         """Launch what lacks rounds until the deadline: all candidates, then the fastest."""
-        for wanted, chosen, stage in (
-            (ROUNDS, self._all, "all"),
-            (BEST_ROUNDS, self._best, f"best {BEST}"),
-        ):
-            while (short := self._short(chosen(), wanted)) and time.monotonic() < deadline:
-                least = min(self._count(i) for i in short)
-                what = f"{stage}, round {least + 1} of {wanted}"
-                show = shown(self.bench.progress, what, 0, len(short))
-                self.group.round(short, "final" if wanted == BEST_ROUNDS else None, show, deadline)
+        while time.monotonic() < deadline:
+            lacking = self._lacking()
+            if not lacking:
+                break
+            least = min(self._count(i) for i in lacking)
+            what = f"{'all' if least < ROUNDS else f'best {BEST}'}, round {least + 1}"
+            show = shown(self.bench.progress, what, 0, len(lacking))
+            self.group.round(lacking, None, show, deadline)
         for identity in self.group.prepared:
             if identity in self.group.launches or identity in self.group.failed:
                 self.group.settle(identity)
@@ -124,10 +127,23 @@ class Session:
 
     def complete(self) -> bool:
         """Whether nothing lacks rounds."""
-        return not self._short(self._all(), ROUNDS) and not self._short(self._best(), BEST_ROUNDS)
+        return not self._lacking()
 
-    def _all(self) -> list[str]:
-        return list(self.group.prepared)
+    def _lacking(self) -> list[str]:
+        """What is to be launched next: all candidates, then the fastest, as their times scatter."""
+        short = self._short(list(self.group.prepared), ROUNDS)
+        if short:
+            return short
+        best = self._best()
+        return self._short(best, BEST_ROUNDS) or self._short(best, self._enough(best))
+
+    def _enough(self, best: list[str]) -> int:
+        """The rounds after which the intervals of the fastest are expected to be narrow enough."""
+        table = self._rounds()
+        fit = levels(table)
+        width = statistics.median(half_width(_steady(table[i], fit)) for i in best)
+        count = statistics.median(len(table[i]) for i in best)
+        return rounds_for(width, int(count))
 
     def _best(self) -> list[str]:
         """The fastest by the rounds that all candidates have."""
@@ -188,6 +204,16 @@ def rounds_of(record: StudyRecord) -> dict[str, dict[Hashable, LaunchTime]]:
     return table
 
 
+def rounds_for(width: float, rounds: int) -> int:
+    """The rounds for intervals of the width that is aimed at, where so many gave a width.
+
+    >>> rounds_for(0.03, 20), rounds_for(0.01, 20), rounds_for(0.3, 20)
+    (45, 21, 60)
+    """
+    wanted = math.ceil(round(rounds * (width / GOAL_WIDTH) ** 2, 6))
+    return min(MOST_ROUNDS, max(BEST_ROUNDS, wanted))
+
+
 def fastest(times: Mapping[str, float], count: int) -> list[str]:
     """So many candidates with the smallest times.
 
@@ -239,7 +265,8 @@ def recording(record: StudyRecord) -> Recording:
     table = rounds_of(record)
     fit = levels(table)
     steady = {name: _steady(times, fit) for name, times in table.items()}
-    best = [n for n in fastest(fit.times, BEST) if len(steady[n]) >= BEST_ROUNDS] or [*steady]
+    most = max(map(len, steady.values()))
+    best = [n for n in fastest(fit.times, BEST) if 2 * len(steady[n]) >= most]
     numbers = {key: k for k, key in enumerate(sorted({k for n in best for k in table[n]}, key=str))}
     floor = noise_floor({n: {numbers[k]: t for k, t in table[n].items()} for n in best})
     return Recording(

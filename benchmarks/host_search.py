@@ -10,9 +10,10 @@
 
 Five spaces (`host_spaces.py`) of 160 to 400 candidates: two IVPs and two stencils, in cache and in
 memory, with one thread and with all, and the options of zstd. `build` builds and verifies their
-candidates. `record` launches all of them in two interleaved rounds and the best 50 in 21, until
---seconds are over for a space; the same command goes on where it ended, so that a recording can be
-interrupted. `pack` writes what was recorded as spaces for `replay.py`, with the precision reached.
+candidates. `record` launches all of them in two interleaved rounds and the best 50 in 21, or in up
+to 60 where their times scatter, until --seconds are over for a space; the same command goes on
+where it ended, so that a recording can be interrupted. `pack` writes what was recorded as spaces
+for `replay.py`, with the precision reached:
 
     width    half of the 95 % interval of the time of one of the best 50, relative to it; the median
     floor    noise floor: chosen in one half of the rounds of the best 50, scored in the other
@@ -46,7 +47,7 @@ from pathlib import Path
 
 import host_pack
 from host_judge import COLD, ENGINE, MODELS, ORDER, RecordedHost, evaluations_to, reaches
-from host_record import printed, record, recording
+from host_record import GOAL_WIDTH, printed, record, recording
 from host_spaces import SPACES, HostSpace
 
 from autotune.commands.tune import flow
@@ -54,7 +55,7 @@ from autotune.errors import AutotuneError
 from autotune.files.store import Store, StudyRecord
 from autotune.progress import silent
 
-GOAL_LOSS, GOAL_SPEED, GOAL_WIDTH = 0.01, 0.9, 0.02
+GOAL_LOSS, GOAL_SPEED = 0.01, 0.9
 _MOST = 40
 """Evaluations that are made to see when the loss is small."""
 

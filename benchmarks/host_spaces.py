@@ -91,6 +91,7 @@ SPACES = {
             name="solid-fuel",
             problem=_ivp("solid-fuel", 128),
             space=_PIRK.format("pirk-time-small"),
+            builds=_BUILDS,
             siblings={
                 "size": (_ivp("solid-fuel", 200), 1),
                 "threads": (_ivp("solid-fuel", 128), _ALL),
@@ -100,10 +101,10 @@ SPACES = {
             name="advection",
             problem=_ivp("advection", 250_000),
             space=_PIRK.format("pirk"),
-            threads=_ALL,
+            builds=_BUILDS,
             siblings={
-                "size": (_ivp("advection", 150_000), _ALL),
-                "threads": (_ivp("advection", 250_000), 1),
+                "size": (_ivp("advection", 150_000), 1),
+                "threads": (_ivp("advection", 250_000), _ALL),
             },
         ),
         HostSpace(
@@ -118,12 +119,12 @@ SPACES = {
         ),
         HostSpace(
             name="box3d-19pt",
-            problem=_stencil("box3d-19pt", 120, 60, 160),
+            problem=_stencil("box3d-19pt", 120, 30, 320),
             space=_JACOBI.format("stencil-time"),
             builds=_BUILDS,
             siblings={
-                "size": (_stencil("box3d-19pt", 120, 60, 240), 1),
-                "threads": (_stencil("box3d-19pt", 120, 60, 160), _ALL),
+                "size": (_stencil("box3d-19pt", 120, 30, 480), 1),
+                "threads": (_stencil("box3d-19pt", 120, 30, 320), _ALL),
             },
         ),
         HostSpace(

@@ -25,7 +25,7 @@ evaluation, the baseline too, which `tune` measures first (not in order and rand
 
     loss     of the best of --budget evaluations over the recorded best: median, 90th percentile
     within   share of the seeds whose loss is at most 1 %
-    to 1 %   evaluations until the loss is at most 1 %, median
+    to 1 %   evaluations until the loss is at most 1 %, median; inf: more than --budget
 
 `cost` really tunes a space with an empty store and an empty cache of builds, and prints its wall
 time as a share of that of the recording, builds and launches, and the recorded loss of its choice.
@@ -36,12 +36,13 @@ evaluation, without the baseline, has 90 % of the speed of the best, beside the 
 """
 
 import argparse
+import contextlib
 import math
 import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -56,8 +57,8 @@ from autotune.files.store import Store, StudyRecord
 from autotune.progress import silent
 
 GOAL_LOSS, GOAL_SPEED = 0.01, 0.9
-_MOST = 40
-"""Evaluations that are made to see when the loss is small."""
+_ENDED = ("done", "budget")
+"""States of a run that was not interrupted."""
 
 
 def main() -> None:
@@ -149,14 +150,13 @@ def _score(spaces: Sequence[HostSpace], arguments: argparse.Namespace) -> None:
             if model in (ENGINE, ORDER) and not host.predicted:
                 continue
             drawn = seeds[:1] if model == ORDER else seeds
-            runs = [host.losses(host.evaluated(model, seed, _MOST)) for seed in drawn]
-            short = [host.losses(host.evaluated(model, seed, budget))[-1] for seed in drawn]
-            ordered = sorted(short)
+            runs = [host.losses(host.evaluated(model, seed, budget)) for seed in drawn]
+            ordered = sorted(run[-1] for run in runs)
             hits = [evaluations_to(run, GOAL_LOSS) for run in runs]
             print(
                 f"{space.name:14} {model:7} {statistics.median(ordered):6.1%}"
                 f" {ordered[int(0.9 * (len(ordered) - 1))]:7.1%}"
-                f" {sum(loss <= GOAL_LOSS for loss in short) / len(short):6.0%}"
+                f" {sum(loss <= GOAL_LOSS for loss in ordered) / len(ordered):6.0%}"
                 f" {statistics.median(hits):7g}",
                 flush=True,
             )
@@ -168,12 +168,8 @@ def _cost(spaces: Sequence[HostSpace], arguments: argparse.Namespace) -> None:
         if study is None:
             continue
         made = recording(study)
-        before = os.environ.get("AUTOTUNE_CACHE")
-        with tempfile.TemporaryDirectory() as empty:
-            os.environ["AUTOTUNE_CACHE"] = empty
+        with _empty_cache() as empty:
             tuned = _tuned(space, arguments.folder, arguments.budget, f"{empty}/tuned.sqlite")
-        if before is not None:
-            os.environ["AUTOTUNE_CACHE"] = before
         stages = tuned.record.runs[-1].timings
         wall, all_of_it = stages["wall"], made.build_s + made.launch_s
         best = tuned.evaluation.problems[0].best
@@ -183,6 +179,20 @@ def _cost(spaces: Sequence[HostSpace], arguments: argparse.Namespace) -> None:
             f"{space.name}: {wall:.1f} s ({parts}), {wall / all_of_it:.1%} of {all_of_it:.0f} s"
             f" (builds {made.build_s:.0f}, launches {made.launch_s:.0f}); chosen: loss {chosen:.1%}"
         )
+
+
+@contextlib.contextmanager
+def _empty_cache() -> Iterator[str]:
+    """A new folder, which is the cache of builds meanwhile."""
+    before = os.environ.get("AUTOTUNE_CACHE")
+    with tempfile.TemporaryDirectory() as empty:
+        os.environ["AUTOTUNE_CACHE"] = empty
+        try:
+            yield empty
+        finally:
+            del os.environ["AUTOTUNE_CACHE"]
+            if before is not None:
+                os.environ["AUTOTUNE_CACHE"] = before
 
 
 def _tuned(space: HostSpace, folder: Path, budget: int, store: str) -> flow.TunedStudy:
@@ -202,11 +212,18 @@ def _tune_siblings(spaces: Sequence[HostSpace], arguments: argparse.Namespace) -
     for space in spaces:
         for difference in space.siblings:
             sibling = space.sibling(difference)
-            with Store.open(store) as results:
-                done = results.latest_study(sibling.study) is not None
-            if not done:
+            if _finished(sibling, store) is None:
                 tuned = _tuned(sibling, arguments.folder, arguments.evaluations, store)
                 print(f"{sibling.name}: {tuned.record.runs[-1].timings['wall']:.0f} s", flush=True)
+
+
+def _finished(sibling: HostSpace, store: str) -> str | None:
+    """The latest study of a sibling that was not interrupted."""
+    with Store.open(store) as results:
+        names = [s.name for s in results.studies() if s.config == sibling.study]
+        studies = [results.load_study(name) for name in names]
+    ended = [s.name for s in studies if any(run.state in _ENDED for run in s.runs)]
+    return ended[-1] if ended else None
 
 
 def _priors(spaces: Sequence[HostSpace], arguments: argparse.Namespace) -> None:
@@ -223,8 +240,10 @@ def _priors(spaces: Sequence[HostSpace], arguments: argparse.Namespace) -> None:
         for model in (ENGINE, COLD) if host.predicted else (COLD,):
             _prior_line(host, model, "none", lambda _: {}, seeds)
             for difference in space.siblings:
-                prior = partial(host.prior, space.sibling(difference).study, store)
-                _prior_line(host, model, difference, prior, seeds)
+                study = _finished(space.sibling(difference), store)
+                if study is not None:
+                    prior = partial(host.prior, study, store)
+                    _prior_line(host, model, difference, prior, seeds)
 
 
 def _prior_line(

@@ -3,8 +3,9 @@
     python benchmarks/analytical_learned.py [FILE ...] [--sizes 8,16,32,64,128,256] [--repeats 10]
                                             [--results analytical_learned.jsonl] [--questions-only]
 
-Files are recorded spaces with the predictions of an engine, by default those of recorded/. All
-candidates of a space were measured, so that any draw of them is random. Printed for each study:
+Files are recorded spaces with the predictions of an engine, by default those of recorded/ that have
+them. All candidates of a space were measured, so that any draw of them is random. Printed for each
+study:
 
     the error (mean and median relative), and the loss of the best of the one, three, ten first, of
     the engine, of learned models and of hybrids that have seen so many random candidates, scored on
@@ -29,9 +30,11 @@ from pathlib import Path
 import analytical_learned_questions as questions
 import analytical_learned_tables as tables
 import analytical_learned_tasks as tasks
+import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import autotune.learning
+from autotune.files.recorded.read_recorded import read as read_recorded
 
 _RECORDED = Path(__file__).with_name("recorded")
 _SIZES = "8,16,32,64,128,256"
@@ -41,7 +44,7 @@ _APART = "16,64"
 
 def main() -> None:
     given = _arguments()
-    paths = sorted(Path(text) for text in given.files) or sorted(_RECORDED.glob("*.json.gz"))
+    paths = sorted(Path(text) for text in given.files) or _predicted(_RECORDED)
     sizes = _numbers(given.sizes)
     wanted: dict[str, tasks.Task] = {}
     for task in _tasks(paths, sizes, given.repeats, questions_only=given.questions_only):
@@ -67,6 +70,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--questions-only", action="store_true", help="only RQ1 to RQ5")
     parser.add_argument("--stale", action="store_true", help="count fits of other code, too")
     return parser.parse_args()
+
+
+def _predicted(folder: Path) -> list[Path]:
+    """The recorded spaces of a folder that hold predictions."""
+    paths = sorted(folder.glob("*.json.gz"))
+    return [path for path in paths if np.isfinite(read_recorded(path).predicted).any()]
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ import gzip
 import json
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import learned_data as data
@@ -36,12 +37,18 @@ def main() -> None:
         pairs = _pairs(given.study, given.store, given.recorded)
     except AutotuneError as error:
         sys.exit(str(error))
-    path = given.recorded.parent / FOLDER / given.recorded.name
+    path = written(given.recorded, pairs)
+    known = sum(None not in pair for pair in pairs)
+    print(f"{path}: {known} of {len(pairs)} rows in both halves, {path.stat().st_size} bytes")
+
+
+def written(recorded: Path, pairs: Sequence[Sequence[float | None]]) -> Path:
+    """The file beside a recorded space into which the pairs of its rows (seconds) were written."""
+    path = recorded.parent / FOLDER / recorded.name
     path.parent.mkdir(exist_ok=True)
     text = json.dumps({"unit": "seconds", "halves": pairs}, separators=(",", ":"))
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
-    known = sum(None not in pair for pair in pairs)
-    print(f"{path}: {known} of {len(pairs)} rows in both halves, {path.stat().st_size} bytes")
+    return path
 
 
 def _pairs(study: str, store: str, recorded: Path) -> list[list[float | None]]:

@@ -14,6 +14,7 @@ import gzip
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from autotune.commands.tune.flow import study
 from autotune.errors import AutotuneError
@@ -38,7 +39,7 @@ def main() -> None:
         text, notes = t4_export.write(result, problems)
         for note in notes:
             print(note, file=sys.stderr)
-        packed = _packed(text, samples=arguments.samples)
+        packed = packed_rows(json.loads(text), samples=arguments.samples)
         arguments.output.write_bytes(packed)
         space = read(arguments.output)
     except AutotuneError as error:
@@ -63,8 +64,11 @@ def _unmeasured(problem: ProblemEvaluation) -> int:
     return problem.space.candidates - len(problem.evaluated)
 
 
-def _packed(text: str, *, samples: bool) -> bytes:
-    document = json.loads(text)
+def packed_rows(document: dict[str, Any], *, samples: bool) -> bytes:
+    """A T4 document as packed text without times of day, and without single samples if not asked.
+
+    The document is changed.
+    """
     for row in document["results"]:
         del row["timestamp"]
         if not samples:

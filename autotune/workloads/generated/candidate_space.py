@@ -93,7 +93,7 @@ def baseline(
     layouts = execution_layouts(setup, cores)
     fitting = [layout for layout in layouts if kind.misfit(problem, layout) is None]
     layout = largest(fitting or layouts)
-    return Candidate(variant=variant, problem=problem, build=build, layout=layout)
+    return Candidate(variant=chosen, problem=problem, build=build, layout=layout)
 
 
 def _first(setup: Setup, values: Mapping[str, Value]) -> bool:

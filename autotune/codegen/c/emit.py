@@ -499,8 +499,8 @@ def step_lines(program: loop_tree.StepProgram, phases: list[str]) -> list[str]:
     return _lines(_block(program.body, phases, bounds))
 
 
-def initial_lines(sweeps: list[loop_tree.Sweep]) -> list[str]:
-    """The body of the function that sets the initial values of the thread's block."""
+def call_lines(sweeps: list[loop_tree.Sweep]) -> list[str]:
+    """The calls of sweeps over the thread's block, one after the other."""
     return _lines(_call(sweep, {None: ("first", "last")}) for sweep in sweeps)
 
 

@@ -14,7 +14,7 @@ from autotune.codegen.tree import loop_tree, regions
 from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
 from autotune.domain.skeleton import EMBEDDED
 from autotune.domain.stencil import Stencil
-from autotune.language.expression import Num, symbols
+from autotune.language.expression import Num, Sym, symbols
 
 _RUNTIME = Path(__file__).parent / "runtime"
 _TEMPLATES = Environment(
@@ -66,23 +66,23 @@ def units(
     return texts | _parts_of_steps(program) | _sweep_units(functions)
 
 
-def stepper_units(
-    program: loop_tree.StepProgram, problem: Problem, stepper: str
-) -> dict[str, str]:
+def stepper_units(program: loop_tree.StepProgram, problem: Problem, stepper: str) -> dict[str, str]:
     """The source files of a time step for a library, file name to C text, in one rank.
 
-    They define one symbol, ``stepper``, of the type in ``stepper.h``; the names of the sweeps, which
-    other files define, begin with it.
+    They define one symbol, ``stepper``, of the type in ``stepper.h``; the names of the sweeps,
+    which other files define, begin with it.
     """
     functions = _functions(program, problem.ivp)
+    derivative = [s for s in _derivative(problem.ivp) if s.name not in {f.name for f in functions}]
+    functions += derivative
     program = replace(program, body=communication.without(program.body))
     started = (loop_tree.StoredRow(_STATE),)
     step = {"step.c": _step(program, problem, functions, started, "stepper.h", stepper)}
-    own = {
+    renamed = {
         name: re.sub(r"\bsweep_", f"{stepper}_sweep_", text)
         for name, text in (step | _sweep_units(functions)).items()
     }
-    return own | _runtime({"thread.h": "thread.h"}) | _parts_of_steps(program)
+    return renamed | _runtime({"thread.h": "thread.h"}) | _parts_of_steps(program)
 
 
 def _parts_of_steps(program: loop_tree.StepProgram) -> dict[str, str]:
@@ -132,6 +132,12 @@ def _initial(ivp: Ivp) -> list[loop_tree.Sweep]:
     return regions.initial(ivp, loop_tree.StoredRow(_STATE))
 
 
+def _derivative(ivp: Ivp) -> list[loop_tree.Sweep]:
+    """The sweeps that compute f(t, argument) for vectors beside the arrays of a program."""
+    target, argument = loop_tree.StoredRow("derivative"), loop_tree.StoredRow("argument")
+    return regions.evaluation(ivp, "derivative", target, argument, Sym("t"))
+
+
 def _started(ivp: Ivp, row: loop_tree.StoredRow) -> list[loop_tree.Sweep]:
     """The sweeps that set the initial values in another row."""
     return [replace(s, rows=tuple((name, row) for name, _ in s.rows)) for s in _initial(ivp)]
@@ -177,7 +183,7 @@ def _step(
         ],
         before_dimension=[c for c in constants if c[1] in needed],
         dimension=c_expressions.whole(ivp.dimension, kinds),
-        initial=emit.initial_lines([s for row in started for s in _started(ivp, row)]),
+        initial=emit.call_lines([s for row in started for s in _started(ivp, row)]),
         support=c_expressions.support(
             "\n".join([*(value for _, _, value in constants), *([bound] if stepper else [])])
         ),
@@ -192,6 +198,7 @@ def _step(
         stepper=stepper,
         embedded=emit.array(EMBEDDED) if EMBEDDED in dict(program.arrays) else -1,
         bound=bound,
+        derivative=emit.call_lines(_derivative(ivp)) if stepper else [],
         bound_sizes=_sizes(constants, symbols(ivp.stability), "of->"),
         **_reading(ivp, constants, kinds),
     )

@@ -28,7 +28,11 @@ class ExportRequest:
     ] = "header"
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="The file, of a library the folder; named after the study if left out."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="The file, of a library the folder; named after the study if left out.",
+        ),
     ] = None
     problem: Annotated[
         str, typer.Option("--problem", help="Only the problem of this label: heat2d-N256.")

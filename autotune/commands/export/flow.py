@@ -128,9 +128,7 @@ def _library(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDo
         for stored in study.predictions
         if stored.prediction.seconds is not None
     }
-    facts = library_facts.gather(
-        chosen_entries, setup_of_study(study, request.config), predicted
-    )
+    facts = library_facts.gather(chosen_entries, setup_of_study(study, request.config), predicted)
     export_files.write_folder(path, library_files.files(facts))
     return _chosen(request, path, chosen_entries)
 

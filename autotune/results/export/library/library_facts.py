@@ -71,8 +71,10 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     ``predicted``: seconds of a step by identity of a candidate. InputError where the choices are of
     something else, of several problems, or of a config that has changed.
     """
-    section = _section(choices)
-    problem, skeleton = _problem(section, setup), setup.skeleton
+    problems = _problems(setup)
+    section = _section(choices, problems)
+    problem, skeleton = problems[section.key.subject.id], setup.skeleton
+    _check_definition(section, problem)
     controlled = skeleton.controlled() if stiffly_accurate(problem.method) else None
     name = c_names.lower(section.key.subject.name)
     steppers: dict[tuple[object, ...], LibraryStepper] = {}
@@ -137,20 +139,30 @@ def real_limit(problem: Problem) -> float:
     return low
 
 
-def _section(choices: Choices) -> ExportSection:
+def _problems(setup: Setup) -> dict[str, Problem]:
+    """The IVPs of a config at their smallest size, by what a choice names them."""
+    problems: dict[str, Problem] = {}
+    for problem in sorted(setup.problems, key=lambda problem: problem.n):
+        if isinstance(problem, Problem):
+            problems.setdefault(problem.facts().id, problem)
+    return problems
+
+
+def _section(choices: Choices, problems: Mapping[str, Problem]) -> ExportSection:
+    """The one section of the choices that is of one of these problems, in one rank."""
     where = f"study {choices.study}"
-    sections = [s for s in choices.sections if s.key.subject.family == "ivp" and s.key.ranks == 1]
+    subjects = {s.key.subject.id: s for s in choices.sections}
+    sections = [s for s in choices.sections if s.key.ranks == 1 and s.key.subject.id in problems]
     if not sections:
-        found = ", ".join(sorted({s.key.subject.id for s in choices.sections}))
         raise InputError(
             Fault(
                 where=where,
-                found=f"no choice of an IVP in one process (there is {found})",
-                expected="an IVP, tuned with ranks: [1]",
+                found="no choice of an IVP of the config in one process"
+                f" (there is {', '.join(sorted(subjects))})",
+                expected="an IVP that the config has today, tuned with one rank",
                 hint="a header or a wisdom file holds every choice: --format header",
             )
         )
-    subjects = {s.key.subject.id: s for s in sections}
     if len(sections) > 1:
         raise InputError(
             Fault(
@@ -163,25 +175,18 @@ def _section(choices: Choices) -> ExportSection:
     return sections[0]
 
 
-def _problem(section: ExportSection, setup: Setup) -> Problem:
+def _check_definition(section: ExportSection, problem: Problem) -> None:
+    """InputError where what is computed has changed since the study."""
     subject = section.key.subject
-    fitting = [
-        problem
-        for problem in setup.problems
-        if isinstance(problem, Problem)
-        and problem.facts().id == subject.id
-        and problem.facts().key.split()[0] == subject.definition
-    ]
-    if not fitting:
+    if problem.facts().key.split()[0] != subject.definition:
         raise InputError(
             Fault(
                 where=subject.id,
-                found="the config, as it reads today, does not have it any more",
-                expected="the config, IVP and method that the study was begun with",
+                found="the IVP or its method is another today",
+                expected="what the study was begun with",
                 hint="tune again",
             )
         )
-    return min(fitting, key=lambda problem: problem.size)
 
 
 def _variant(entry: ExportEntry, setup: Setup) -> Variant:

@@ -7,11 +7,9 @@ from pathlib import Path
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from autotune.domain.problem import Problem
 from autotune.domain.variant import Candidate
 from autotune.language.expression import show
-from autotune.measuring.verification import ivp_reference
-from autotune.measuring.verification.verify import CheckedIvp
+from autotune.measuring.verification.verify import checked
 from autotune.results.export import c_names, header
 from autotune.results.export.entries import ExportEntry
 from autotune.results.export.library.library_facts import (
@@ -97,15 +95,22 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "smallest", problem.ivp.minimum
     yield "largest", facts.largest
     yield "order", embedded_order(problem)
-    yield "steppers", [
-        (s.name, s.flags, [file for file in s.files if file.endswith(".c")])
-        for s in facts.steppers.values()
-    ]
+    yield (
+        "steppers",
+        [
+            (s.name, s.flags, [file for file in s.files if file.endswith(".c")])
+            for s in facts.steppers.values()
+        ],
+    )
     yield "limit", repr(real_limit(problem))
     yield "controlled", facts.controlled
-    yield "entries", [
-        ", ".join(_entry(entry, stepper, predicted)) for entry, stepper, predicted in _rows(facts)
-    ]
+    yield (
+        "entries",
+        [
+            ", ".join(_entry(entry, stepper, predicted))
+            for entry, stepper, predicted in _rows(facts)
+        ],
+    )
     yield "decision", list(header.branches(header.decision(section.entries, goal), "    ", "{}"))
     yield "rows", [_row(*row) for row in _rows(facts)]
     yield "size", test.size
@@ -132,9 +137,7 @@ def _about(facts: LibraryFacts) -> Iterator[str]:
         yield "The last row of A is not b: there is no error estimate, and no solve."
 
 
-def _entry(
-    entry: ExportEntry, stepper: LibraryStepper, predicted: float | None
-) -> Iterator[str]:
+def _entry(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> Iterator[str]:
     """The values of a row of the table in C."""
     yield f"&{stepper.name}"
     yield c_names.literal(entry.candidate)
@@ -163,13 +166,13 @@ def _self_test(facts: LibraryFacts) -> _SelfTest:
         )
         for entry, stepper, _ in _rows(facts)
     ]
-    awkward = (CheckedIvp(facts.problem).awkward(candidate) for candidate in candidates)
-    problem = max((p for p in awkward if isinstance(p, Problem)), key=lambda p: p.n)
-    state = ivp_reference.integrate(problem, _STEPS)
+    awkward = (checked(facts.problem).awkward(candidate) for candidate in candidates)
+    problem = max(awkward, key=lambda problem: problem.n)
+    state = checked(problem).state(_STEPS)
     places = np.unique(np.linspace(0, problem.n - 1, _PLACES).round().astype(int))
     return _SelfTest(
-        size=problem.size,
-        h=problem.h,
+        size=int(problem.size_text),
+        h=problem.h or 0.0,
         components=problem.n,
         places=tuple(places.tolist()),
         values=tuple(state[places].tolist()),

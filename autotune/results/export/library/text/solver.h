@@ -28,6 +28,7 @@ enum code {
     FEW_THREADS,
     BUSY,
     STOPPED,
+    OVERLAP,
     NO_CONTROL
 };
 
@@ -387,6 +388,30 @@ static enum code run_solver(struct solver *s, double t0, double t1, double *y,
     }
     atomic_flag_clear(&s->busy);
     return few ? FEW_THREADS : code;
+}
+
+static enum code right_hand_side(struct solver *s, double t, const double *y, double *dy)
+{
+    if (!s || !dy || !usable(y, t, 0.0))
+        return BAD_ARGUMENT;
+    if ((uintptr_t)y % _Alignof(double) || (uintptr_t)dy % _Alignof(double))
+        return MISALIGNED;
+    if ((uintptr_t)y < (uintptr_t)(dy + s->n) && (uintptr_t)dy < (uintptr_t)(y + s->n))
+        return OVERLAP;
+    if (atomic_flag_test_and_set(&s->busy))
+        return BUSY;
+    int few = 0;
+#pragma omp parallel num_threads((int)s->threads)
+    {
+        if (omp_get_num_threads() != s->threads) {
+#pragma omp master
+            few = 1;
+        } else {
+            s->code->derivative(&s->team[omp_get_thread_num()], t, y, dy);
+        }
+    }
+    atomic_flag_clear(&s->busy);
+    return few ? FEW_THREADS : DONE;
 }
 
 static enum code first_state(struct solver *s, double *y)

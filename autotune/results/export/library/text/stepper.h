@@ -20,6 +20,7 @@ struct stepper {
     void (*release)(struct thread *me);
     void (*initial)(struct thread *me);
     void (*step)(struct thread *me, double t);
+    void (*derivative)(const struct thread *of, double t, const double *y, double *dy);
 };
 
 #endif

@@ -2,15 +2,17 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from autotune.domain.annotations import Bounds, Derived, OneOf, Text
 from autotune.domain.kernel import Application, Evaluation, Kernel
 from autotune.domain.misfit import Keys, Misfit, MisfitError, refuse, unknown, unknown_symbols
-from autotune.language.expression import Expr, Ref, references, show, symbols
+from autotune.language.expression import Expr, Ref, Sym, references, show, symbols
 
 Extent = Annotated[str, OneOf(("s", "n", "grid"))]
+EMBEDDED = "embedded"
+"""The kernel and the array of the embedded approximation of a controlled step."""
 GRID = "grid"
 """The extent of dimensions and arrays that are the problem's grid."""
 
@@ -89,6 +91,9 @@ class Skeleton:
     """What a step computes, by name."""
     steps: Annotated[tuple[Step, ...], Bounds(least=1)]
     """Calls of kernels, communication, synchronisation, exchanges of arrays, and loops of these."""
+    embedded: Expr | None = None
+    """Component j of an approximation of lower order than y at the end of a step, as one of its
+    arrays holds it. Its distance from y estimates the error of the step."""
     definition: str = field(init=False, default="")
     """12 hexadecimal digits over what a step computes, whatever its name."""
 
@@ -104,7 +109,26 @@ class Skeleton:
         yield from self._mixed_extents()
         for name, kernel in self.kernels.items():
             yield from self._misnamed_in(name, kernel)
+        yield from self._wrong_names(("embedded",), self.embedded, {"s", *self.dimensions})
         yield from self._wrong_steps(self.steps, ("steps",))
+
+    def controlled(self) -> "Skeleton | None":
+        """The skeleton whose steps also keep the embedded approximation, in the array ``embedded``,
+        so that the step size can be controlled; None where there is none.
+        """
+        if self.embedded is None:
+            return None
+        long = next(name for name, extent in self.dimensions.items() if extent == "n")
+        target = Ref(EMBEDDED, (Sym(long),))
+        kernel = Kernel(name=EMBEDDED, loops=(long,), target=target, value=self.embedded)
+        last = len(self.steps) - isinstance(self.steps[-1], SyncStep)
+        return replace(
+            self,
+            arrays={**self.arrays, EMBEDDED: ("n",)},
+            kernels={**self.kernels, EMBEDDED: kernel},
+            steps=(*self.steps[:last], CallStep(EMBEDDED), *self.steps[last:]),
+            embedded=None,
+        )
 
     def _misnamed_in(self, name: str, kernel: Kernel) -> Iterator[Misfit]:
         """What a kernel names that the skeleton lacks, with the keys that lead there."""

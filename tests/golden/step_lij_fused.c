@@ -1,6 +1,7 @@
 /* One time step of radau-iia-7 for heat2d, 6 corrector steps. Generated. */
 static inline double power2(double x) { return x*x; }
 
+#include <stdlib.h>
 #include "program.h"
 
 enum { ARRAY_y, ARRAY_Y, ARRAY_Y_next, ARRAY_F };
@@ -47,37 +48,61 @@ void sweep_approx_update_ji(long first, long last, double *restrict y, const dou
         double h);
 void sweep_initial_heat2d_0(long first, long last, double *restrict y, long N, double pi);
 
-static struct {
+struct constants {
     long N, n;
     double pi;
     double N12;
-} constants;
+};
 
 long dimension(long N)
 {
     return N*N;
 }
 
-void setup(long N, long n)
+struct constants *setup(long N, long n)
 {
     const double pi = 3.141592653589793;
     const double N12 = power2((double)N - 1.0);
-    constants.N = N;
-    constants.n = n;
-    constants.pi = pi;
-    constants.N12 = N12;
+    struct constants *const made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->N = N;
+    made->n = n;
+    made->pi = pi;
+    made->N12 = N12;
+    return made;
+}
+
+void discard(struct constants *made)
+{
+    free(made);
+}
+
+int ready(struct thread *me)
+{
+    (void)me;
+    return 1;
+}
+
+void release(struct thread *me)
+{
+    (void)me;
 }
 
 void initial(struct thread *me)
 {
+    const struct constants constants = *me->constants;
     const long first = me->first, last = me->last;
+    (void)constants;
     sweep_initial_heat2d_0(first, last, row(me, ARRAY_y, 0), constants.N, constants.pi);
 }
 
 void step(struct thread *me, double t)
 {
+    const struct constants constants = *me->constants;
     const long first = me->first, last = me->last;
     const double h = me->h;
+    (void)constants;
     (void)t;
     (void)h;
     for (long from = first; from < last; from += 256) {

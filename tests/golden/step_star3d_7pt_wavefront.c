@@ -1,4 +1,6 @@
 /* One time step of star3d-7pt. Generated. */
+#include <stdlib.h>
+
 #include "program.h"
 #include "wavefront.h"
 
@@ -23,28 +25,50 @@ void sweep_star3d_7pt_plane(long first_j, long last_j, long first_i, long last_i
 void sweep_initial_star3d_7pt(long first_k, long last_k, long first_j, long last_j, long first_i,
         long last_i, double *restrict v, long plane, long line, long K, long J, long I);
 
-static struct {
+struct constants {
     long K, J, I;
     double c0;
     double c1;
-} constants;
+};
 
-void setup_grid(const long *extent)
+struct constants *setup_grid(const long *extent)
 {
     const long K = extent[0];
     const long J = extent[1];
     const long I = extent[2];
     const double c0 = 0.4;
     const double c1 = 0.1;
-    constants.K = K;
-    constants.J = J;
-    constants.I = I;
-    constants.c0 = c0;
-    constants.c1 = c1;
+    struct constants *const made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->K = K;
+    made->J = J;
+    made->I = I;
+    made->c0 = c0;
+    made->c1 = c1;
+    return made;
+}
+
+void discard(struct constants *made)
+{
+    free(made);
+}
+
+int ready(struct thread *me)
+{
+    (void)me;
+    return 1;
+}
+
+void release(struct thread *me)
+{
+    (void)me;
 }
 
 void initial(struct thread *me)
 {
+    const struct constants constants = *me->constants;
+    (void)constants;
     me->at_once = 4;
     claim_rings(me, 9, (least(me->extent[1], 16) + 8)*me->stride[1]);
     sweep_initial_star3d_7pt(me->begin, me->end, -1, me->extent[1] + 1, -1, me->extent[2] + 1,
@@ -57,6 +81,8 @@ void initial(struct thread *me)
 
 void step(struct thread *me, double t)
 {
+    const struct constants constants = *me->constants;
+    (void)constants;
     const long first_k = me->first, last_k = me->last;
     const long first_j = 0, last_j = me->extent[1];
     const long first_i = 0, last_i = me->extent[2];

@@ -499,8 +499,8 @@ def step_lines(program: loop_tree.StepProgram, phases: list[str]) -> list[str]:
     return _lines(_block(program.body, phases, bounds))
 
 
-def initial_lines(sweeps: list[loop_tree.Sweep]) -> list[str]:
-    """The body of the function that sets the initial values of the thread's block."""
+def call_lines(sweeps: list[loop_tree.Sweep]) -> list[str]:
+    """The calls of sweeps over the thread's block, one after the other."""
     return _lines(_call(sweep, {None: ("first", "last")}) for sweep in sweeps)
 
 
@@ -584,7 +584,7 @@ def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Ite
             yield f"put_back(me, {array(array_)}, {array(copy)}, span + lag, constants.n);"
         case loop_tree.Wait():
             yield "PHASE(WAIT);"
-            yield "wait_for_neighbours(&neighbours);"
+            yield "wait_for_neighbours(&me->own->neighbours);"
         case loop_tree.Comm(array=array_):
             yield "PHASE(COMMUNICATION);"
             yield "#pragma omp master"
@@ -609,11 +609,11 @@ def _pipeline(
         yield "        {"
         yield (
             f"            const long {parts[0]} = stage_from(at, {first}, span,"
-            f"{GLUE}{stage.number});"
+            f"{GLUE}{stage.number} * lag);"
         )
         yield (
             f"            const long {parts[1]} = stage_to(at + {node.block}, {last}, span,"
-            f"{GLUE}{stage.number});"
+            f"{GLUE}{stage.number} * lag, constants.n);"
         )
         if node.strips is None:
             yield "            if (from < to) {"
@@ -626,12 +626,12 @@ def _pipeline(
             yield f"                const long from = strip_from(head, corner, strip - {further});"
             yield (
                 "                const long to = strip_to(tail, corner, strip + strip_width +"
-                f" {further});"
+                f" {further}, plane_size);"
             )
             yield "                if (from >= to)"
             yield "                    continue;"
         calls = [
-            f"    const struct place place = place_of(&windows,{GLUE}from);",
+            f"    const struct place place = place_of(windows,{GLUE}from);",
             *_inside(stage.body, phases, {**bounds, None: ("from", "to")}),
         ]
         if node.in_place is not None and stage is node.body.nodes[-1]:
@@ -716,7 +716,7 @@ def _row_arguments(sweep: loop_tree.Sweep, bounds: Bounds) -> list[str]:
         index = Num(0) if row.index is None else row.index
         if row.window:
             first = f"{window(row.array)}{GLUE}+{GLUE}{whole(index, _whole(symbols(index)), 1)}"
-            arguments.append(f"window({first},{GLUE}place)")
+            arguments.append(f"window_row(windows,{GLUE}{first},{GLUE}place)")
         else:
             arguments.append(f"row(me,{GLUE}{array(row.array)},{GLUE}{_index(index)})")
     arguments += [f"constants.{name(table)}" for table in sweep.tables]

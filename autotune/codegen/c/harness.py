@@ -1,6 +1,7 @@
 """The complete source of a measuring program: sweeps, time step, main program."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from autotune.codegen.c import c_expressions, emit
 from autotune.codegen.grid import grid_source, several_text
 from autotune.codegen.tree import loop_tree, regions
 from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
+from autotune.domain.skeleton import EMBEDDED
 from autotune.domain.stencil import Stencil
-from autotune.language.expression import Num, symbols
+from autotune.language.expression import Num, Sym, symbols
 
 _RUNTIME = Path(__file__).parent / "runtime"
 _TEMPLATES = Environment(
@@ -23,7 +25,7 @@ _TEMPLATES = Environment(
     keep_trailing_newline=True,
     autoescape=False,
 )
-_ALWAYS = {"program.h": "program.h", "main.c": "main.c"}
+_ALWAYS = {"program.h": "program.h", "thread.h": "thread.h", "main.c": "main.c"}
 _ONE_RANK = {**_ALWAYS, "ranks.h": "one_rank.h", "shape.h": "vector.h"}
 _GRID = {**_ONE_RANK, "shape.h": "grid.h"}
 _GRIDS = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h": "grid.h"}
@@ -59,17 +61,43 @@ def units(
     if not distributed:
         program = replace(program, body=communication.without(program.body))
     started = _every_row(program) if filled else (loop_tree.StoredRow(_STATE),)
-    if program.windows:
-        texts |= _runtime({"windows.h": "windows.h"})
-    if _in_place(program):
-        texts |= _runtime({"in_place.h": "in_place.h"})
-    if any(loop_tree.waits(program.body)):
-        texts |= _runtime({"neighbours.h": "neighbours.h"})
-    texts["step.c"] = _step(program, problem, functions, started, distributed)
-    for sweep in functions:
-        code = emit.sweep_code(sweep)
-        texts[f"{code.function}.c"] = code.text
-    return texts
+    header = "ranks.h" if distributed else "program.h"
+    texts["step.c"] = _step(program, problem, functions, started, header)
+    return texts | _parts_of_steps(program) | _sweep_units(functions)
+
+
+def stepper_units(program: loop_tree.StepProgram, problem: Problem, stepper: str) -> dict[str, str]:
+    """The source files of a time step for a library, file name to C text, in one rank.
+
+    They define one symbol, ``stepper``, of the type in ``stepper.h``; the names of the sweeps,
+    which other files define, begin with it.
+    """
+    functions = _functions(program, problem.ivp)
+    derivative = [s for s in _derivative(problem.ivp) if s.name not in {f.name for f in functions}]
+    functions += derivative
+    program = replace(program, body=communication.without(program.body))
+    started = (loop_tree.StoredRow(_STATE),)
+    step = {"step.c": _step(program, problem, functions, started, "stepper.h", stepper)}
+    renamed = {
+        name: re.sub(r"\bsweep_", f"{stepper}_sweep_", text)
+        for name, text in (step | _sweep_units(functions)).items()
+    }
+    return renamed | _runtime({"thread.h": "thread.h"}) | _parts_of_steps(program)
+
+
+def _parts_of_steps(program: loop_tree.StepProgram) -> dict[str, str]:
+    """The headers of what the step of a program uses, by name."""
+    used = {
+        "windows.h": bool(program.windows),
+        "in_place.h": _in_place(program),
+        "neighbours.h": any(loop_tree.waits(program.body)),
+    }
+    return _runtime({name: name for name, wanted in used.items() if wanted})
+
+
+def _sweep_units(functions: Sequence[loop_tree.Sweep]) -> dict[str, str]:
+    codes = map(emit.sweep_code, functions)
+    return {f"{code.function}.c": code.text for code in codes}
 
 
 def _runtime(files: Mapping[str, str]) -> dict[str, str]:
@@ -104,6 +132,12 @@ def _initial(ivp: Ivp) -> list[loop_tree.Sweep]:
     return regions.initial(ivp, loop_tree.StoredRow(_STATE))
 
 
+def _derivative(ivp: Ivp) -> list[loop_tree.Sweep]:
+    """The sweeps that compute f(t, argument) for vectors beside the arrays of a program."""
+    target, argument = loop_tree.StoredRow("derivative"), loop_tree.StoredRow("argument")
+    return regions.evaluation(ivp, "derivative", target, argument, Sym("t"))
+
+
 def _started(ivp: Ivp, row: loop_tree.StoredRow) -> list[loop_tree.Sweep]:
     """The sweeps that set the initial values in another row."""
     return [replace(s, rows=tuple((name, row) for name, _ in s.rows)) for s in _initial(ivp)]
@@ -122,12 +156,16 @@ def _step(
     problem: Problem,
     functions: list[loop_tree.Sweep],
     started: Sequence[loop_tree.StoredRow],
-    distributed: bool,
+    header: str,
+    stepper: str = "",
 ) -> str:
+    """The text of ``step.c``; with ``stepper`` that of a library."""
+    distributed = header == "ranks.h"
     ivp, method = problem.ivp, problem.method
     phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.sweeps(program.body)))
     constants, kinds = _constants(ivp)
     needed = symbols(ivp.dimension)
+    bound = c_expressions.real(ivp.stability, kinds)
     return _TEMPLATES.get_template("step.c.j2").render(
         title=f"{method.name} for {ivp.name}, {problem.correctors} corrector steps",
         arrays=[(emit.array(array), rows) for array, rows in program.arrays],
@@ -145,8 +183,10 @@ def _step(
         ],
         before_dimension=[c for c in constants if c[1] in needed],
         dimension=c_expressions.whole(ivp.dimension, kinds),
-        initial=emit.initial_lines([s for row in started for s in _started(ivp, row)]),
-        support=c_expressions.support("\n".join(value for _, _, value in constants)),
+        initial=emit.call_lines([s for row in started for s in _started(ivp, row)]),
+        support=c_expressions.support(
+            "\n".join([*(value for _, _, value in constants), *([bound] if stepper else [])])
+        ),
         body=emit.step_lines(program, phases),
         **_windows(program),
         strips=_strips(program, kinds),
@@ -154,7 +194,12 @@ def _step(
         **_waits(program, ivp, kinds),
         stages=loop_tree.stages(program.body),
         distributed=int(distributed),
-        header="ranks.h" if distributed else "program.h",
+        header=header,
+        stepper=stepper,
+        embedded=emit.array(EMBEDDED) if EMBEDDED in dict(program.arrays) else -1,
+        bound=bound,
+        derivative=emit.call_lines(_derivative(ivp)) if stepper else [],
+        bound_sizes=_sizes(constants, symbols(ivp.stability), "of->"),
         **_reading(ivp, constants, kinds),
     )
 
@@ -195,7 +240,7 @@ def _waits(
     """Template fields of the waits for neighbours."""
     lags = [wait.lags for wait in loop_tree.waits(program.body)]
     distance = c_expressions.whole(ivp.access_distance, kinds)
-    reach = f"{max(lags, default=1)} * lag" if program.windows else distance
+    reach = f"{max(lags, default=1)} * made->lag" if program.windows else distance
     return {"waits": int(bool(lags)), "reach": reach, "periodic": int(ivp.periodic)}
 
 
@@ -214,6 +259,19 @@ def _constants(ivp: Ivp) -> tuple[list[Constant], c_expressions.Kinds]:
     return constants, kinds
 
 
+def _sizes(constants: list[Constant], needed: Collection[str], place: str) -> list[str]:
+    """C lines that declare the sizes and constants that expressions need, as they stand in a
+    struct; ``place``: what goes before its fields.
+    """
+    declared = [("long", "N"), ("long", "n"), *((kind, name) for kind, name, _ in constants)]
+    names = {c_expressions.name(symbol) for symbol in needed}
+    return [
+        f"    const {kind} {name} = {place}{name};\n    (void){name};"
+        for kind, name in declared
+        if name in names
+    ]
+
+
 def _reading(ivp: Ivp, constants: list[Constant], kinds: c_expressions.Kinds) -> dict[str, object]:
     """Template fields that describe the remote components that the right-hand side reads on several
     ranks.
@@ -222,13 +280,8 @@ def _reading(ivp: Ivp, constants: list[Constant], kinds: c_expressions.Kinds) ->
     fields = ("lower", "upper", "shift", "row", "begin", "end")
     expressions = [getattr(reading, field) for reading in reads for field in fields]
     needed = {s for e in (*expressions, ivp.access_distance) for s in symbols(e)}
-    declared = [("long", "N"), ("long", "n"), *((kind, name) for kind, name, _ in constants)]
     return {
-        "sizes": [
-            f"    const {kind} {name} = constants.{name};\n    (void){name};"
-            for kind, name in declared
-            if name in {c_expressions.name(symbol) for symbol in needed}
-        ],
+        "sizes": _sizes(constants, needed, "constants."),
         "distance": c_expressions.whole(ivp.access_distance, kinds),
         "readings": [
             [(field, c_expressions.whole(getattr(reading, field), kinds)) for field in fields]

@@ -65,7 +65,7 @@ from autotune.domain.variant import (
     Vectorize,
     WholeLines,
 )
-from autotune.language.expression import Num, Sym, number
+from autotune.language.expression import Expr, Num, Ref, Sym, number, rebuild, symbols
 
 
 def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.StepProgram:
@@ -290,7 +290,7 @@ def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
     else:
         assert kernel.value is not None
         if kernel.reduce is None:
-            statement = StoreStatement(kernel.target, kernel.value)
+            statement = StoreStatement(kernel.target, _with_stages(kernel.value, stages))
         else:
             result = kernel.result or Sym("sum")
             statement = ReduceStatement(kernel.target, kernel.value, kernel.reduce, result)
@@ -299,6 +299,23 @@ def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
         end = None if skeleton.dimensions[loop] == "n" else stages
         body = (NestLoop(loop, 0, end, body),)
     return Nest(kernel.name, body)
+
+
+def _with_stages(value: Expr, stages: int) -> Expr:
+    """The expression with the indices of rows that are stated by the number of stages as numbers,
+    such as ``Y[s-1][j]``.
+    """
+
+    def change(part: Expr) -> Expr:
+        if not isinstance(part, Ref):
+            return part
+        indices = (
+            Num(int(number(index, {"s": stages}))) if symbols(index) == {"s"} else index
+            for index in part.indices
+        )
+        return Ref(part.array, tuple(indices))
+
+    return rebuild(value, change)
 
 
 def apply(tree: Nodes, transformation: Transformation) -> Nodes:
@@ -352,8 +369,9 @@ def _storage(
     """The stored arrays that the tree uses, in the skeleton's order, second buffers after each, and
     the windows of its pipeline.
 
-    In a pipeline the arrays that a stage writes before it reads them are windows: all but the
-    state, which is exchanged with a second copy or written in its place.
+    In a pipeline the arrays that a stage writes before it reads them are windows: all but those
+    that nothing reads, and the state, which is exchanged with a second copy or written in its
+    place.
     """
     arrays = _arrays(tree, skeleton, method)
     pipeline = next((n for n in loop_nests.walk(tree) if isinstance(n, PipelineNest)), None)
@@ -361,6 +379,7 @@ def _storage(
         return arrays, ()
     lasting = _copied(tree)
     written = loop_nests.writes(tree)
+    read = loop_nests.reads(tree) | loop_nests.reads_around(tree)
     contracted = {name for nest in loop_nests.nests(tree) for name in nest.contracted}
     windows: list[loop_tree.Window] = []
     kept: list[tuple[str, int]] = []
@@ -374,7 +393,7 @@ def _storage(
             ]
         elif name in contracted:
             continue
-        elif name in written and name not in lasting:
+        elif name in written & read and name not in lasting:
             windows.append(loop_tree.Window(name, rows, neighbours=False))
         else:
             kept.append((name, rows))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "Example: autotune export quickstart --format header -o quickstart.h;"
+    " autotune export quickstart --format library -o heat2d/;"
     " autotune export --format wisdom -o app.wisdom.json --with-reader src/;"
     " autotune export quickstart --format csv | t4 | parquet"
 )
@@ -30,7 +31,8 @@ class ExportOptions:
 def export(options: ExportOptions) -> None:
     """Write the choice for an application, or result tables.
 
-    The choice is a C header or a wisdom file; results for tools are t4, csv or parquet.
+    The choice is a C header, a library with the code itself, or a wisdom file; results for tools
+    are t4, csv or parquet.
 
     The choice for a number of threads is the fastest verified candidate. The file states which
     other candidates are within the noise of it. A size between tuned sizes gets the choice of the

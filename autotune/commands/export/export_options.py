@@ -7,7 +7,7 @@ import typer
 
 from autotune.commands.options import Study, command_options
 
-Format = Literal["header", "wisdom", "t4", "csv", "parquet"]
+Format = Literal["header", "library", "wisdom", "t4", "csv", "parquet"]
 
 
 @command_options
@@ -19,14 +19,20 @@ class ExportRequest:
         Format,
         typer.Option(
             "--format",
-            help="header: C, chooses by size and threads when run or when compiled. wisdom: JSON"
+            help="header: C, chooses by size and threads when run or when compiled. library: the"
+            " code itself, a folder with C sources, build files, a Python module and a self-test:"
+            " solve and step for an IVP. wisdom: JSON"
             " with readers for C and Python; what the file holds of other studies stays. t4:"
             " auto-tuning results. csv, parquet: every candidate, predicted and measured.",
         ),
     ] = "header"
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="The file; named after the study if left out."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="The file, of a library the folder; named after the study if left out.",
+        ),
     ] = None
     problem: Annotated[
         str, typer.Option("--problem", help="Only the problem of this label: heat2d-N256.")
@@ -39,6 +45,13 @@ class ExportRequest:
             " for the application, into this folder.",
         ),
     ] = None
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            help="With library: the config of the study. Default: as the store has it.",
+        ),
+    ] = None
     force: Annotated[
         bool, typer.Option("--force", help="Replace whatever lies there; wisdom begins anew.")
     ] = False
@@ -46,3 +59,5 @@ class ExportRequest:
     def __post_init__(self) -> None:
         if self.readers is not None and self.format != "wisdom":
             raise typer.BadParameter("goes with --format wisdom", param_hint="--with-reader")
+        if self.config is not None and self.format != "library":
+            raise typer.BadParameter("goes with --format library", param_hint="--config")

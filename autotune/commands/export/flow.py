@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autotune.commands.export.document import ExportDocument
 from autotune.commands.export.export_options import ExportRequest, Format
+from autotune.commands.rank.study_setup import setup_of_study
 from autotune.commands.tune.flow import study as load_study
 from autotune.files.store import CandidateRecord, Store
 from autotune.progress import Progress
@@ -24,9 +25,11 @@ from autotune.results.export import (
 )
 from autotune.results.export.entries import Choices
 from autotune.results.export.export_table import table
+from autotune.results.export.library import library_facts, library_files
 
 ENDINGS: Mapping[Format, str] = {
     "header": ".h",
+    "library": "-library",
     "wisdom": ".wisdom.json",
     "t4": "_T4.json",
     "csv": ".csv",
@@ -35,6 +38,7 @@ ENDINGS: Mapping[Format, str] = {
 """What the name of a file ends in when none is given: behind the name of the study."""
 KINDS: Mapping[Format, str] = {
     "header": "a header of autotune",
+    "library": "a library of autotune",
     "wisdom": "a wisdom file of this version",
     "t4": "a T4 file of autotune",
     "csv": "a table of autotune",
@@ -43,7 +47,7 @@ KINDS: Mapping[Format, str] = {
 
 
 def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocument:
-    """Write one file of a study.
+    """Write one file of a study, or the folder of a library.
 
     Raises InputError if nothing was measured, if no candidate ran (header, wisdom), or if something
     else stands at the output path; MissingTool if the format needs a package that is missing.
@@ -55,9 +59,10 @@ def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocu
     path = request.output or Path(_file_name(result.study.name) + ENDINGS[request.format])
     with export_files.locked(path.parent):
         if not request.force:
-            export_files.refuse_other(
-                path, KINDS[request.format], lambda: _is_own(request.format, path)
-            )
+            refuse = export_files.refuse_other
+            if request.format == "library":
+                refuse = export_files.refuse_other_folder
+            refuse(path, KINDS[request.format], lambda: _is_own(request.format, path))
         done = _WRITERS[request.format](request, content, path)
     progress("read the study", 2, 2)
     if request.readers is None:
@@ -89,6 +94,8 @@ def _file_name(study: str) -> str:
 def _is_own(kind: Format, path: Path) -> bool:
     if kind == "parquet":
         return parquet_export.is_table_file(path)
+    if kind == "library":
+        return library_files.MARK in export_files.text_of(path / "README.md")
     text = export_files.text_of(path)
     return {
         "header": lambda: text.startswith(header.MARK),
@@ -111,6 +118,19 @@ def _wisdom(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDoc
     done = _chosen(request, path, chosen_entries)
     kept = (f"{written.kept} entries of {path} stay",) if written.kept else ()
     return dataclasses.replace(done, notes=(*done.notes, *kept), replaced=written.replaced)
+
+
+def _library(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDocument:
+    chosen_entries = choices.choices(read.result, request.problem, read.charted)
+    study = read.result.study
+    predicted = {
+        stored.candidate: stored.prediction.seconds
+        for stored in study.predictions
+        if stored.prediction.seconds is not None
+    }
+    facts = library_facts.gather(chosen_entries, setup_of_study(study, request.config), predicted)
+    export_files.write_folder(path, library_files.files(facts))
+    return _chosen(request, path, chosen_entries)
 
 
 def _chosen(request: ExportRequest, path: Path, choices: Choices) -> ExportDocument:
@@ -152,6 +172,7 @@ def _parquet(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDo
 
 _WRITERS: Mapping[Format, Callable[[ExportRequest, _StoredStudy, Path], ExportDocument]] = {
     "header": _header,
+    "library": _library,
     "wisdom": _wisdom,
     "t4": _t4,
     "csv": _csv,

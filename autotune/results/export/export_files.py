@@ -9,7 +9,7 @@ import errno
 import fcntl
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from autotune import paths
@@ -65,6 +65,30 @@ def refuse_other(path: Path, kind: str, is_own: Callable[[], bool]) -> None:
             hint="name another with -o FILE" + ("" if folder else ", or replace it with --force"),
         )
     )
+
+
+def refuse_other_folder(path: Path, kind: str, is_own: Callable[[], bool]) -> None:
+    """InputError if the path holds something else than an empty folder or one of this kind."""
+    with _input_errors(path):
+        if not path.exists() or (path.is_dir() and (not any(path.iterdir()) or is_own())):
+            return
+    raise InputError(
+        Fault(
+            where=str(path),
+            found=f"a folder that is not {kind}" if path.is_dir() else "a file",
+            expected="a new folder, or one that such an export wrote",
+            hint="name another with -o FOLDER, or write into it with --force",
+        )
+    )
+
+
+def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write files into a folder, each atomically; ``texts``: path in the folder to text."""
+    for name, text in texts.items():
+        path = folder / name
+        with _input_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, text.encode())
 
 
 def text_of(path: Path) -> str:

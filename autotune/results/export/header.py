@@ -195,7 +195,7 @@ class _SectionText:
         yield "    };"
         yield "    (void)size;"
         yield "    (void)threads;"
-        yield from _branches(self._decision, "    ")
+        yield from branches(self._decision, "    ", "&table[{}]")
         yield "}"
         yield ""
 
@@ -252,17 +252,20 @@ class _SectionText:
                 yield f"{start}{name} {value}"
 
 
-def _branches(node: DecisionNode, indent: str) -> Iterator[str]:
-    """Nested C comparisons of a decision tree; the last branch needs none."""
+def branches(node: DecisionNode, indent: str, taken: str) -> Iterator[str]:
+    """Nested C comparisons of a decision tree; the last branch needs none.
+
+    ``taken``: what is returned for an entry, with ``{}`` for its number.
+    """
     for last, then in node.branches:
         test = "" if last is None else f"if ({node.quantity} <= {last}LL) "
         if isinstance(then, int):
-            yield f"{indent}{test}return &table[{then}];"
+            yield f"{indent}{test}return {taken.format(then)};"
         elif last is None:
-            yield from _branches(then, indent)
+            yield from branches(then, indent, taken)
         else:
             yield f"{indent}{test}{{"
-            yield from _branches(then, indent + "    ")
+            yield from branches(then, indent + "    ", taken)
             yield f"{indent}}}"
 
 

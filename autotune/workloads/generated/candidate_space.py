@@ -89,11 +89,11 @@ def baseline(
 
     If the space names no baseline, it is the first combination.
     """
-    variant = _variant(setup, next(v for v in setup.space.combinations() if _first(setup, v)))
+    chosen = variant(setup, next(v for v in setup.space.combinations() if _first(setup, v)))
     layouts = execution_layouts(setup, cores)
     fitting = [layout for layout in layouts if kind.misfit(problem, layout) is None]
     layout = largest(fitting or layouts)
-    return Candidate(variant=variant, problem=problem, build=build, layout=layout)
+    return Candidate(variant=chosen, problem=problem, build=build, layout=layout)
 
 
 def _first(setup: Setup, values: Mapping[str, Value]) -> bool:
@@ -101,7 +101,8 @@ def _first(setup: Setup, values: Mapping[str, Value]) -> bool:
     return all(same(values[name], value) for name, value in setup.space.baseline.items())
 
 
-def _variant(setup: Setup, values: Mapping[str, Value]) -> Variant:
+def variant(setup: Setup, values: Mapping[str, Value]) -> Variant:
+    """The variant of a combination of parameter values."""
     """The variant of a combination of values."""
     return Variant(
         skeleton=setup.skeleton.name,
@@ -163,7 +164,7 @@ class _Maker:
             first: list[_Made] = []
             others: list[_Made] = []
             for values in self._setup.space.allowed(limited, near=near):
-                made = _Made(_variant(self._setup, values), named(values), "", None)
+                made = _Made(variant(self._setup, values), named(values), "", None)
                 (others if first or not _first(self._setup, values) else first).append(made)
             self._variants[limited, near] = first + others
         return self._variants[limited, near]

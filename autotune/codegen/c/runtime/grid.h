@@ -56,9 +56,9 @@ static inline long components(const struct shape *shape)
     return shape->n;
 }
 
-static inline void begin(const struct shape *shape)
+static inline struct constants *begin(const struct shape *shape)
 {
-    setup_grid(shape->extent);
+    return setup_grid(shape->extent);
 }
 
 static inline struct storage allocate(const struct shape *shape)
@@ -96,11 +96,11 @@ static inline void place(struct thread *me, const struct storage *s, const struc
                          int id, long threads)
 {
     const long planes = shape->extent[0];
-    const long from = cut(0, planes, rank(), rank_count());
-    const long to = cut(0, planes, rank() + 1, rank_count());
-    const long low = from - ranks_reach(), high = to + ranks_reach();
-    me->first = cut(from, to, id, threads);
-    me->last = cut(from, to, id + 1, threads);
+    const long from = cut(0, planes, rank(), rank_count(), granule);
+    const long to = cut(0, planes, rank() + 1, rank_count(), granule);
+    const long reach = ranks_reach(me->constants), low = from - reach, high = to + reach;
+    me->first = cut(from, to, id, threads, granule);
+    me->last = cut(from, to, id + 1, threads, granule);
     me->begin = id ? me->first : from == 0 || low < -radius ? -radius : low;
     me->end = id + 1 < threads                            ? me->last
             : to == planes || high > planes + radius ? planes + radius

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "program.h"
+#include "thread.h"
 
 /* Components from..to of a thread's block that are all kept apart, or none of them. */
 struct part {

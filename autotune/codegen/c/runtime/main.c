@@ -182,10 +182,14 @@ double *claim(long doubles)
 /* The block of the thread, its memory touched first by itself, and the initial values. */
 static void prepare(struct thread *me, const struct storage *s, const struct options *o, int id)
 {
+    me->id = id;
+    me->threads = o->threads;
     me->h = TAKES_H ? o->h : 0.0;
     me->phase = -1;
     me->at_once = 1;
     place(me, s, &o->shape, id, o->threads);
+    if (!ready(me))
+        fail("there is no memory for what a thread keeps beside the arrays");
     initial(me);
 }
 
@@ -525,8 +529,14 @@ int main(int count, char **arguments)
     if (posix_memalign((void **)&team, 256, (size_t)o.threads * sizeof *team) || !cpus || !allowed)
         fail("cannot allocate the data of %ld threads", o.threads);
     memset(team, 0, (size_t)o.threads * sizeof *team);
-    begin(&o.shape);
-    ranks_prepare(pieces_of(&o.shape, &s), o.threads, o.communication);
+    const struct constants *const constants = begin(&o.shape);
+    if (!constants)
+        fail("there is no memory for the constants of the problem, or its index arrays are wrong");
+    ranks_prepare(constants, pieces_of(&o.shape, &s), o.threads, o.communication);
+    struct flag *flags = NULL;
+    if (posix_memalign((void **)&flags, FLAG_BYTES, (size_t)o.threads * FLAG_BYTES))
+        fail("cannot allocate the flags of %ld threads", o.threads);
+    memset(flags, 0, (size_t)o.threads * FLAG_BYTES);
     struct control control = {.more = false};
     int started = 0;
     omp_set_dynamic(0);
@@ -540,6 +550,8 @@ int main(int count, char **arguments)
             ranks_pin(id);
             cpus[id] = first_cpu();
             allowed[id] = allowed_cpus();
+            team[id].constants = constants;
+            team[id].flags = flags;
             prepare(&team[id], &s, &o, id);
 #pragma omp barrier
 #pragma omp master

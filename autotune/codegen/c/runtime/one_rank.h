@@ -33,13 +33,16 @@ static inline int rank_count(void)
     return 1;
 }
 
-static inline long ranks_reach(void)
+static inline long ranks_reach(const struct constants *constants)
 {
+    (void)constants;
     return 0;
 }
 
-static inline void ranks_prepare(struct pieces pieces, long threads, const char *communication)
+static inline void ranks_prepare(const struct constants *constants, struct pieces pieces,
+                                 long threads, const char *communication)
 {
+    (void)constants;
     (void)pieces;
     (void)threads;
     if (communication)

@@ -30,6 +30,7 @@ enum scheme { ALLGATHER, NEIGHBOUR, SPARSE };
 
 static struct {
     int rank, count;
+    const struct constants *constants; /* of the problem */
     struct pieces pieces;
     long n; /* doubles of all pieces */
     enum scheme scheme;
@@ -161,7 +162,7 @@ static void wanted(struct ranges *list, int of, const struct reading *all)
         add(list, 0, block.first);
         add(list, block.last, us.n);
     } else if (us.scheme == NEIGHBOUR) {
-        const long distance = access_distance() * us.pieces.doubles;
+        const long distance = access_distance(us.constants) * us.pieces.doubles;
         add(list, larger(0, block.first - distance), block.first);
         add(list, block.last, smaller(us.n, block.last + distance));
     } else {
@@ -341,14 +342,16 @@ void ranks_pin(int thread)
 
 /* --- together --------------------------------------------------------------------------- */
 
-long ranks_reach(void)
+long ranks_reach(const struct constants *constants)
 {
-    return access_distance();
+    return access_distance(constants);
 }
 
-void ranks_prepare(struct pieces pieces, long threads, const char *communication)
+void ranks_prepare(const struct constants *constants, struct pieces pieces, long threads,
+                   const char *communication)
 {
     us.pieces = pieces;
+    us.constants = constants;
     us.scheme = scheme_of(communication);
     if (pieces.doubles > 1 && us.scheme == SPARSE)
         fail("ranks of a grid exchange whole planes: --communication neighbour");
@@ -359,13 +362,13 @@ void ranks_prepare(struct pieces pieces, long threads, const char *communication
     us.counts = room((size_t)us.count, sizeof *us.counts);
     us.starts = room((size_t)us.count, sizeof *us.starts);
     for (int r = 0; r < us.count; r++) {
-        us.block[r] = (struct range){cut(0, pieces.count, r, us.count) * pieces.doubles,
-                                     cut(0, pieces.count, r + 1, us.count) * pieces.doubles};
+        us.block[r] = (struct range){cut(0, pieces.count, r, us.count, granule) * pieces.doubles,
+                                     cut(0, pieces.count, r + 1, us.count, granule) * pieces.doubles};
         us.starts[r] = (int)us.block[r].first;
         us.counts[r] = (int)(us.block[r].last - us.block[r].first);
     }
     struct reading *const all = room((size_t)reading_count, sizeof *all);
-    readings(all);
+    readings(us.constants, all);
     wanted(&us.remote, us.rank, all);
     if (us.scheme == ALLGATHER)
         us.row_bytes = us.counts[us.rank] * (long)sizeof(double);

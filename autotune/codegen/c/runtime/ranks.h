@@ -19,8 +19,9 @@ int rank(void);
 int rank_count(void);
 
 /* * Plans the messages of an exchange, allgather, neighbour or sparse, and the CPUs of threads. */
-void ranks_prepare(struct pieces pieces, long threads, const char *communication);
-long ranks_reach(void);                                      /* pieces of others that a rank reads */
+void ranks_prepare(const struct constants *constants, struct pieces pieces, long threads,
+                   const char *communication);
+long ranks_reach(const struct constants *constants);          /* pieces of others that a rank reads */
 void ranks_pin(int thread);                                  /* the calling thread, to its CPU */
 
 /* What is to be fetched, or everything outside the block, is not a number until it is fetched, so
@@ -51,7 +52,7 @@ struct reading {
 
 extern const int array_rows[]; /* of each array; 0: ranks set it themselves and never exchange it */
 extern const int reading_count;
-void readings(struct reading *found); /* all of them, at the size that setup was given */
-long access_distance(void); /* in pieces */
+void readings(const struct constants *constants, struct reading *found); /* all of them */
+long access_distance(const struct constants *constants); /* in pieces */
 
 #endif

@@ -33,9 +33,9 @@ static inline long components(const struct shape *shape)
     return shape->n;
 }
 
-static inline void begin(const struct shape *shape)
+static inline struct constants *begin(const struct shape *shape)
 {
-    setup(shape->size, shape->n);
+    return setup(shape->size, shape->n);
 }
 
 /* All rows of all arrays, one after the other. */
@@ -56,10 +56,10 @@ static inline struct storage allocate(const struct shape *shape)
 static inline void place(struct thread *me, const struct storage *s, const struct shape *shape,
                          int id, long threads)
 {
-    const long own = cut(0, shape->n, rank(), rank_count());
-    const long end_of_own = cut(0, shape->n, rank() + 1, rank_count());
-    me->first = cut(own, end_of_own, id, threads);
-    me->last = cut(own, end_of_own, id + 1, threads);
+    const long own = cut(0, shape->n, rank(), rank_count(), granule);
+    const long end_of_own = cut(0, shape->n, rank() + 1, rank_count(), granule);
+    me->first = cut(own, end_of_own, id, threads, granule);
+    me->last = cut(own, end_of_own, id + 1, threads, granule);
     me->ld = s->ld;
     double *row = s->base;
     const long end = me->last == shape->n ? s->ld : me->last;

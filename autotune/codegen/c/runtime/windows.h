@@ -10,18 +10,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "program.h"
+#include "thread.h"
 
 struct windows {
     double *base;
+    size_t bytes;   /* of memory, with everything twice */
     long far_rows;  /* the first rows, of which neighbours are read */
     long far, near; /* components of a row of either kind: whole pages */
     long reach;     /* how far neighbours are read */
     long shift;     /* components by which each row begins behind the one before it */
 };
 
-static inline void open_windows(struct windows *w, long rows, long far_rows, long block,
-                                long distance, long lag, long shift)
+/* Returns whether there was memory for them, and for mapping it twice. */
+static inline int open_windows(struct windows *w, long rows, long far_rows, long block,
+                               long distance, long lag, long shift)
 {
     const long page = sysconf(_SC_PAGESIZE) / (long)sizeof(double);
     w->far_rows = far_rows;
@@ -33,20 +35,32 @@ static inline void open_windows(struct windows *w, long rows, long far_rows, lon
     const size_t bytes = (size_t)length * sizeof(double);
     const int file = memfd_create("windows", MFD_CLOEXEC);
     void *const whole = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (file < 0 || whole == MAP_FAILED || ftruncate(file, (off_t)bytes))
-        fail("there is no memory for windows of %ld components", length);
+    int open = file >= 0 && whole != MAP_FAILED && !ftruncate(file, (off_t)bytes);
     double *at = whole;
     long from = 0;
-    for (long r = 0; r < rows; r++) {
+    for (long r = 0; open && r < rows; r++) {
         const size_t size = (size_t)(r < far_rows ? w->far : w->near) * sizeof(double);
         for (int twice = 0; twice < 2; twice++, at += size / sizeof(double))
             if (mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
                      from * (off_t)sizeof(double)) == MAP_FAILED)
-                fail("the memory of a window cannot be mapped twice");
+                open = 0;
         from += (long)(size / sizeof(double));
     }
-    close(file);
-    w->base = whole;
+    if (file >= 0)
+        close(file);
+    w->bytes = 2 * bytes;
+    if (open)
+        w->base = whole;
+    else if (whole != MAP_FAILED)
+        munmap(whole, w->bytes);
+    return open;
+}
+
+static inline void close_windows(struct windows *w)
+{
+    if (w->base)
+        munmap(w->base, w->bytes);
+    w->base = NULL;
 }
 
 /* Where a block that begins at component `from` lies in a window of neighbours that begins at 0. */

@@ -1,0 +1,218 @@
+"""What a library holds: the codes of the chosen candidates, and the choice among them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.codegen.c import harness
+from autotune.codegen.tree import variant_program
+from autotune.domain.problem import ButcherTableau, Problem
+from autotune.domain.setup import Setup
+from autotune.domain.skeleton import Skeleton
+from autotune.domain.variant import Hoist, Variant
+from autotune.errors import Fault, InputError
+from autotune.results.export import c_names
+from autotune.results.export.entries import Choices, ExportEntry, ExportSection
+from autotune.workloads.generated import candidate_space
+
+MOST_COMPONENTS = 2**31 - 1
+"""Of a problem, as in the programs that are measured."""
+_FURTHEST = 1e6
+"""So far the negative real axis is searched for the end of the stability interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryStepper:
+    """The code of a time step, with its flags."""
+
+    name: str
+    """Of its symbol in C, and of its folder."""
+    variant: Variant
+    flags: tuple[str, ...]
+    files: Mapping[str, str]
+    """File name to C text."""
+    evaluations: int
+    """Of the right-hand side in a step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryFacts:
+    """A library for one IVP and method."""
+
+    name: str
+    """Of the library, its header and the functions: a C identifier."""
+    problem: Problem
+    """At the smallest tuned size."""
+    section: ExportSection
+    steppers: Mapping[str, LibraryStepper]
+    """By name."""
+    chosen: tuple[LibraryStepper, ...]
+    """Of each entry of the section."""
+    predicted: tuple[float | None, ...]
+    """Seconds of a step, of each entry."""
+    controlled: bool
+    """The step size can be controlled."""
+
+    @property
+    def largest(self) -> int:
+        """The largest size N with at most ``MOST_COMPONENTS`` components."""
+        low, high = self.problem.ivp.minimum, MOST_COMPONENTS
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = self.problem.ivp.values(middle)["n"] <= MOST_COMPONENTS
+            low, high = (middle, high) if fits else (low, middle - 1)
+        return low
+
+
+def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> LibraryFacts:
+    """The codes of the choices of a study of one IVP and method, in one rank.
+
+    ``predicted``: seconds of a step by identity of a candidate. InputError where the choices are of
+    something else, of several problems, or of a config that has changed.
+    """
+    problems = _problems(setup)
+    section = _section(choices, problems)
+    problem, skeleton = problems[section.key.subject.id], setup.skeleton
+    _check_definition(section, problem)
+    controlled = skeleton.controlled() if stiffly_accurate(problem.method) else None
+    name = c_names.lower(section.key.subject.name)
+    steppers: dict[tuple[object, ...], LibraryStepper] = {}
+    chosen = []
+    for entry in section.entries:
+        chosen_variant = _variant(entry, setup)
+        flags = tuple(flag for flag in entry.build.flags if flag != "-fopenmp")
+        key = (chosen_variant.transformations, flags)
+        if key not in steppers:
+            steppers[key] = _stepper(
+                f"{name}_{len(steppers) + 1}",
+                chosen_variant,
+                controlled or skeleton,
+                problem,
+                flags,
+            )
+        chosen.append(steppers[key])
+    identities = [entry.candidate.rpartition(":")[2] for entry in section.entries]
+    return LibraryFacts(
+        name=name,
+        problem=problem,
+        section=section,
+        steppers={stepper.name: stepper for stepper in steppers.values()},
+        chosen=tuple(chosen),
+        predicted=tuple(predicted.get(identity) for identity in identities),
+        controlled=controlled is not None,
+    )
+
+
+def stiffly_accurate(method: ButcherTableau) -> bool:
+    """Whether the last row of A is b: then the last stage is the approximation at the end of the
+    step that the corrector step before gives.
+    """
+    return bool(np.allclose(method.A[-1], method.b, rtol=0.0, atol=1e-15))
+
+
+def embedded_order(problem: Problem) -> int:
+    """The order of the approximation of the corrector step before the last: that of the method,
+    but no more than the number of evaluations in turn (van der Houwen, Sommeijer 1990).
+    """
+    return min(problem.method.order, problem.correctors)
+
+
+def real_limit(problem: Problem) -> float:
+    """The largest x up to which a step of y' = -x y is stable: abs(R(-x)) <= 1.
+
+    R is 1 + z b^T Y_m, where Y_0 = 1 and Y_k = 1 + z A Y_(k-1) (Scherg et al. 2019, Eq. 1-3).
+    """
+    A, b = np.array(problem.method.A), np.array(problem.method.b)
+
+    def amplification(x: float) -> float:
+        stages = np.ones(len(b))
+        for _ in range(problem.correctors):
+            stages = 1.0 - x * (A @ stages)
+        return abs(1.0 - x * float(b @ stages))
+
+    low = 0.0
+    for x in np.geomspace(1e-2, _FURTHEST, 4000):
+        if amplification(float(x)) > 1.0:
+            break
+        low = float(x)
+    return low
+
+
+def _problems(setup: Setup) -> dict[str, Problem]:
+    """The IVPs of a config at their smallest size, by what a choice names them."""
+    problems: dict[str, Problem] = {}
+    for problem in sorted(setup.problems, key=lambda problem: problem.n):
+        if isinstance(problem, Problem):
+            problems.setdefault(problem.facts().id, problem)
+    return problems
+
+
+def _section(choices: Choices, problems: Mapping[str, Problem]) -> ExportSection:
+    """The one section of the choices that is of one of these problems, in one rank."""
+    where = f"study {choices.study}"
+    subjects = {s.key.subject.id: s for s in choices.sections}
+    sections = [s for s in choices.sections if s.key.ranks == 1 and s.key.subject.id in problems]
+    if not sections:
+        raise InputError(
+            Fault(
+                where=where,
+                found="no choice of an IVP of the config in one process"
+                f" (there is {', '.join(sorted(subjects))})",
+                expected="an IVP that the config has today, tuned with one rank",
+                hint="a header or a wisdom file holds every choice: --format header",
+            )
+        )
+    if len(sections) > 1:
+        raise InputError(
+            Fault(
+                where=where,
+                found=f"choices of {', '.join(sorted(subjects))}",
+                expected="one IVP with one method and one machine in a library",
+                hint=f"name one of its problems: --problem {sections[0].entries[0].problem}",
+            )
+        )
+    return sections[0]
+
+
+def _check_definition(section: ExportSection, problem: Problem) -> None:
+    """InputError where what is computed has changed since the study."""
+    subject = section.key.subject
+    if problem.facts().key.split()[0] != subject.definition:
+        raise InputError(
+            Fault(
+                where=subject.id,
+                found="the IVP or its method is another today",
+                expected="what the study was begun with",
+                hint="tune again",
+            )
+        )
+
+
+def _variant(entry: ExportEntry, setup: Setup) -> Variant:
+    missing = sorted(set(setup.space.parameters) - set(entry.parameters))
+    if missing:
+        raise InputError(
+            Fault(
+                where=entry.candidate,
+                found=f"the space {setup.space.name} has other parameters today: {missing[0]}",
+                expected="the space that the study was begun with",
+                hint="tune again",
+            )
+        )
+    return candidate_space.variant(setup, entry.parameters)
+
+
+def _stepper(
+    name: str, variant: Variant, skeleton: Skeleton, problem: Problem, flags: Sequence[str]
+) -> LibraryStepper:
+    program = variant_program.program(variant, skeleton, problem)
+    once = any(isinstance(t, Hoist) for t in variant.transformations)
+    stages = problem.method.stages
+    return LibraryStepper(
+        name=name,
+        variant=variant,
+        flags=tuple(flags),
+        files=harness.stepper_units(program, problem, name),
+        evaluations=(1 if once else stages) + problem.correctors * stages,
+    )

@@ -1,0 +1,180 @@
+"""The files of a library, by name: what an application builds, links and calls."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from autotune.domain.variant import Candidate
+from autotune.language.expression import show
+from autotune.measuring.verification.verify import checked
+from autotune.results.export import c_names, header
+from autotune.results.export.entries import ExportEntry
+from autotune.results.export.library.library_facts import (
+    LibraryFacts,
+    LibraryStepper,
+    embedded_order,
+    real_limit,
+)
+from autotune.version import VERSION
+
+MARK = "autotune.library/1"
+"""What the first line of README of such a library holds."""
+_TEXT = Path(__file__).parent / "text"
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(_TEXT),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    autoescape=False,
+)
+_STEPS = 3
+"""That the self-test takes."""
+_PLACES = 32
+"""Components that the self-test compares, spread over all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _SelfTest:
+    """A small problem with the state that the reference computes."""
+
+    size: int
+    h: float
+    components: int
+    places: tuple[int, ...]
+    values: tuple[float, ...]
+    largest: float
+
+
+def files(facts: LibraryFacts) -> dict[str, str]:
+    """Path in the folder of the library to text."""
+    fields = dict(_fields(facts))
+    name = facts.name
+    templates = {
+        "README.md": "README.md.j2",
+        "CMakeLists.txt": "CMakeLists.txt.j2",
+        "meson.build": "meson.build.j2",
+        "build.sh": "build.sh.j2",
+        "pyproject.toml": "pyproject.toml.j2",
+        f"{name}.pc.in": "pkgconfig.pc.in.j2",
+        f"include/{name}.h": "library.h.j2",
+        f"src/{name}.c": "library.c.j2",
+        "src/self_test.c": "self_test.c.j2",
+        f"python/{name}/__init__.py": "python_module.py.j2",
+        f"fortran/{name}.f90": "fortran.f90.j2",
+    }
+    texts = {
+        path: _TEMPLATES.get_template(template).render(fields)
+        for path, template in templates.items()
+    }
+    texts[f"python/{name}/py.typed"] = ""
+    for shared in ("stepper.h", "solver.h"):
+        texts[f"src/{shared}"] = (_TEXT / shared).read_text(encoding="utf-8")
+    for stepper in facts.steppers.values():
+        for file, text in stepper.files.items():
+            place = "src" if file.endswith(".h") else f"src/{stepper.name}"
+            texts[f"{place}/{file}"] = text
+    return texts
+
+
+def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
+    problem, section = facts.problem, facts.section
+    test = _self_test(facts)
+    goal = section.key.subject.goal
+    yield "name", facts.name
+    yield "upper", facts.name.upper()
+    yield "mark", MARK
+    yield "version", VERSION
+    yield "title", c_names.comment(problem.ivp.title)
+    yield "about", [c_names.comment(line) for line in _about(facts)]
+    yield "machine", c_names.literal(section.key.place.title)
+    yield "dimension", c_names.comment(show(problem.ivp.dimension))
+    yield "smallest", problem.ivp.minimum
+    yield "largest", facts.largest
+    yield "order", embedded_order(problem)
+    yield (
+        "steppers",
+        [
+            (s.name, s.flags, [file for file in s.files if file.endswith(".c")])
+            for s in facts.steppers.values()
+        ],
+    )
+    yield "limit", repr(real_limit(problem))
+    yield "controlled", facts.controlled
+    yield (
+        "entries",
+        [
+            ", ".join(_entry(entry, stepper, predicted))
+            for entry, stepper, predicted in _rows(facts)
+        ],
+    )
+    yield "decision", list(header.branches(header.decision(section.entries, goal), "    ", "{}"))
+    yield "rows", [_row(*row) for row in _rows(facts)]
+    yield "size", test.size
+    yield "components", test.components
+    yield "steps", _STEPS
+    yield "h", repr(test.h)
+    yield "places", test.places
+    yield "values", [repr(value) for value in test.values]
+    yield "largest_value", repr(test.largest)
+
+
+def _rows(facts: LibraryFacts) -> Iterator[tuple[ExportEntry, LibraryStepper, float | None]]:
+    return zip(facts.section.entries, facts.chosen, facts.predicted, strict=True)
+
+
+def _about(facts: LibraryFacts) -> Iterator[str]:
+    """What was tuned, how and where."""
+    problem, section = facts.problem, facts.section
+    origin = section.entries[0].origin
+    yield f"Method: {problem.method.title}, {problem.correctors} corrector steps."
+    yield f"Tuned: study {origin.study}, begun {origin.taken}, on {section.key.place.title},"
+    yield f"with {origin.compiler or section.entries[0].build.compiler}."
+    if not facts.controlled:
+        yield "The last row of A is not b: there is no error estimate, and no solve."
+
+
+def _entry(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> Iterator[str]:
+    """The values of a row of the table in C."""
+    yield f"&{stepper.name}"
+    yield c_names.literal(entry.candidate)
+    yield c_names.literal(" ".join(stepper.flags))
+    yield str(entry.size)
+    yield str(entry.threads)
+    for seconds in (entry.seconds, predicted):
+        yield "-1.0" if seconds is None else repr(float(seconds))
+    yield str(stepper.evaluations)
+
+
+def _row(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> tuple[str, ...]:
+    """The cells of a row of README's table."""
+    times = ["" if value is None else f"{value:.4g}" for value in (entry.seconds, predicted)]
+    return (entry.variant, str(entry.size), str(entry.threads), " ".join(stepper.flags), *times)
+
+
+def _self_test(facts: LibraryFacts) -> _SelfTest:
+    """The smallest problem at which every code of the library runs through all of its cases."""
+    candidates = [
+        Candidate(
+            variant=stepper.variant,
+            problem=facts.problem,
+            build=entry.build,
+            layout=entry.layout,
+        )
+        for entry, stepper, _ in _rows(facts)
+    ]
+    awkward = (checked(facts.problem).awkward(candidate) for candidate in candidates)
+    problem = max(awkward, key=lambda problem: problem.n)
+    state = checked(problem).state(_STEPS)
+    places = np.unique(np.linspace(0, problem.n - 1, _PLACES).round().astype(int))
+    return _SelfTest(
+        size=int(problem.size_text),
+        h=problem.h or 0.0,
+        components=problem.n,
+        places=tuple(places.tolist()),
+        values=tuple(state[places].tolist()),
+        largest=float(np.abs(state).max()),
+    )

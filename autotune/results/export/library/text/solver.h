@@ -1,0 +1,441 @@
+/* Takes time steps with the code of one choice: of a given size, or of sizes that keep the error of
+   each step within a tolerance. Everything that it keeps belongs to one solver. */
+#ifndef AUTOTUNE_SOLVER_H
+#define AUTOTUNE_SOLVER_H
+
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "stepper.h"
+
+/* In the order of the public header. */
+enum code {
+    DONE,
+    NO_MEMORY,
+    BAD_ARGUMENT,
+    BAD_SIZE,
+    BAD_TOLERANCE,
+    MISALIGNED,
+    TOO_SMALL,
+    NOT_FINITE,
+    TOO_MANY_STEPS,
+    FEW_THREADS,
+    BUSY,
+    STOPPED,
+    OVERLAP,
+    NO_CONTROL
+};
+
+enum rule { PI_RULE, I_RULE };
+
+/* What a thread adds to a sum over all components; of two that take turns, so that one barrier
+   between writing and reading is enough. */
+struct part {
+    double sum[2];
+} __attribute__((aligned(FLAG_BYTES)));
+
+struct solver {
+    const struct stepper *code;
+    struct constants *constants;
+    struct thread *team;
+    struct flag *flags;
+    struct part *parts;
+    double *base;  /* the rows of all arrays, and one more: */
+    double *saved; /* the state at the beginning of a step */
+    long size, n, ld, threads;
+    int order;     /* of the embedded approximation */
+    double limit;  /* of h |lambda| on the negative real axis, beyond which steps are unstable */
+    atomic_flag busy;
+};
+
+struct wishes {
+    double rtol, atol;
+    double first_step, largest_step; /* 0: as the solver chooses; none */
+    long most_steps;                 /* 0: no limit */
+    enum rule rule;
+    int (*output)(double t, const double *y, void *data);
+    void *data;
+};
+
+struct work {
+    double t;         /* as far as the solver came */
+    double next_step; /* the size that it would take next */
+    long accepted, rejected;
+    int stiff; /* most steps were as long as stability allows: an implicit method may be faster */
+};
+
+/* --- storage ---------------------------------------------------------------------------- */
+
+static void close_solver(struct solver *s)
+{
+    for (long i = 0; s->team && i < s->threads; i++)
+        s->code->release(&s->team[i]);
+    if (s->constants)
+        s->code->discard(s->constants);
+    free(s->team);
+    free(s->flags);
+    free(s->parts);
+    free(s->base);
+}
+
+static void *aligned(size_t bytes, size_t alignment)
+{
+    void *memory = NULL;
+    if (posix_memalign(&memory, alignment, (bytes + alignment - 1) / alignment * alignment))
+        return NULL;
+    return memory;
+}
+
+static long rows_of_arrays(const struct stepper *code)
+{
+    long rows = 0;
+    for (int a = 0; a < code->array_count; a++)
+        rows += code->array_rows[a];
+    return rows;
+}
+
+/* The block of a thread, and its part of every row touched first by the thread itself. */
+static int place(struct solver *s, struct thread *me, long id)
+{
+    const struct stepper *const code = s->code;
+    me->id = id;
+    me->threads = s->threads;
+    me->constants = s->constants;
+    me->flags = s->flags;
+    me->ld = s->ld;
+    me->phase = -1;
+    me->at_once = me->sweeps = 1;
+    me->first = cut(0, s->n, id, s->threads, code->granule);
+    me->last = cut(0, s->n, id + 1, s->threads, code->granule);
+    const long end = me->last == s->n ? s->ld : me->last;
+    const size_t bytes = (size_t)(end - me->first) * sizeof(double);
+    double *row = s->base;
+    for (int a = 0; a < code->array_count; a++) {
+        me->array[a] = row;
+        for (int r = 0; r < code->array_rows[a]; r++, row += s->ld)
+            memset(row + me->first, 0, bytes);
+    }
+    memset(s->saved + me->first, 0, bytes);
+    return code->ready(me);
+}
+
+static enum code open_solver(struct solver *s, const struct stepper *code, long size, long threads)
+{
+    s->code = code;
+    s->size = size;
+    s->n = code->dimension(size);
+    s->ld = code->pad_lines ? round_up(s->n, PAGE_DOUBLES) + LINE_DOUBLES * code->pad_lines
+                            : round_up(s->n, LINE_DOUBLES);
+    const long rows = rows_of_arrays(code) + 1;
+    const size_t bytes = (size_t)rows * (size_t)s->ld * sizeof(double);
+    if (threads > MAX_THREADS)
+        threads = MAX_THREADS;
+    s->base = aligned(bytes, PAGE_DOUBLES * sizeof(double));
+    s->flags = aligned((size_t)threads * FLAG_BYTES, FLAG_BYTES);
+    s->parts = aligned((size_t)threads * sizeof *s->parts, FLAG_BYTES);
+    s->team = aligned((size_t)threads * sizeof *s->team, _Alignof(struct thread));
+    if (!s->base || !s->flags || !s->parts || !s->team)
+        return NO_MEMORY;
+    memset(s->flags, 0, (size_t)threads * FLAG_BYTES);
+    memset(s->team, 0, (size_t)threads * sizeof *s->team);
+    s->constants = code->setup(size, s->n);
+    if (!s->constants)
+        return NO_MEMORY;
+#ifdef MADV_HUGEPAGE
+    madvise(s->base, bytes, MADV_HUGEPAGE);
+#endif
+    s->saved = s->base + (rows - 1) * s->ld;
+    atomic_flag_clear(&s->busy);
+    int lacking = 0;
+#pragma omp parallel num_threads((int)threads) reduction(+ : lacking)
+    {
+#pragma omp single
+        s->threads = omp_get_num_threads();
+        const long id = omp_get_thread_num();
+        lacking += !place(s, &s->team[id], id);
+    }
+    return lacking ? NO_MEMORY : DONE;
+}
+
+/* --- one thread ------------------------------------------------------------------------- */
+
+static double *state(const struct solver *s, const struct thread *me)
+{
+    return row(me, s->code->solution, 0);
+}
+
+static void copy_block(const struct thread *me, double *to, const double *from)
+{
+    memcpy(to + me->first, from + me->first, (size_t)(me->last - me->first) * sizeof(double));
+}
+
+/* The sum of what all threads give, the same on each; called by all, `turn` by turn. */
+static double total(const struct solver *s, const struct thread *me, double mine, long turn)
+{
+    s->parts[me->id].sum[turn % 2] = mine;
+#pragma omp barrier
+    double sum = 0.0;
+    for (long i = 0; i < s->threads; i++)
+        sum += s->parts[i].sum[turn % 2];
+    return sum;
+}
+
+static double finite_sum(const struct solver *s, const struct thread *me)
+{
+    const double *const y = state(s, me);
+    double sum = 0.0;
+    for (long j = me->first; j < me->last; j++)
+        sum += y[j] * 0.0;
+    return sum;
+}
+
+/* The weighted squares of the error estimate of the block. */
+static double squares(const struct solver *s, const struct thread *me, const struct wishes *w)
+{
+    const double *const now = state(s, me), *const low = row(me, s->code->embedded, 0);
+    const double *const before = s->saved, rtol = w->rtol, atol = w->atol + DBL_MIN;
+    double sum = 0.0;
+    for (long j = me->first; j < me->last; j++) {
+        const double one = fabs(now[j]), other = fabs(before[j]);
+        const double error = (now[j] - low[j]) / (atol + rtol * (one > other ? one : other));
+        sum += error * error;
+    }
+    return sum;
+}
+
+/* By how much the next step is longer: the rules are I (the classical one) and PI (Gustafsson 1991,
+   with the exponents of Hairer and Wanner, Solving ODEs II, section IV.2). */
+static double longer(enum rule rule, int order, double error, double before)
+{
+    if (!(error > 0.0))
+        return 5.0;
+    const double k = 1.0 / (order + 1);
+    const double factor = rule == PI_RULE ? 0.9 * pow(error, -0.7 * k) * pow(before, 0.4 * k)
+                                          : 0.9 * pow(error, -k);
+    return factor < 0.2 ? 0.2 : factor > 5.0 ? 5.0 : factor;
+}
+
+/* What every thread knows of the steps; all compute the same. */
+struct course {
+    struct work work;
+    double h, error, bound;
+    long turn, long_steps;
+    enum code code;
+};
+
+static int vanishes(double h, double t)
+{
+    return !(fabs(h) > 16.0 * DBL_EPSILON * fabs(t)) || !(fabs(h) > DBL_MIN);
+}
+
+/* One step of size h, accepted or not; the state is then what it was. */
+static void try_step(const struct solver *s, struct thread *me, const struct wishes *w,
+                     struct course *c, double t1)
+{
+    struct work *const work = &c->work;
+    const double left = t1 - work->t;
+    const int last = fabs(c->h) >= fabs(left), shortened = fabs(c->h) > fabs(left);
+    const double h = last ? left : c->h;
+    copy_block(me, s->saved, state(s, me));
+    me->h = h;
+    s->code->step(me, work->t);
+    const double error = sqrt(total(s, me, squares(s, me, w), c->turn++) / (double)s->n);
+    if (error <= 1.0) {
+        const double factor = longer(w->rule, s->order, error, c->error);
+        work->t = last ? t1 : work->t + h;
+        work->accepted++;
+        if (fabs(h) * c->bound > 0.9 * s->limit)
+            c->long_steps++;
+        else if (c->long_steps > 0)
+            c->long_steps--;
+        work->stiff |= c->long_steps >= 50;
+        if (!shortened || factor < 1.0) {
+            c->h = h * factor;
+            c->error = error > 1e-4 ? error : 1e-4;
+        }
+    } else {
+        const double factor = isfinite(error) ? longer(I_RULE, s->order, error, 1.0) : 0.2;
+        work->rejected++;
+        copy_block(me, state(s, me), s->saved);
+        c->h = h * (factor < 1.0 ? factor : 0.9);
+#pragma omp barrier
+        if (vanishes(c->h, work->t))
+            c->code = isfinite(error) ? TOO_SMALL : NOT_FINITE;
+    }
+    if (w->largest_step > 0.0 && fabs(c->h) > w->largest_step)
+        c->h = copysign(w->largest_step, c->h);
+}
+
+/* Hands an accepted state out; returns whether the solver goes on. */
+static int shown(const struct solver *s, const struct thread *me, const struct wishes *w,
+                 const struct course *c, double *y, int *stopped)
+{
+    if (!w->output)
+        return 1;
+    copy_block(me, y, state(s, me));
+#pragma omp barrier
+#pragma omp master
+    *stopped = w->output(c->work.t, y, w->data);
+#pragma omp barrier
+    return !*stopped;
+}
+
+static struct course solve_block(const struct solver *s, struct thread *me,
+                                 const struct wishes *w, double t0, double t1, double *y,
+                                 int *stopped)
+{
+    struct course c = {.work = {.t = t0}, .error = 1.0, .bound = s->code->bound(s->constants)};
+    double h = w->first_step > 0.0 ? w->first_step : 0.01 * s->limit / c.bound;
+    if (w->largest_step > 0.0 && h > w->largest_step)
+        h = w->largest_step;
+    if (!(h < fabs(t1 - t0)))
+        h = fabs(t1 - t0);
+    c.h = copysign(h, t1 - t0);
+    copy_block(me, state(s, me), y);
+    if (!isfinite(total(s, me, finite_sum(s, me), c.turn++)))
+        c.code = NOT_FINITE;
+    while (c.code == DONE && c.work.t != t1) {
+        const long before = c.work.accepted;
+        if (w->most_steps > 0 && c.work.accepted + c.work.rejected >= w->most_steps)
+            c.code = TOO_MANY_STEPS;
+        else
+            try_step(s, me, w, &c, t1);
+        if (c.code == DONE && c.work.accepted > before && !shown(s, me, w, &c, y, stopped))
+            c.code = STOPPED;
+    }
+    c.work.next_step = fabs(c.h);
+    copy_block(me, y, state(s, me));
+    return c;
+}
+
+/* --- all threads ------------------------------------------------------------------------ */
+
+static int usable(const double *y, double t, double h)
+{
+    return y && isfinite(t) && isfinite(h);
+}
+
+static enum code run_steps(struct solver *s, double t, double h, long steps, double *y)
+{
+    if (!s || !usable(y, t, h) || steps < 0)
+        return BAD_ARGUMENT;
+    if ((uintptr_t)y % _Alignof(double))
+        return MISALIGNED;
+    if (atomic_flag_test_and_set(&s->busy))
+        return BUSY;
+    int few = 0;
+    double sum = 0.0;
+#pragma omp parallel num_threads((int)s->threads)
+    {
+        if (omp_get_num_threads() != s->threads) {
+#pragma omp master
+            few = 1;
+        } else {
+            struct thread *const me = &s->team[omp_get_thread_num()];
+            me->h = h;
+            copy_block(me, state(s, me), y);
+#pragma omp barrier
+            for (long k = 0; k < steps; k++)
+                s->code->step(me, t + (double)k * h);
+            const double all = total(s, me, finite_sum(s, me), 0);
+            copy_block(me, y, state(s, me));
+#pragma omp master
+            sum = all;
+        }
+    }
+    atomic_flag_clear(&s->busy);
+    return few ? FEW_THREADS : isfinite(sum) ? DONE : NOT_FINITE;
+}
+
+static enum code run_solver(struct solver *s, double t0, double t1, double *y,
+                            const struct wishes *w, struct work *work)
+{
+    *work = (struct work){.t = t0};
+    if (!s || !usable(y, t0, t1) || !(w->first_step >= 0.0) || !(w->largest_step >= 0.0)
+        || w->most_steps < 0)
+        return BAD_ARGUMENT;
+    if ((uintptr_t)y % _Alignof(double))
+        return MISALIGNED;
+    if (s->code->embedded < 0)
+        return NO_CONTROL;
+    if (!(w->rtol >= 0.0 && w->atol >= 0.0 && isfinite(w->rtol) && isfinite(w->atol))
+        || w->rtol + w->atol == 0.0 || (w->rtol < 10.0 * DBL_EPSILON && w->atol == 0.0))
+        return BAD_TOLERANCE;
+    if (atomic_flag_test_and_set(&s->busy))
+        return BUSY;
+    int few = 0, stopped = 0;
+    enum code code = DONE;
+#pragma omp parallel num_threads((int)s->threads)
+    {
+        if (omp_get_num_threads() != s->threads) {
+#pragma omp master
+            few = 1;
+        } else {
+            struct thread *const me = &s->team[omp_get_thread_num()];
+            const struct course course = solve_block(s, me, w, t0, t1, y, &stopped);
+#pragma omp master
+            {
+                *work = course.work;
+                code = course.code;
+            }
+        }
+    }
+    atomic_flag_clear(&s->busy);
+    return few ? FEW_THREADS : code;
+}
+
+static enum code right_hand_side(struct solver *s, double t, const double *y, double *dy)
+{
+    if (!s || !dy || !usable(y, t, 0.0))
+        return BAD_ARGUMENT;
+    if ((uintptr_t)y % _Alignof(double) || (uintptr_t)dy % _Alignof(double))
+        return MISALIGNED;
+    if ((uintptr_t)y < (uintptr_t)(dy + s->n) && (uintptr_t)dy < (uintptr_t)(y + s->n))
+        return OVERLAP;
+    if (atomic_flag_test_and_set(&s->busy))
+        return BUSY;
+    int few = 0;
+#pragma omp parallel num_threads((int)s->threads)
+    {
+        if (omp_get_num_threads() != s->threads) {
+#pragma omp master
+            few = 1;
+        } else {
+            s->code->derivative(&s->team[omp_get_thread_num()], t, y, dy);
+        }
+    }
+    atomic_flag_clear(&s->busy);
+    return few ? FEW_THREADS : DONE;
+}
+
+static enum code first_state(struct solver *s, double *y)
+{
+    if (!s || !y)
+        return BAD_ARGUMENT;
+    if ((uintptr_t)y % _Alignof(double))
+        return MISALIGNED;
+    if (atomic_flag_test_and_set(&s->busy))
+        return BUSY;
+    int few = 0;
+#pragma omp parallel num_threads((int)s->threads)
+    {
+        if (omp_get_num_threads() != s->threads) {
+#pragma omp master
+            few = 1;
+        } else {
+            struct thread *const me = &s->team[omp_get_thread_num()];
+            s->code->initial(me);
+            copy_block(me, y, state(s, me));
+        }
+    }
+    atomic_flag_clear(&s->busy);
+    return few ? FEW_THREADS : DONE;
+}
+
+#endif

@@ -1,0 +1,121 @@
+"""Libraries made from candidates of a small study, built as a user builds them."""
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from exported_entries import choices, entry
+
+from autotune.domain.problem import Problem
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Build, ExecutionLayout, Value
+from autotune.files.config import load
+from autotune.results.export.entries import Choices, EntryMachine, ExportSubject, SectionKey
+from autotune.results.export.library import library_facts, library_files
+from autotune.results.export.library.library_facts import LibraryFacts
+
+STRICT = "-Wall -Wextra -Werror"
+PLAIN: Mapping[str, Value] = {
+    "order": "jli", "au": False, "tile": None, "rhslc": False, "jam": None, "block": None,
+    "strip": None, "reg": False, "once": False, "inplace": False, "stream": False, "flags": False,
+    "align": None, "simd": None, "lines": None, "ahead": None, "pad": 5,
+}  # fmt: skip
+"""The parameters of the space pirk-time for its simplest variant."""
+
+
+def setup(folder: Path, ivp: str, sizes: Sequence[int], *, method: str, correctors: int) -> Setup:
+    """A config with one IVP at some sizes, in the space pirk-time."""
+    problems = "".join(
+        f"  - {{ivp: {ivp}, method: {method}, correctors: {correctors}, size: {size}}}\n"
+        for size in sizes
+    )
+    path = folder / "library.yaml"
+    path.write_text(
+        "schema: autotune.config/1\nmachine: host\nskeleton: pirk\nspace: pirk-time\n"
+        f"problems:\n{problems}"
+    )
+    return load(path)
+
+
+def chosen(made: Setup, variants: Sequence[tuple[int, Mapping[str, Value]]]) -> Choices:
+    """One choice for each (threads, parameters that are not those of ``PLAIN``); the first is of
+    the first problem of the config, and so on around.
+    """
+    pairs = []
+    for place, (threads, values) in enumerate(variants):
+        problem = made.problems[place % len(made.problems)]
+        assert isinstance(problem, Problem)
+        facts = problem.facts()
+        key = SectionKey(
+            place=EntryMachine(identity="abc", name="host", title="A processor (made up)"),
+            subject=ExportSubject(
+                id=facts.id,
+                name=facts.name,
+                family="ivp",
+                definition=facts.key.split()[0],
+                size=facts.size_words,
+            ),
+            ranks=1,
+        )
+        made_entry = entry(
+            problem.n,
+            threads,
+            problem=problem.label,
+            candidate=f"v{place}@{problem.label}:{place:012x}",
+            variant=f"v{place}",
+            parameters={**PLAIN, **values},
+            build=Build(compiler="gcc", flags=("-O2",)),
+            layout=ExecutionLayout(threads=threads),
+        )
+        pairs.append((key, made_entry))
+    return choices(pairs)
+
+
+def facts_of(
+    folder: Path,
+    ivp: str,
+    variants: Sequence[tuple[int, Mapping[str, Value]]],
+    *,
+    sizes: Sequence[int] = (100, 200, 500, 1000),
+    method: str = "radau-iia-5",
+    correctors: int = 4,
+) -> LibraryFacts:
+    """The facts of a library with these variants of an IVP."""
+    made = setup(folder, ivp, sizes, method=method, correctors=correctors)
+    return library_facts.gather(chosen(made, variants), made, {})
+
+
+def built(folder: Path, facts: LibraryFacts, *, compiler: str = "gcc", flags: str = STRICT) -> Path:
+    """The folder of the library, written and built by its ``build.sh``."""
+    for name, text in library_files.files(facts).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
+    done = subprocess.run(
+        ["sh", "build.sh"], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@contextmanager
+def imported(folder: Path, name: str, patch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The Python module of a library that was built."""
+    patch.setenv(f"{name.upper()}_LIBRARY", str(folder / f"lib{name}.so"))
+    path = folder / "python" / name / "__init__.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_of_{folder.name}", path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+        yield module
+    finally:
+        del sys.modules[spec.name]

@@ -13,6 +13,7 @@ from scipy.integrate import solve_ivp
 from autotune.domain.problem import Problem
 from autotune.domain.variant import Value
 from autotune.errors import InputError
+from autotune.files.config import load
 from autotune.measuring.verification import ivp_reference
 from autotune.results.export.library import library_facts
 
@@ -307,7 +308,7 @@ static void *solve(void *data)
 int main(void)
 {
     enum { PARTS = 4 };
-    struct part parts[PARTS] = {{100}, {700}, {100}, {700}};
+    struct part parts[PARTS] = {{100, 0, NULL}, {700, 0, NULL}, {100, 0, NULL}, {700, 0, NULL}};
     pthread_t threads[PARTS];
     double *const half = malloc(100 * sizeof *half);
     wave1d_solver *solver;
@@ -450,5 +451,19 @@ def test_other_choices_are_refused(tmp_path: Path) -> None:
     made = made_library.setup(tmp_path, "wave1d", [100], method="radau-iia-5", correctors=4)
     wrong = made_library.chosen(made, [(1, {})])
     other = made_library.setup(tmp_path, "heat2d", [100], method="radau-iia-5", correctors=4)
-    with pytest.raises(InputError, match="the config, as it reads today"):
+    with pytest.raises(InputError, match="no choice of an IVP of the config"):
         library_facts.gather(wrong, other, {})
+    finer = made_library.setup(tmp_path, "wave1d", [100], method="radau-iia-7", correctors=4)
+    with pytest.raises(InputError, match="no choice of an IVP of the config"):
+        library_facts.gather(wrong, finer, {})
+
+
+def test_grids_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "grid.yaml"
+    path.write_text(
+        "schema: autotune.config/1\nmachine: host\nspace: stencil-small\n"
+        "problems:\n  - {stencil: star2d-5pt, grid: {i: 8, j: 8}}\n"
+    )
+    made = made_library.setup(tmp_path, "wave1d", [100], method="radau-iia-5", correctors=4)
+    with pytest.raises(InputError, match="is for grids"):
+        library_facts.gather(made_library.chosen(made, [(1, {})]), load(path), {})

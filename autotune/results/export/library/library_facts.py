@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -140,11 +141,22 @@ def real_limit(problem: Problem) -> float:
 
 
 def _problems(setup: Setup) -> dict[str, Problem]:
-    """The IVPs of a config at their smallest size, by what a choice names them."""
+    """The problems of a config at their smallest size, by what a choice names them.
+
+    InputError where they are no IVPs: a step of those runs over n components.
+    """
+    if "n" not in setup.skeleton.dimensions.values():
+        raise InputError(
+            Fault(
+                where=setup.place("space"),
+                found=f"skeleton {setup.skeleton.name} is for grids",
+                expected="a study of IVPs: a library holds a solver",
+                hint="a header or a wisdom file holds every choice: --format header",
+            )
+        )
     problems: dict[str, Problem] = {}
     for problem in sorted(setup.problems, key=lambda problem: problem.n):
-        if isinstance(problem, Problem):
-            problems.setdefault(problem.facts().id, problem)
+        problems.setdefault(problem.facts().id, cast("Problem", problem))
     return problems
 
 

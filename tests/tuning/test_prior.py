@@ -117,15 +117,15 @@ def test_a_prior_may_be_in_another_store_and_is_not_the_study_itself(
             prior_study("elsewhere", results, "elsewhere")
 
 
-def test_every_other_of_the_predicted_best_is_the_priors_choice() -> None:
+def test_the_prior_s_choices_replace_some_and_the_first_of_them_comes_first() -> None:
     candidates = [fake.candidate(order) for order in ORDERS]
     entries = [Ranked(n, c, fake.prediction(1.0)) for n, c in enumerate(candidates, 1)]
     ranking = SimpleNamespace(entries=entries)
     chosen = [Chosen(c, fake.prediction(1.0), f"place {n}") for n, c in enumerate(candidates[:4])]
     seconds = {c.identity: 1.0 / (1 + n) for n, c in enumerate(candidates)}
     found = with_prior(chosen, ranking, seconds, range(1, 4, 2), candidates[3].identity)
-    assert [c.candidate for c in found] == [candidates[0], candidates[5], *candidates[2:4]]
-    assert (found[1].why, found[1].rank) == ("place 1 of 6 by the prior", 6)
+    assert [c.candidate for c in found] == [candidates[5], candidates[0], *candidates[2:4]]
+    assert (found[0].why, found[0].rank) == ("place 1 of 6 by the prior", 6)
     assert with_prior(chosen, ranking, {}, range(1, 4, 2), candidates[3].identity) == chosen
 
 

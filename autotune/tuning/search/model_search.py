@@ -133,7 +133,10 @@ class ModelSearch:
         """How many candidates of a problem are tried before expected improvement says which."""
         progress = self._progress[group]
         if progress.start == 0:
-            progress.start = 1 if self._informed(group) else self.policy.start
+            predicted = self.points.predicted[self._columns[progress.places]]
+            by_prediction = 0 if np.isnan(predicted).all() else self.policy.first
+            start = max(by_prediction, self.policy.start)
+            progress.start = 1 if self._informed(group) else start
         return progress.start
 
     def _has_prior(self, group: int) -> bool:

@@ -12,8 +12,8 @@ class Policy:
     first: int = 3
     """The number of predicted best candidates measured before anything is learned."""
     start: int = 5
-    """So many candidates are measured before anything is learned; those beyond ``first``, or all
-    of them without predictions, are drawn at random."""
+    """So many candidates at least are measured before anything is learned; those beyond ``first``,
+    or all of them without predictions, are drawn at random."""
     with_prior: int = 4
     """With a prior, every other one of so many first candidates is the prior's choice."""
     neighbour_every: int = 3

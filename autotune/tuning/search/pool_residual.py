@@ -1,11 +1,11 @@
 """The pool of learned models as the explanation of prediction errors.
 
 The pool is trained on the reported candidates: on their parameters, with the prediction as the
-analytical model, so that hybrids may scale, correct or ignore it. What a
-prior expects is a further parameter. The pool is trained again when the surface asks for it and the
-number of observations has grown by a quarter. In between, a new observation affects only its own
-candidate. For a candidate with time y (variance v) for which the pool expects m (variance s^2), the
-mean is (m/s^2 + y/v) / (1/s^2 + 1/v).
+analytical model, so that hybrids may scale, correct or ignore it. What a prior expects is a further
+parameter. The pool is trained again when the surface asks for it and the number of observations has
+grown by a quarter. In between, a new observation affects only its own candidate. For a candidate
+with time y (variance v) for which the pool expects m (variance s^2), the mean is (m/s^2 + y/v) /
+(1/s^2 + 1/v).
 
 The variance s^2 is that of the pool's held-out errors (its 68 % interval) plus the variance among
 its members: where they disagree, nothing was measured nearby.

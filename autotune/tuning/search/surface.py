@@ -95,7 +95,7 @@ class Surface:
     seen: list[Observation] = field(default_factory=list, init=False)
     foreign: list[Observation] = field(default_factory=list, init=False)
     base: Floats = field(init=False)
-    """Log seconds that residuals are over, (n,): the level of each problem (see ``basis``), and with
+    """Log seconds that residuals are over, (n,): the level of each problem (see ``basis``), with
     the pool the predictions."""
     _residual: ResidualExplainer = field(init=False)
     _grown: bool = field(default=False, init=False)

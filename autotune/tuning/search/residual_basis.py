@@ -47,19 +47,23 @@ def basis(predicted: Floats, sigma: Floats, group: Indices, prior: Floats | None
     that the engine states. ``group``: (n,) the index of each candidate's problem. ``prior``: (n,)
     log seconds that the prior expects. A value that is not known is nan.
     """
-    known = ~np.isnan(predicted)
+    with_prediction = ~np.isnan(predicted)
     level, scale = np.zeros(len(predicted)), np.ones(len(predicted))
-    usable = known & ~np.isnan(sigma)
+    usable = with_prediction & ~np.isnan(sigma)
     if usable.any():
         typical = float(np.clip(np.median(sigma[usable]), 0.1, 0.6))
         scale[usable] = np.clip(sigma[usable] / typical, 0.5, 2.0)
-    if known.any():
+    if with_prediction.any():
         for number in np.unique(group).tolist():
             members = group == number
-            some = members & known
-            level[members] = np.median(predicted[some] if some.any() else predicted[known])
+            some = members & with_prediction
+            level[members] = np.median(
+                predicted[some] if some.any() else predicted[with_prediction]
+            )
             if some.any():
-                scale[members & ~known] = np.hypot(1.0, np.clip(np.std(predicted[some]), 0.2, 1.5))
+                scale[members & ~with_prediction] = np.hypot(
+                    1.0, np.clip(np.std(predicted[some]), 0.2, 1.5)
+                )
     given = [hint for hint in (predicted, prior) if hint is not None and not np.isnan(hint).all()]
     hints = np.array([centred(hint, group) for hint in given]).reshape(-1, len(predicted))
     return Basis(level=level, hints=hints, scale=scale)

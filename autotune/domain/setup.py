@@ -59,7 +59,7 @@ Saturation = Literal["paper", "kerncraft"]
 class Selection:
     """Which candidates of each problem are measured when there is no exhaustive search."""
 
-    top: Count = 5
+    top: Count = 3
     """The best by prediction."""
     random: Annotated[int, Bounds(least=0)] = 4
     """Drawn at random from the rest, so that losses mean something."""
@@ -94,7 +94,7 @@ class Searching:
 
     sampler: Sampler = "model"
     """What says what is measured next: our model, or a sampler of Optuna's."""
-    first: Count = 10
+    first: Count = 3
     """So many of the best by prediction come before anything is learned from times."""
     stop_below: Annotated[float, InNotation("share")] = 0.01
     """Relative improvement: the search of a problem is over when no more is expected ..."""

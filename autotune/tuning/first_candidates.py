@@ -8,6 +8,7 @@ one, those are chosen that are most likely the fastest of all. Candidates with e
 import dataclasses
 import random
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 import numpy as np
 
@@ -32,11 +33,16 @@ def first_candidates(
     """The candidates of a problem measured before anything is learned and searched.
 
     A part of a budget is left to the search. ``baseline``: its identity, or None. ``prior``: see
-    ``with_prior``.
+    ``with_prior``. The best take turns with the others, so that a model that calls the slowest the
+    best does not delay the first fast one.
     """
     selection = selection if budget is None else within(budget, selection)
     chosen = choose(ranking, selection, baseline)
-    return with_prior(chosen, ranking, prior, range(1, selection.top, 2), baseline)
+    places = range(1, 1 + (selection.top + 1) // 2)
+    mixed = with_prior(chosen, ranking, prior, places, baseline)
+    best, others = mixed[: selection.top], mixed[selection.top :]
+    turns = zip_longest(best, others)
+    return [choice for turn in turns for choice in turn if choice is not None]
 
 
 def within(budget: int, selection: Selection) -> Selection:
@@ -60,21 +66,22 @@ def with_prior(
 ) -> list[Chosen]:
     """The chosen candidates, some replaced by those that a prior expects to be fastest.
 
-    Every other one of the predicted best is the prior's choice. So a wrong prior costs no more than
-    these, and their times reveal it. ``prior``: expected time by identity. ``places``: the indices
-    to replace. ``baseline``: identity of the candidate that keeps its place.
+    Those at ``places`` are replaced, and the prior's first choice comes before all others. A wrong
+    prior costs no more than these, and their times reveal it. ``prior``: expected time by identity.
+    ``baseline``: identity of the candidate that keeps its place.
     """
     taken = {choice.candidate.identity for choice in chosen}
     expected = [e for e in ranking.entries if e.candidate.identity in prior] if prior else []
     order = sorted(expected, key=lambda e: prior[e.candidate.identity])
     left = [(n, e) for n, e in enumerate(order, 1) if e.candidate.identity not in taken]
-    mixed = list(chosen)
+    mixed, replaced = list(chosen), []
     for place in places:
         if left and place < len(mixed) and mixed[place].candidate.identity != baseline:
             number, entry = left.pop(0)
             why = f"place {number} of {len(order)} by the prior"
             mixed[place] = Chosen.of(entry, why)
-    return mixed
+            replaced.append(place)
+    return [mixed.pop(replaced[0]), *mixed] if replaced else mixed
 
 
 def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) -> list[Chosen]:

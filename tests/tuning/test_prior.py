@@ -12,7 +12,7 @@ from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import study_prior as learned
 from autotune.commands.tune.study_prior import StudyPrior, prior_study, proved
 from autotune.domain.ranking import Ranked
-from autotune.domain.setup import Searching
+from autotune.domain.setup import Searching, Selection
 from autotune.domain.variant import Candidate
 from autotune.errors import ConfigError, InputError, StoreError
 from autotune.files.store import Store, StudyOrigin
@@ -23,7 +23,7 @@ from autotune.learning.models.ridge import Ridge
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.report import study_table as table
 from autotune.tuning import Chosen
-from autotune.tuning.first_candidates import with_prior
+from autotune.tuning.first_candidates import first_candidates, with_prior
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 
@@ -127,16 +127,31 @@ def test_a_prior_may_be_in_another_store_and_is_not_the_study_itself(
             prior_study("elsewhere", results, "elsewhere")
 
 
-def test_every_other_of_the_predicted_best_is_the_priors_choice() -> None:
+def test_the_prior_s_choices_replace_some_and_the_first_of_them_comes_first() -> None:
     candidates = [fake.candidate(order) for order in ORDERS]
     entries = [Ranked(n, c, fake.prediction(1.0)) for n, c in enumerate(candidates, 1)]
     ranking = SimpleNamespace(entries=entries)
     chosen = [Chosen(c, fake.prediction(1.0), f"place {n}") for n, c in enumerate(candidates[:4])]
     seconds = {c.identity: 1.0 / (1 + n) for n, c in enumerate(candidates)}
     found = with_prior(chosen, ranking, seconds, range(1, 4, 2), candidates[3].identity)
-    assert [c.candidate for c in found] == [candidates[0], candidates[5], *candidates[2:4]]
-    assert (found[1].why, found[1].rank) == ("place 1 of 6 by the prior", 6)
+    assert [c.candidate for c in found] == [candidates[5], candidates[0], *candidates[2:4]]
+    assert (found[0].why, found[0].rank) == ("place 1 of 6 by the prior", 6)
     assert with_prior(chosen, ranking, {}, range(1, 4, 2), candidates[3].identity) == chosen
+
+
+def test_predicted_best_the_priors_choice_and_drawn_ones_take_turns() -> None:
+    candidates = [fake.candidate(order, size) for size in (256, 512) for order in ORDERS]
+    entries = [Ranked(n, c, fake.prediction(1.0 * n)) for n, c in enumerate(candidates, 1)]
+    ranking = SimpleNamespace(entries=entries, problem=SimpleNamespace(label="p"))
+    selection = Selection(top=3, random=3, baseline=False)
+    chosen = first_candidates(ranking, selection, budget=None, baseline=None, prior={})
+    assert [choice.rank for choice in chosen[::2]] == [1, 2, 3]
+    assert all(choice.why.startswith("drawn at random") for choice in chosen[1::2])
+    prior = {c.identity: 1.0 / (1 + n) for n, c in enumerate(candidates)}
+    lent = first_candidates(ranking, selection, budget=None, baseline=None, prior=prior)
+    assert lent[0].why == "place 1 of 12 by the prior" or lent[0].why.startswith("place 2")
+    assert lent[2].rank == 1
+    assert len(lent) == 6
 
 
 def test_what_is_known_when_a_run_is_over_joins_its_conditions(tmp_path: Path) -> None:

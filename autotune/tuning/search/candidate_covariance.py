@@ -2,12 +2,8 @@
 
 A sum of Matern-5/2 terms over levels (Rasmussen and Williams 2006, eq. 4.17): one in all parameters
 together with a length for each (ARD), and the main effects and pairs of an additive process
-(Duvenaud, Nickisch and Rasmussen 2011, eq. 3), because a model is most often wrong about one
-parameter or two at a time. In main effects and pairs, one share of the variance is shared with
-neighbouring levels, and the other share (``rough``) belongs to a level alone: a model misses a
-single value, such as the one block size at which rows conflict, as often as it drifts. Further
-terms are a linear term in the prediction, one in the offset of a prior from the prediction, a
-constant of each problem, and noise.
+(Duvenaud, Nickisch and Rasmussen 2011, eq. 3), because times most often depend on one parameter or
+two at a time. Further terms are a linear one in each hint, a constant of each problem, and noise.
 """
 
 from dataclasses import dataclass
@@ -67,45 +63,30 @@ class SearchHyperparameters:
 class Inputs:
     """The inputs of the covariance for each candidate, (n,) each except the levels.
 
-    ``scale``: its uncertainty relative to others. ``trend``: its log prediction, centred.
-    ``group``: its problem. ``constant``, ``slope``: standard deviations of the constant and of the
-    factor of the trend. ``rough``: share of the variance of an effect that a level has by itself,
-    in [0, 1). ``prior_offset``: offset of a prior from the prediction, centred; ``trust``: standard
-    deviation of its factor.
+    ``scale``: its uncertainty relative to others. ``group``: its problem. ``hints``: (k, n), log
+    times that may say how candidates differ, centred. ``constant``, ``weight``: standard deviations
+    of the constant and of the factor of each hint.
     """
 
     levels: ParameterLevels
     scale: Floats
-    trend: Floats
     group: Indices
+    hints: Floats
     constant: float
-    slope: float
-    rough: float = 0.0
-    prior_offset: Floats | None = None
-    trust: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.rough < 1:
-            raise ValueError(f"rough is a share in [0, 1), not {self.rough}")
+    weight: float
 
     def fixed(self, rows: Indices, columns: Indices) -> Floats:
         """The terms without hyperparameters, (rows, columns)."""
         same = self.group[rows][:, None] == self.group[columns][None]
-        trend = np.outer(self.trend[rows], self.trend[columns])
-        result: Floats = self.constant**2 * (1.0 + same) + self.slope**2 * trend
-        if self.prior_offset is not None:
-            result += self.trust**2 * np.outer(self.prior_offset[rows], self.prior_offset[columns])
+        result: Floats = self.constant**2 * (1.0 + same)
+        if len(self.hints):
+            result += self.weight**2 * (self.hints[:, rows].T @ self.hints[:, columns])
         return result
 
     def variance(self, shape: SearchHyperparameters, rows: Indices) -> Floats:
         """The variance of each candidate of ``rows``, without noise."""
-        result: Floats = (
-            self.scale[rows] ** 2 * shape.variance
-            + 2 * self.constant**2
-            + self.slope**2 * self.trend[rows] ** 2
-        )
-        if self.prior_offset is not None:
-            result += self.trust**2 * self.prior_offset[rows] ** 2
+        result: Floats = self.scale[rows] ** 2 * shape.variance + 2 * self.constant**2
+        result += self.weight**2 * np.square(self.hints[:, rows]).sum(axis=0)
         return result
 
 
@@ -124,7 +105,7 @@ def cross(
         for place, (table, length) in enumerate(zip(levels.tables, shape.lengths, strict=True))
     ]
     stack = np.hstack(squares)
-    alone = _roughened(_matern(stack), stack, inputs.rough)
+    alone = _matern(stack)
     total = np.ascontiguousarray((indicator @ np.ascontiguousarray(stack.T)).T)
     for block in _blocks(total):
         matern52_in_place(block, shape.terms.joint**2)
@@ -151,12 +132,6 @@ def _matern(squares: Floats) -> Floats:
     return values
 
 
-def _roughened(smooth: Floats, squares: Floats, rough: float) -> Floats:
-    """The correlation of levels: 1 with itself, a share of ``smooth`` with other levels."""
-    result: Floats = np.where(squares == 0.0, 1.0, (1 - rough) * smooth)
-    return result
-
-
 def evidence(inputs: Inputs, rows: Indices, extra: Floats, values: Floats) -> Evidence:
     """The marginal likelihood of observations as a function of log hyperparameters.
 
@@ -180,7 +155,6 @@ class LevelTerms:
 
     tables: tuple[Floats, ...]
     """Squared distances of the levels of each parameter."""
-    rough: float
     codes: Indices
     """(p, m) places of a pair of candidates in the flattened tables."""
     scale: Floats
@@ -197,7 +171,6 @@ class LevelTerms:
         scale = inputs.scale[rows]
         return cls(
             tables=tuple(inputs.levels.tables),
-            rough=inputs.rough,
             codes=np.asarray(
                 starts[:, None] + sizes * index[:, first] + index[:, second], dtype=np.intp
             ),
@@ -218,9 +191,8 @@ class LevelTerms:
         tables = [t / length**2 for t, length in zip(self.tables, values[:-3], strict=True)]
         flat = np.concatenate([table.ravel() for table in tables])
         smooth, steep = matern52_with_slope(np.sqrt(np.maximum(flat, 0.0)) * ROOT5)
-        steep *= 1 - self.rough
         scaled = flat[self.codes]
-        alone = _roughened(smooth, flat, self.rough)[self.codes]
+        alone = smooth[self.codes]
         falling = (steep * flat)[self.codes]  # minus the derivative by the log length
         together, together_steep = matern52_with_slope(np.sqrt(scaled.sum(axis=0)) * ROOT5)
         total = alone.sum(axis=0)

@@ -31,10 +31,10 @@ class Failures:
         inputs = Inputs(
             levels=levels,
             scale=np.ones(count),
-            trend=np.zeros(count),
+            hints=np.empty((0, count)),
             group=group,
             constant=0.1,
-            slope=0.0,
+            weight=0.0,
         )
         self._inputs, self._columns = inputs, columns
         self._process: Process | None = None

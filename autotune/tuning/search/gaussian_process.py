@@ -35,8 +35,9 @@ class SearchPrior:
     length: float = 1.0
     """The distance of levels at which candidates differ; 1 is the whole range of a parameter."""
     length_spread: float = 1.0
-    noise: float = 0.02
-    noise_spread: float = 0.7
+    noise: float = 0.005
+    """Beside what each observation states of its own noise."""
+    noise_spread: float = 0.5
 
     def of(self, parameters: int) -> LogNormalPriors:
         """The priors for a number of parameters, in the order of ``SearchHyperparameters.of``."""
@@ -185,14 +186,3 @@ class Process:
         ``running`` candidates count as measured at their posterior mean.
         """
         return self._current().sd(running.tolist(), self._between)
-
-    def left_out(self, values: Floats) -> tuple[Floats, Floats]:
-        """Mean and standard deviation that the others expect of an observation, with its noise.
-
-        (n,) each; Rasmussen and Williams 2006, eq. 5.12. ``values``: (n,), as in ``mean``.
-        """
-        if self._observed is None:
-            return np.empty(0), np.empty(0)
-        inverse = np.linalg.inv(self._gram(self._observed))
-        variance = 1 / np.diag(inverse)
-        return values - (inverse @ values) * variance, np.sqrt(variance)

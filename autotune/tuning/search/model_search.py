@@ -1,16 +1,15 @@
-"""The search of autotune: predictions first, then a process that learns their errors.
+"""The search of autotune: predictions first, then a process that learns what they are worth.
 
-The best few by prediction and the baseline are measured first. With a prior, every other one of
-them is the prior's choice, so that a wrong prior costs few measurements and is soon detected. After
-these, each step takes the candidate with the greatest expected improvement over the incumbent; the
-incumbent's time is its posterior mean, not its luckiest sample. Every third step takes the
-neighbour of the incumbent with the greatest expected improvement, and every third step trusts the
-surface less (``Policy.explore_doubt``), so that optima far from all measurements are found, unless
-there are predictions that prove right. Where
-there are predictions, a surface that follows them and one that does not are mixed by evidence
-(``surface_mixture``). Improvement is weighted with the
-probability that a candidate runs at all. Without predictions the same code runs with a constant
-prediction. Problems are searched one by one, and all share what is learned.
+The best few by prediction and the baseline are measured first, then a few drawn at random. With a
+prior, every other one of the first is the prior's choice, so that a wrong prior costs few
+measurements. After these, each step takes the candidate with the greatest expected improvement over
+the incumbent; the incumbent's time is its posterior mean, not its luckiest sample. Every third step
+takes the neighbour of the incumbent with the greatest expected improvement, and every third step
+trusts the surface less (``Policy.explore_doubt``), so that optima far from all measurements are
+found. Predictions are one more input of the process, which learns how far to follow them
+(``residual_basis``). Improvement is weighted with the probability that a candidate runs at all.
+Without predictions the same code runs without that input. Problems are searched one by one, and all
+share what is learned.
 """
 
 import math
@@ -28,11 +27,12 @@ from autotune.tuning.search.points import Floats, Indices, Points
 from autotune.tuning.search.policy import Policy
 from autotune.tuning.search.residual_basis import USUAL
 from autotune.tuning.search.surface import Observation, Posterior, Surface
-from autotune.tuning.search.surface_mixture import SurfaceMixture
 from autotune.units import rough_percent
 
 _ENOUGH_ELSEWHERE = 5
 """So many observations elsewhere order the first candidates of a problem."""
+_LAST = 700.0
+"""A log time beyond all others."""
 _NOTHING = 1e-12
 """An expected improvement that is none: candidates are then ordered by how far they are behind."""
 
@@ -51,8 +51,8 @@ class _Progress:
     """Candidates with a result that this search did not propose; turns go on after them."""
     expected: list[float] = field(default_factory=list)
     """The greatest expected improvement at each step, with doubt."""
-    fastest: int = 0
-    """How many come first by prediction; 0: not yet decided."""
+    start: int = 0
+    """How many are tried before anything is learned; 0: not yet decided."""
 
 
 class ModelSearch:
@@ -74,10 +74,12 @@ class ModelSearch:
         """
         self.points = points
         self.policy = policy = policy or Policy()
+        unknown = np.full(len(points), np.nan)
+        self._prior = unknown if points.prior is None else points.prior
         self._chance = np.random.default_rng([seed, 0])
         self._columns = columns(points, policy, first, seed)
         self._levels = levels(points.rows)
-        surface = Surface(
+        self._time = surface = Surface(
             levels=self._levels,
             group=points.group,
             columns=self._columns,
@@ -87,7 +89,6 @@ class ModelSearch:
             seed=seed,
             learner=points if policy.residual == "pool" else None,
         )
-        self._time = SurfaceMixture(surface)
         self._objectives = Objectives(policy.objectives[1:], surface, seed)
         self._failures = Failures(self._levels, points.group, self._columns, seed)
         self._place = {row: place for place, row in enumerate(self._columns.tolist())}
@@ -124,33 +125,23 @@ class ModelSearch:
                 return Suggestion(index=row, why="the baseline")
         if not self._free[progress.places].any():
             return None
-        if progress.tried < self._fastest(group) or not self._measured(group):
+        if progress.tried < self._start(group) or not self._measured(group):
             return self._early(group)
         return self._improving(group)
 
-    def _fastest(self, group: int) -> int:
-        """How many candidates of a problem are taken by prediction before expected improvement."""
-        progress, policy = self._progress[group], self.policy
-        if progress.fastest == 0:
+    def _start(self, group: int) -> int:
+        """How many candidates of a problem are tried before expected improvement says which."""
+        progress = self._progress[group]
+        if progress.start == 0:
             predicted = self.points.predicted[self._columns[progress.places]]
-            if np.isnan(predicted).all():
-                progress.fastest = 1 if self._informed(group) else policy.start
-            else:
-                best = int(progress.places[np.nanargmin(predicted)])
-                stated = float(self.points.sigma[self._columns[best]])
-                sigma = USUAL if math.isnan(stated) else stated
-                near = np.nansum(predicted <= np.nanmin(predicted) * np.exp(policy.within * sigma))
-                progress.fastest = int(np.clip(near, policy.least, max(policy.first, policy.least)))
-                if self._informed(group):
-                    progress.fastest = min(progress.fastest, policy.least)
-            if self._has_prior(group):
-                progress.fastest = policy.with_prior
-        return progress.fastest
+            by_prediction = 0 if np.isnan(predicted).all() else self.policy.first
+            start = max(by_prediction, self.policy.start)
+            progress.start = 1 if self._informed(group) else start
+        return progress.start
 
     def _has_prior(self, group: int) -> bool:
         """Whether a prior has expectations for candidates of this problem."""
-        prior = self.points.prior
-        return prior is not None and bool((~np.isnan(prior[self.points.group == group])).any())
+        return bool((~np.isnan(self._prior[self.points.group == group])).any())
 
     def _informed(self, group: int) -> bool:
         """Whether other problems have enough measurements to inform this one."""
@@ -158,34 +149,34 @@ class ModelSearch:
         return self._time.count - observed_here >= _ENOUGH_ELSEWHERE
 
     def _early(self, group: int) -> Suggestion:
-        places = self._progress[group].places
-        success = np.broadcast_to(self._failures.success(), len(self._free))[places]
+        """The next candidate before expected improvement says which."""
+        places, tried = self._progress[group].places, self._progress[group].tried
         rows = self._columns[places]
+        predicted = self.points.predicted[rows]
+        drawn = self.policy.first <= tried < self._start(group)
         if self._informed(group):
-            posterior = self._time.posterior(self._running_rows())
-            score = posterior.mean[places]
+            score = self._time.posterior(self._running_rows()).mean[places]
             why = "expected to be fast from what was measured elsewhere"
-        elif self._has_prior(group) and self._progress[group].tried % 2 == 0:
-            score = self._time.base[rows]
-            if self._time.count:
-                score = self._time.posterior(self._running_rows()).mean[places]
+        elif self._has_prior(group) and tried < self.policy.with_prior and tried % 2 == 0:
+            score = _log_times(self._prior[rows])
             why = "expected to be fast by the prior"
-        elif np.isnan(self.points.predicted[rows]).all():
-            score = self._chance.random(len(places))
-            why = "drawn at random"
+        elif drawn or np.isnan(predicted).all():
+            score, why = self._chance.random(len(places)), "drawn at random"
         else:
-            predicted = self.points.predicted[rows]
-            score = np.where(np.isnan(predicted), self._time.base[rows], np.log(predicted))
-            why = ""
+            score, why = _log_times(predicted), ""
+        success = np.broadcast_to(self._failures.success(), len(self._free))[places]
         score = score - np.log(np.maximum(success, _NOTHING))
         score[~self._free[places]] = np.inf
         chosen = int(np.argmin(score))
         if not why:
             place = int(np.sum(predicted < predicted[chosen])) + 1
             why = f"predicted place {place} of {len(rows)}"
-        row = int(rows[chosen])
-        seconds = float(self.points.predicted[row])
-        return Suggestion(index=row, why=why, predicted=None if math.isnan(seconds) else seconds)
+        seconds = float(predicted[chosen])
+        return Suggestion(
+            index=int(rows[chosen]),
+            why=why,
+            predicted=None if math.isnan(seconds) else seconds,
+        )
 
     def _improving(self, group: int) -> Suggestion:
         progress = self._progress[group]
@@ -206,14 +197,14 @@ class ModelSearch:
 
         progress.expected.append(float(improvement(self.policy.doubt)[free].max()))
         progress.steps += 1
-        gains, trusting = improvement(1.0), self._time.trusts_predictions
+        gains = improvement(1.0)
         score, eligible, why = gains, free, "expected improvement"
         turn = progress.steps + progress.reported
         if turn % self.policy.neighbour_every == 0:
             near = free & (self._levels.changes(int(self._columns[incumbent]), rows) == 1)
             if near.any():
                 eligible, why = near, "neighbour of the best so far, expected improvement"
-        elif not trusting and (turn - 1) % self.policy.explore_every == 0:
+        elif (turn - 1) % self.policy.explore_every == 0:
             score = improvement(self.policy.explore_doubt)
             why = "doubted surface, expected improvement"
         chosen = self._greatest(score, (best - mean) / sd, eligible)
@@ -334,6 +325,12 @@ class ModelSearch:
             steep = posterior.bends[group].steepness(posterior.mean[places])
             sd[within] = posterior.sd[places] * steep
         return SearchForecast(index=members, mean=mean, sd=sd)
+
+
+def _log_times(seconds: Floats) -> Floats:
+    """Logarithms of times; those that are not known come last."""
+    result: Floats = np.nan_to_num(np.log(seconds), nan=_LAST)
+    return result
 
 
 def _unbent(posterior: Posterior, group: int, values: Floats) -> Floats:

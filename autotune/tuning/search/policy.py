@@ -9,21 +9,18 @@ from autotune.domain.setup import LEARNERS, Learner
 class Policy:
     """The settings of a search."""
 
-    first: int = 10
-    """The largest number of predicted best candidates measured before anything is learned."""
-    within: float = 1.5
-    """Only predictions within this many standard deviations of the best one count ..."""
-    least: int = 3
-    """... but at least this many."""
-    with_prior: int = 4
-    """With a prior: this many, alternately by the prior and by prediction (or at random)."""
+    first: int = 3
+    """The number of predicted best candidates measured before anything is learned."""
     start: int = 5
-    """Without predictions: the number drawn at random before anything is learned."""
+    """So many candidates at least are measured before anything is learned; those beyond ``first``,
+    or all of them without predictions, are drawn at random."""
+    with_prior: int = 4
+    """With a prior, every other one of so many first candidates is the prior's choice."""
     neighbour_every: int = 3
     """Every this many steps the best neighbour of the incumbent is tried."""
     explore_every: int = 3
     """Every this many steps, beginning with the first, a candidate is taken by the improvement that
-    is expected, where no predictions prove right, ..."""
+    is expected ..."""
     explore_doubt: float = 3.0
     """... with standard deviations multiplied by this factor: the posterior does not know of optima
     far from all measurements, and believes its hyperparameters too soon."""
@@ -48,7 +45,6 @@ class Policy:
             raise ValueError(f"residual must be one of {', '.join(LEARNERS)}")
         for name in (
             "first",
-            "least",
             "with_prior",
             "start",
             "neighbour_every",
@@ -58,8 +54,8 @@ class Policy:
         ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not (self.within > 0 and 0 <= self.stop_below < 1 and 0 <= self.beyond <= 1):
-            raise ValueError("within must be positive, stop_below in [0, 1), beyond in [0, 1]")
+        if not (0 <= self.stop_below < 1 and 0 <= self.beyond <= 1):
+            raise ValueError("stop_below must be in [0, 1), beyond in [0, 1]")
         for name in ("doubt", "explore_doubt"):
             if not getattr(self, name) >= 1:
                 raise ValueError(

@@ -1,11 +1,11 @@
 """The pool of learned models as the explanation of prediction errors.
 
 The pool is trained on the reported candidates: on their parameters, with the prediction as the
-analytical model, so that hybrids may scale, correct or ignore it. The offset of a prior from the
-prediction is a further parameter. The pool is trained again when the surface asks for it and the
-number of observations has grown by a quarter. In between, a new observation affects only its own
-candidate. For a candidate with time y (variance v) for which the pool expects m (variance s^2), the
-mean is (m/s^2 + y/v) / (1/s^2 + 1/v).
+analytical model, so that hybrids may scale, correct or ignore it. What a prior expects is a further
+parameter. The pool is trained again when the surface asks for it and the number of observations has
+grown by a quarter. In between, a new observation affects only its own candidate. For a candidate
+with time y (variance v) for which the pool expects m (variance s^2), the mean is (m/s^2 + y/v) /
+(1/s^2 + 1/v).
 
 The variance s^2 is that of the pool's held-out errors (its 68 % interval) plus the variance among
 its members: where they disagree, nothing was measured nearby.
@@ -38,7 +38,7 @@ _FARTHEST = 3.0
 _ELSEWHERE = "measured"
 """The parameter that says where a time is of: ``here`` or ``elsewhere``."""
 _PRIOR = "prior"
-"""The parameter that says how much slower than predicted a prior expects a candidate to be."""
+"""The parameter that says how much slower than others a prior expects a candidate to be."""
 _AFRESH = 1.25
 """Growth of the observations after which the pool learns again: it takes seconds."""
 
@@ -60,8 +60,8 @@ class Candidates:
     def of(cls, points: Points, base: Floats, prior: Floats | None = None) -> "Candidates":
         """The candidates from points; a parameter is numeric if all its values are numbers.
 
-        Others are categorical. ``prior``: the offset of a prior from the predictions; see
-        ``basis``.
+        Others are categorical. ``prior``: (n,) log times that a prior expects, centred; see
+        ``residual_basis.centred``.
         """
         names, columns = list(points.names), list(zip(*points.rows, strict=True))
         if prior is not None:

@@ -1,15 +1,16 @@
-"""The reference of residuals: the predictions, and the offset of a prior from them.
+"""The reference of residuals: the level of each problem, and hints that say how times differ.
 
-A prior holds the times that a model of another machine, or of another problem, expects for the
-candidates. Only its ratios within a problem count. With p its logarithm and b that of the
-prediction (0 without one), h = (p - b), centred on each problem, is its contribution, weighted with
-a factor w:
+A hint is a list of log times of the candidates that need not be right: what an engine predicts, or
+what a model of another machine or of another problem expects (the prior). Its values are compressed
+as times are, and centred on each problem, for only ratios within a problem count. With h_k the
+hints of a candidate, L the level of its problem and r the residual:
 
-    log T = b + w h + r,     w ~ N(TRUST, SPREAD^2)
+    log T = L + sum_k w_k h_k + r,     w_k ~ N(0, SPREAD^2)
 
-The process learns w with the residual r, as a linear term of its covariance (Rasmussen and Williams
-2006, section 2.7): a prior that proves right is followed, one without information gets w = 0, one
-that orders backwards gets a negative w.
+The process learns the weights with the residual, as linear terms of its covariance (Rasmussen and
+Williams 2006, section 2.7): a hint that proves right is followed, one without information gets
+w = 0, one that orders backwards gets a negative w. Before anything is measured w is 0: a hint must
+earn its weight, since times that prove it right are soon seen, and those that prove it wrong too.
 """
 
 from dataclasses import dataclass
@@ -17,31 +18,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.tuning.search.points import Floats, Indices
+from autotune.tuning.search.time_compression import Bend
 
-TRUST = 0.7
-"""The share of a prior that is believed before anything was measured ..."""
-SPREAD = 1.0
-"""... and its standard deviation."""
+SPREAD = 0.7
+"""Standard deviation of the weight of a hint before anything was measured."""
 USUAL = 0.3
 """Standard deviation of log(measured / predicted) of an engine that states none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Basis:
-    """The reference of residuals for each candidate, (n,) each.
+    """The reference of residuals for n candidates.
 
-    ``level``: log seconds that are subtracted, zero without a prediction. ``trend``: log
-    prediction, centred on each problem. ``scale``: the uncertainty of a candidate relative to the
-    others. ``prior_offset``: h of this module, None without a prior. ``typical``: standard
-    deviation of the engine's error, None if it states none.
+    ``level``: (n,) log seconds that are subtracted, the same for all candidates of a problem: the
+    median of its predictions, zero without any. ``hints``: (k, n), those of this module.
+    ``scale``: (n,) the uncertainty of a candidate relative to the others.
     """
 
     level: Floats
-    trend: Floats
+    hints: Floats
     scale: Floats
-    prior_offset: Floats | None
-    modelled: bool
-    typical: float | None
 
 
 def basis(predicted: Floats, sigma: Floats, group: Indices, prior: Floats | None = None) -> Basis:
@@ -52,46 +48,36 @@ def basis(predicted: Floats, sigma: Floats, group: Indices, prior: Floats | None
     log seconds that the prior expects. A value that is not known is nan.
     """
     with_prediction = ~np.isnan(predicted)
-    modelled = bool(with_prediction.any())
-    stated = sigma[~np.isnan(sigma) & with_prediction]
-    typical = float(np.clip(np.median(stated), 0.1, 0.6)) if stated.size else None
-    usual = USUAL if typical is None else typical
-    level, trend, scale = (np.full(len(predicted), x) for x in (0.0, 0.0, 1.0))
-    if modelled:
-        usable = with_prediction & ~np.isnan(sigma)
-        scale[usable] = np.clip(sigma[usable] / usual, 0.5, 2.0)
-    for number in np.unique(group).tolist():
-        members = group == number
-        some = members & with_prediction
-        centre = predicted[some] if some.any() else predicted[with_prediction]
-        middle = float(np.median(centre)) if centre.size else 0.0
-        level[members] = np.where(with_prediction[members], predicted[members], middle)
-        if some.any():
-            trend[some] = predicted[some] - float(np.mean(centre))
-            spread = float(np.clip(np.std(centre), 0.2, 1.5))
-            scale[members & ~with_prediction] = np.hypot(1.0, spread / usual)
-    from_prior = (
-        None if prior is None or np.isnan(prior).all() else _prior_offset(prior - level, group)
-    )
-    if from_prior is not None:
-        level = level + TRUST * from_prior
-    return Basis(
-        level=level,
-        trend=trend,
-        scale=scale,
-        prior_offset=from_prior,
-        modelled=modelled,
-        typical=typical,
-    )
+    level, scale = np.zeros(len(predicted)), np.ones(len(predicted))
+    usable = with_prediction & ~np.isnan(sigma)
+    if usable.any():
+        typical = float(np.clip(np.median(sigma[usable]), 0.1, 0.6))
+        scale[usable] = np.clip(sigma[usable] / typical, 0.5, 2.0)
+    if with_prediction.any():
+        for number in np.unique(group).tolist():
+            members = group == number
+            some = members & with_prediction
+            level[members] = np.median(
+                predicted[some] if some.any() else predicted[with_prediction]
+            )
+            if some.any():
+                scale[members & ~with_prediction] = np.hypot(
+                    1.0, np.clip(np.std(predicted[some]), 0.2, 1.5)
+                )
+    given = [hint for hint in (predicted, prior) if hint is not None and not np.isnan(hint).all()]
+    hints = np.array([centred(hint, group) for hint in given]).reshape(-1, len(predicted))
+    return Basis(level=level, hints=hints, scale=scale)
 
 
-def _prior_offset(beside: Floats, group: Indices) -> Floats:
-    """The offset of a prior from the prediction, centred on each problem; zero where it is
-    unknown.
+def centred(hint: Floats, group: Indices) -> Floats:
+    """A hint, (n,) log seconds, compressed above the median of each problem and centred on it.
+
+    Zero where it is nan.
     """
-    shifts = np.zeros(len(beside))
+    result = np.zeros(len(hint))
     for number in np.unique(group).tolist():
-        some = (group == number) & ~np.isnan(beside)
+        some = (group == number) & ~np.isnan(hint)
         if some.any():
-            shifts[some] = beside[some] - float(np.mean(beside[some]))
-    return shifts
+            values = Bend(knee=float(np.median(hint[some]))).down(hint[some])
+            result[some] = values - float(values.mean())
+    return result

@@ -26,7 +26,6 @@ def policy(settings: Searching) -> Policy:
     """The search policy from the settings of a study."""
     return Policy(
         first=settings.first,
-        least=min(Policy().least, settings.first),
         stop_below=settings.stop_below,
         patience=settings.patience,
         objectives=settings.objectives,

@@ -1,36 +1,29 @@
 """The surface of one objective: predictions, observations, and the posterior from both.
 
-A Gaussian process, or the pool of learned models, explains r = log(measured / predicted). Without
-predictions r = log(measured), and slow times are compressed, so that the process fits the fast ones
-more closely: log times t above the median m of their problem become m + c log(1 + (t - m) / c).
+A Gaussian process, or the pool of learned models, explains how log times differ. Predictions and a
+prior enter as hints whose weights are learned (``residual_basis``), so that wrong ones are worth no
+less than none. Slow times are compressed above the median of their problem (``time_compression``).
 """
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import log_ndtr
 
-from autotune.tuning.search.candidate_covariance import Inputs, TermSizes
+from autotune.tuning.search.candidate_covariance import Inputs
 from autotune.tuning.search.gaussian_process import Observations, Process, SearchPrior
 from autotune.tuning.search.improvement import expected
 from autotune.tuning.search.parameter_levels import ParameterLevels
 from autotune.tuning.search.points import Floats, Indices, Points
 from autotune.tuning.search.pool_residual import Candidates, PoolResidual
-from autotune.tuning.search.residual_basis import SPREAD, basis
+from autotune.tuning.search.residual_basis import SPREAD, basis, centred
 from autotune.tuning.search.residual_model import ResidualExplainer
+from autotune.tuning.search.time_compression import Bend
 
-_COMPRESSION = 0.3
-"""c above: a time of twice the median enters as if it were 1.43 times as long."""
 _FEW = 4
 """So many observations of a problem have a median worth compressing at."""
 _TIMES = SearchPrior(amplitude=0.6)
-"""Without a model the process explains all that candidates differ in."""
-_RESIDUAL = SearchPrior(amplitude=0.3, terms=TermSizes(joint=0.4, main=0.7, pairs=0.7))
-"""With one it explains where the model is wrong: mostly about one or two parameters."""
-_ROUGH = 0.7
-"""Share of such an error that a value of a parameter, or a pair of values, has by itself."""
+"""Log seconds that candidates differ by, beside what hints say."""
 _ITERATIONS = 8
 _MOST = 300
 """Observations that the process holds; of more, the faster half and a random part of the rest."""
@@ -50,34 +43,10 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bend:
-    """The compression of log times of a problem: those above ``knee``; +inf for none."""
-
-    knee: float = float("inf")
-
-    def down(self, values: Floats) -> Floats:
-        """Compress log times."""
-        over = np.maximum(values - self.knee, 0.0)
-        result: Floats = values - over + _COMPRESSION * np.log1p(over / _COMPRESSION)
-        return result
-
-    def up(self, values: Floats) -> Floats:
-        """Convert compressed log times back to log times."""
-        over = np.clip((values - self.knee) / _COMPRESSION, 0.0, 5.0)
-        result: Floats = np.minimum(values, self.knee) + _COMPRESSION * np.expm1(over)
-        return result
-
-    def steepness(self, values: Floats) -> Floats:
-        """The factor from a small difference of compressed log times to one of log times."""
-        result: Floats = np.exp(np.clip((values - self.knee) / _COMPRESSION, 0.0, 5.0))
-        return result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
     """The level subtracted from the log times of a problem.
 
-    First the compressed prediction, moved by ``shift``, is subtracted, then ``centre``, the mean of
+    First the compressed ``base``, moved by ``shift``, is subtracted, then ``centre``, the mean of
     the remainder.
     """
 
@@ -86,7 +55,7 @@ class Level:
     bend: Bend = Bend()
 
     def expected(self, base: Floats) -> Floats:
-        """The compressed log times that are subtracted where ``base`` is predicted."""
+        """The compressed log times that are subtracted where ``base`` is the reference."""
         result: Floats = self.bend.down(base + self.shift) + self.centre
         return result
 
@@ -98,19 +67,12 @@ class Posterior:
     mean: Floats
     sd: Floats
     bends: Mapping[int, Bend]
-    parts: tuple[tuple[float, "Posterior"], ...] = ()
-    """The normal posteriors that this one is a mixture of, with their weights; none: it is one."""
 
     def improvement(self, places: Indices, incumbent: int, doubt: float = 1.0) -> Floats:
         """Expected improvement of the columns ``places`` over the column ``incumbent``.
 
         In log time. ``doubt``: factor of standard deviations.
         """
-        if self.parts:
-            total = np.zeros(len(places))
-            for weight, part in self.parts:
-                total += weight * part.improvement(places, incumbent, doubt)
-            return total
         return expected(self.mean[places], doubt * self.sd[places], float(self.mean[incumbent]))
 
 
@@ -133,48 +95,37 @@ class Surface:
     seen: list[Observation] = field(default_factory=list, init=False)
     foreign: list[Observation] = field(default_factory=list, init=False)
     base: Floats = field(init=False)
-    """Log seconds that residuals are over, (n,); see ``basis``."""
+    """Log seconds that residuals are over, (n,): the level of each problem (see ``basis``), with
+    the pool the predictions."""
     _residual: ResidualExplainer = field(init=False)
     _grown: bool = field(default=False, init=False)
     _due: int = field(default=0, init=False)
     _held: list[Observation] = field(default_factory=list, init=False)
     _groups: list[int] = field(init=False)
-    _modelled: bool = field(init=False)
+    _compresses: bool = field(init=False)
+    """Whether slow times are compressed: the pool learns those of predicted candidates as they are.
+    """
 
     def __post_init__(self) -> None:
         self._groups = np.unique(self.group).tolist()
-        residual_basis = basis(self.predicted, self.sigma, self.group, self.prior)
-        self._modelled = residual_basis.modelled or residual_basis.prior_offset is not None
-        self.base = residual_basis.level
+        reference = basis(self.predicted, self.sigma, self.group, self.prior)
+        self.base = reference.level
+        self._compresses = self.learner is None or bool(np.isnan(self.predicted).all())
         if self.learner is not None:
-            candidates = Candidates.of(
-                self.learner, residual_basis.level, residual_basis.prior_offset
-            )
+            offset = None if self.prior is None else centred(self.prior, self.group)
+            self.base = np.where(np.isnan(self.predicted), self.base, self.predicted)
+            candidates = Candidates.of(self.learner, self.base, offset)
             self._residual = PoolResidual(candidates, self.columns, self.seed)
             return
         inputs = Inputs(
             levels=self.levels,
-            scale=residual_basis.scale,
-            trend=residual_basis.trend,
+            scale=reference.scale,
+            hints=reference.hints,
             group=self.group,
-            constant=0.5 if self._modelled else 1.0,
-            slope=0.3 if residual_basis.modelled else 0.0,
-            rough=_ROUGH if self._modelled else 0.0,
-            prior_offset=residual_basis.prior_offset,
-            trust=SPREAD,
+            constant=1.0,
+            weight=SPREAD,
         )
-        prior = _RESIDUAL if self._modelled else _TIMES
-        prior = (
-            prior
-            if residual_basis.typical is None
-            else replace(prior, amplitude=residual_basis.typical)
-        )
-        self._residual = Process(inputs, self.columns, prior, _FOREIGN_FACTOR)
-
-    def without_predictions(self) -> "Surface":
-        """A surface of the same columns without predictions, and without observations so far."""
-        unknown = np.full(len(self.predicted), np.nan)
-        return replace(self, predicted=unknown, sigma=unknown)
+        self._residual = Process(inputs, self.columns, _TIMES, _FOREIGN_FACTOR)
 
     # --- learning ---------------------------------------------------------------------------
 
@@ -204,13 +155,9 @@ class Surface:
         """The number of observations, from this machine and from others."""
         return len(self.seen) + len(self.foreign)
 
-    def update(self) -> bool:
-        """Bring the process up to date: fitted again if due, rebuilt if it cannot grow.
-
-        True if it was fitted.
-        """
-        due = self.count >= max(self._due, 2)
-        if due:
+    def update(self) -> None:
+        """Bring the process up to date: fitted again if due, rebuilt if it cannot grow."""
+        if self.count >= max(self._due, 2):
             self._held = self.kept()
             observed = self._observations(self._held)
             self._residual.fit(observed, _ITERATIONS)
@@ -219,7 +166,6 @@ class Surface:
             self._held = self.kept()
             self._residual.rebuild(self._observations(self._held))
         self._grown = True
-        return due
 
     def kept(self) -> list[Observation]:
         """The observations that the process holds, those of elsewhere first."""
@@ -251,32 +197,6 @@ class Surface:
             values=self._residuals(held)[0],
         )
 
-    def left_out_densities(self) -> Floats:
-        """Log density of each held time of this machine, as all others let it be expected.
-
-        Times above the median of their problem count as slower than it, by whatever amount (the
-        censored likelihood score, Diks, Panchenko and van Dijk 2011, eq. 7): the search needs the
-        fast ones. ValueError without a process.
-        """
-        if not isinstance(self._residual, Process):
-            raise ValueError("only a process says what it expects of an observation left out")
-        self.update()
-        residuals, levels = self._residuals(self._held)
-        mean, sd = self._residual.left_out(residuals)
-        rows = np.array([seen.row for seen in self._held], dtype=np.intp)
-        values = np.array([seen.value for seen in self._held])
-        here = ~np.array([seen.foreign for seen in self._held], dtype=bool)
-        densities = np.zeros(len(rows))
-        for number, level in levels.items():
-            mine = here & (self.group[rows] == number)
-            knee = float(np.median(values[mine])) if mine.sum() >= _FEW else math.inf
-            expected_values = mean[mine] + level.expected(self.base[rows[mine]])
-            away = (np.minimum(values[mine], knee) - expected_values) / sd[mine]
-            density = -0.5 * (away**2 + math.log(2 * math.pi)) - np.log(sd[mine])
-            densities[mine] = np.where(values[mine] <= knee, density, log_ndtr(-away))
-        result: Floats = densities[here]
-        return result
-
     # --- what follows -----------------------------------------------------------------------
 
     def _residuals(self, held: list[Observation]) -> tuple[Floats, dict[int, Level]]:
@@ -295,7 +215,7 @@ class Surface:
                 if not mine.any():
                     continue
                 bend = Bend()
-                if mine.sum() >= _FEW and not self._modelled:
+                if mine.sum() >= _FEW and self._compresses:
                     bend = Bend(knee=float(np.median(values[mine])))
                 shift = float(np.median(raw[mine]))
                 left = bend.down(values[mine]) - bend.down(self.base[rows[mine]] + shift)

@@ -1,4 +1,4 @@
-"""What a prior lends to a search: a mean whose weight is learned, and some first candidates."""
+"""What a prior lends to a search: a hint whose weight is learned, and some first candidates."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from autotune.tuning.search.base import SearchResult
 from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.points import Points, points
 from autotune.tuning.search.policy import Policy
-from autotune.tuning.search.residual_basis import TRUST, basis
+from autotune.tuning.search.residual_basis import basis
 
 ROWS = tuple(itertools.product((1, 2, 4, 8, 16, 32), ("a", "b", "c", "d"), (False, True)))
 
@@ -45,19 +45,17 @@ def test_only_ratios_within_a_problem_count() -> None:
     one = basis(predicted, np.full(6, np.nan), group, prior)
     scaled = prior + np.array([1.0, 1.0, 1.0, -2.0, -2.0, -2.0])
     other = basis(predicted, np.full(6, np.nan), group, scaled)
-    assert one.prior_offset == pytest.approx(other.prior_offset)
+    assert one.hints == pytest.approx(other.hints)
     assert one.level == pytest.approx(other.level)
-    assert one.prior_offset is not None
-    assert one.prior_offset[2] == 0.0  # nothing is said of it
-    assert one.prior_offset[:2] == pytest.approx([-0.5 * np.log(2), 0.5 * np.log(2)])
-    assert one.prior_offset[3:].sum() == pytest.approx(0.0)
-    assert one.level == pytest.approx(predicted + TRUST * one.prior_offset)
+    assert one.hints[1, 2] == 0.0  # nothing is said of it
+    assert one.hints[1, :2].sum() == pytest.approx(0.0)
+    assert one.hints[1, 3:].sum() == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("prior", [None, np.full(3, np.nan)])
 def test_a_prior_that_says_nothing_is_none(prior: np.ndarray | None) -> None:
     found = basis(np.zeros(3), np.full(3, np.nan), np.zeros(3, dtype=np.intp), prior)
-    assert found.prior_offset is None
+    assert len(found.hints) == 1
     assert found.level.tolist() == [0.0, 0.0, 0.0]
 
 
@@ -86,14 +84,14 @@ def test_the_first_candidates_are_the_priors_and_the_predictions_in_turn() -> No
     given = points(NAMES, ROWS, predicted=1 / truth, prior=truth)
     search = ModelSearch(given, seed=1)
     said = []
-    for _ in range(5):
+    for _ in range(6):
         asked = search.ask(0)[0]
         said.append(asked.why)
         search.tell(SearchResult(index=asked.index, seconds=float(truth[asked.index])))
     assert said[0] == said[2] == "expected to be fast by the prior"
     assert said[1] == "predicted place 1 of 48"
-    assert said[3] == "predicted place 2 of 48"
-    assert "expected improvement" in said[4]
+    assert said[3:5] == ["drawn at random"] * 2
+    assert "expected improvement" in said[5]
 
 
 def test_what_is_measured_decides_how_far_a_prior_is_believed() -> None:
@@ -110,9 +108,9 @@ def test_what_is_measured_decides_how_far_a_prior_is_believed() -> None:
         return float(np.polyfit(np.log(prior[rest]), said, 1)[0])
 
     assert slope(truth) == pytest.approx(1.0, abs=0.2)
-    assert slope(1 / truth) == pytest.approx(-1.0, abs=0.2)
+    assert slope(1 / truth) < -0.4  # what it holds for slow is compressed
     unrelated = np.exp(0.5 * np.random.default_rng(7).normal(size=len(ROWS)))
-    assert abs(slope(unrelated)) < TRUST
+    assert abs(slope(unrelated)) < 0.7
 
 
 def test_the_pool_has_it_as_one_parameter_more() -> None:

@@ -92,7 +92,6 @@ def test_a_failed_candidate_is_a_result() -> None:
     "name",
     [
         "first",
-        "least",
         "with_prior",
         "start",
         "neighbour_every",
@@ -111,9 +110,8 @@ def test_counts_of_a_policy_are_at_least_one(name: str) -> None:
     ("parts", "words"),
     [
         ({"residual": "guess"}, "residual must be one of process, pool"),
-        ({"within": 0.0}, "within must be positive"),
-        ({"stop_below": 1.0}, r"stop_below in \[0, 1\)"),
-        ({"stop_below": -0.1}, r"stop_below in \[0, 1\)"),
+        ({"stop_below": 1.0}, r"stop_below must be in \[0, 1\)"),
+        ({"stop_below": -0.1}, r"stop_below must be in \[0, 1\)"),
         ({"beyond": 1.1}, r"beyond in \[0, 1\]"),
         ({"beyond": -0.1}, r"beyond in \[0, 1\]"),
         ({"explore_doubt": 0.9}, "explore_doubt widens standard deviations: at least 1, not 0.9"),
@@ -128,7 +126,7 @@ def test_a_policy_that_cannot_be_kept_is_refused(parts: Mapping[str, object], wo
 
 
 def test_the_ends_of_the_ranges_of_a_policy_are_allowed() -> None:
-    Policy(stop_below=0.0, beyond=0.0, doubt=1.0, within=1e-9)
+    Policy(stop_below=0.0, beyond=0.0, doubt=1.0)
     Policy(beyond=1.0)
 
 
@@ -136,6 +134,5 @@ def test_the_settings_of_a_study_are_a_policy() -> None:
     assert policy(Searching()) == Policy()
     settings = Searching(first=2, stop_below=0.2, patience=7, objectives=("time", "energy"))
     taken = policy(settings)
-    assert (taken.first, taken.least, taken.stop_below, taken.patience) == (2, 2, 0.2, 7)
+    assert (taken.first, taken.stop_below, taken.patience) == (2, 0.2, 7)
     assert taken.objectives == ("time", "energy")
-    assert policy(Searching(first=8)).least == 3

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,11 +19,10 @@ LEVELS = levels(ROWS)
 INPUTS = Inputs(
     levels=LEVELS,
     scale=CHANCE.uniform(0.5, 2, len(ROWS)),
-    trend=CHANCE.normal(size=len(ROWS)),
+    hints=CHANCE.normal(size=(2, len(ROWS))),
     group=EVERY % 2,
     constant=0.5,
-    slope=0.3,
-    rough=0.4,
+    weight=0.3,
 )
 PRIOR = SearchPrior(amplitude=0.4)
 
@@ -146,41 +143,6 @@ def test_lengths_are_learned_from_what_matters() -> None:
     one.fit(observed, 40)
     tile, _, last = one.shape.lengths
     assert last > 2 * tile
-
-
-def test_a_rough_effect_says_less_of_the_next_value() -> None:
-    """One block size that is slow makes its neighbours suspect, by the smooth share only."""
-    shape = SearchHyperparameters.of(np.log([1.0, 1.0, 1.0, 1e-6, 1.0, 1e-6, 0.01]))
-    rows = np.array([0, 6])  # they differ in the first parameter
-    smooth, rough = (
-        cross(replace(INPUTS, rough=share), shape, rows, rows, LEVELS.indicator(rows))
-        for share in (0.0, 0.7)
-    )
-    assert rough[0, 0] == pytest.approx(smooth[0, 0])
-    assert rough[0, 1] < smooth[0, 1]
-    with pytest.raises(ValueError, match="share"):
-        replace(INPUTS, rough=1.0)
-
-
-# --- one left out -------------------------------------------------------------------------------
-
-
-def test_an_observation_left_out_is_expected_by_the_others() -> None:
-    """The same as a posterior of the others alone, with the noise of the one left out."""
-    fitted, observed = process(), observations([0, 3, 7, 12, 20], foreign=2)
-    fitted.rebuild(observed)
-    mean, sd = fitted.left_out(observed.values)
-    for place in range(2, len(observed)):
-        others = np.delete(np.arange(len(observed)), place)
-        by_hand, spread = direct(observed.pick(others), fitted.shape)
-        row, noise = observed.rows[place], observed.noise[place] + fitted.shape.noise**2
-        assert mean[place] == pytest.approx(by_hand[row], abs=1e-5)
-        assert sd[place] == pytest.approx(np.hypot(spread[row], np.sqrt(noise)), abs=1e-5)
-
-
-def test_without_observations_none_is_left_out() -> None:
-    mean, sd = process().left_out(np.empty(0))
-    assert len(mean) == len(sd) == 0
 
 
 def test_an_observation_added_later_is_in_the_posterior() -> None:

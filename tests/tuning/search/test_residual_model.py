@@ -37,11 +37,10 @@ def process() -> ResidualExplainer:
     inputs = Inputs(
         levels=levels(ROWS),
         scale=np.ones(COUNT),
-        trend=np.zeros(COUNT),
+        hints=np.empty((0, COUNT)),
         group=np.zeros(COUNT, dtype=np.intp),
         constant=0.5,
-        slope=0.0,
-        rough=0.0,
+        weight=0.0,
     )
     return Process(inputs, EVERY, SearchPrior(amplitude=0.4), 1.0)
 

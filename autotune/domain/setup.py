@@ -59,9 +59,9 @@ Saturation = Literal["paper", "kerncraft"]
 class Selection:
     """Which candidates of each problem are measured when there is no exhaustive search."""
 
-    top: Count = 3
+    top: Count = 5
     """The best by prediction."""
-    random: Annotated[int, Bounds(least=0)] = 4
+    random: Annotated[int, Bounds(least=0)] = 2
     """Drawn at random from the rest, so that losses mean something."""
     baseline: bool = True
     """Whether the baseline is measured too."""

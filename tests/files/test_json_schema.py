@@ -89,7 +89,7 @@ def test_a_shipped_file_names_its_schema_and_keeps_to_it(path):
         ("machine: host", "machine: 5", ".machine: 5 is not"),
         ("machine: host\n", "", "no key 'machine'"),
         ("skeleton:", "skeletn:", "unknown key 'skeletn'"),
-        ("top: 3", "top: 0", ".selection.top: below 1"),
+        ("top: 5", "top: 0", ".selection.top: below 1"),
         ("threads: [all]", "threads: [al]", ".threads.0"),
         ("min_sample: 20 ms", "min_sample: 20", "min_sample: 20 is not string"),
     ],

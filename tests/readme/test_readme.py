@@ -13,7 +13,7 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 LESS = {
-    "top: 3, random: 4": "top: 1, random: 1",
+    "top: 5, random: 2": "top: 1, random: 1",
     "budget: 12": "budget: 3",
     "20 ms": "2 ms",
     "size: 1024": "size: 320",

@@ -30,7 +30,7 @@ _MPI_COMPILERS = {"C": "mpicc", "C++": "mpicxx", "Fortran": "mpifort"}
 BASE = ("-O3", "-march=native")
 """Flags of the compiler in a first config."""
 _USUAL = (
-    "selection: {top: 3, random: 4, baseline: true, seed: 1}",
+    "selection: {top: 5, random: 2, baseline: true, seed: 1}",
     "search: {budget: 30}",
     "measuring: {rounds: 4, samples: 2}",
 )

@@ -11,6 +11,7 @@ from autotune.codegen import communication
 from autotune.codegen.c import c_expressions, emit
 from autotune.codegen.grid import grid_source, several_text
 from autotune.codegen.tree import loop_tree, regions
+from autotune.codegen.tree.coefficients import Coefficients, tables
 from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
 from autotune.domain.skeleton import EMBEDDED
 from autotune.domain.stencil import Stencil
@@ -66,9 +67,7 @@ def units(
     return texts | _parts_of_steps(program) | _sweep_units(functions)
 
 
-def stepper_units(
-    program: loop_tree.StepProgram, problem: Problem, stepper: str
-) -> dict[str, str]:
+def stepper_units(program: loop_tree.StepProgram, problem: Problem, stepper: str) -> dict[str, str]:
     """The source files of a time step for a library, file name to C text, in one rank.
 
     They define one symbol, ``stepper``, of the type in ``stepper.h``; the names of the sweeps, which
@@ -161,14 +160,14 @@ def _step(
     needed = symbols(ivp.dimension)
     bound = c_expressions.real(ivp.stability, kinds)
     return _TEMPLATES.get_template("step.c.j2").render(
-        title=f"{method.name} for {ivp.name}, {problem.correctors} corrector steps",
+        title=f"{method.name} for {ivp.name}{_steps(problem)}",
         arrays=[(emit.array(array), rows) for array, rows in program.arrays],
         solution=emit.array(_STATE),
         pad_lines=program.pad_lines,
         granule=program.granule,
         start=c_expressions.real(Num(ivp.start)),
         phases=phases,
-        tables=_tables({"A": method.A, "b": method.b, "c": method.c}),
+        tables=_tables(tables(method)),
         signatures=[emit.signature(sweep) for sweep in functions],
         constants=constants,
         indices=[
@@ -195,6 +194,11 @@ def _step(
         bound_sizes=_sizes(constants, symbols(ivp.stability), "of->"),
         **_reading(ivp, constants, kinds),
     )
+
+
+def _steps(problem: Problem) -> str:
+    """The corrector steps in words; none of an explicit method."""
+    return f", {problem.correctors} corrector steps" if problem.correctors else ""
 
 
 def _in_place(program: loop_tree.StepProgram) -> bool:
@@ -283,7 +287,7 @@ def _reading(ivp: Ivp, constants: list[Constant], kinds: c_expressions.Kinds) ->
     }
 
 
-def _tables(coefficients: dict[str, Sequence[float] | Sequence[Sequence[float]]]) -> list[str]:
+def _tables(coefficients: Coefficients) -> list[str]:
     """The coefficients of the method as tables that rows of loops may index."""
     lines = []
     for table, values in coefficients.items():

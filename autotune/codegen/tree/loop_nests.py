@@ -23,12 +23,23 @@ from autotune.language.expression import Expr, Ref, references, substitute
 
 @dataclass(frozen=True, slots=True)
 class ReduceStatement:
-    """``target = result``, with ``sum`` in the result replaced by the sum of ``term``."""
+    """``target = result``, with ``sum`` in the result replaced by the sum of ``term``.
+
+    ``terms``: the values of the loop variable ``over`` whose terms are added; None: all of its
+    loop. The others have a coefficient of 0.
+    """
 
     target: Ref
     term: Expr
     over: str
     result: Expr
+    terms: tuple[int, ...] | None = None
+
+    def added(self, loop: "NestLoop") -> tuple[int, ...]:
+        """The values of the variable of its loop whose terms are added."""
+        assert loop.end is not None
+        every = range(loop.first, loop.end)
+        return tuple(every) if self.terms is None else tuple(i for i in every if i in self.terms)
 
 
 @dataclass(frozen=True, slots=True)

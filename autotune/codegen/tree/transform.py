@@ -20,6 +20,7 @@ from autotune.codegen.tree.loop_nests import (
     expressions,
     nests,
     on_expressions,
+    put,
     reads,
     reads_around,
     rebuild,
@@ -28,7 +29,7 @@ from autotune.codegen.tree.loop_nests import (
     writes,
 )
 from autotune.codegen.tree.loop_tree import Comm, PutBack, Swap, Sync
-from autotune.language.expression import Expr, Ref, references
+from autotune.language.expression import Expr, Num, Ref, references
 from autotune.language.expression import rebuild as rebuild_expression
 
 
@@ -211,33 +212,64 @@ def fuse_tiles(tree: Nodes, first: str, second: str, size: int, buffer: str) -> 
     """
     _require(tree, first)
     _require(tree, second)
-    for position, node in enumerate(tree):
+    for node in tree:
         if isinstance(node, NestLoop) and _holds(node.body, first) and _holds(node.body, second):
-            before, after = tree[:position], tree[position + 1 :]
-            return _rotate(before, node, first, second, size, buffer) + after
+            before, loops, after = _loops_over(tree, node.variable)
+            return _rotate(before, loops, (first, second), size, buffer) + after
     raise IllegalTransformation(f"{first} and {second} are not in one counted loop")
 
 
+def _loops_over(tree: Nodes, variable: str) -> tuple[Nodes, tuple[NestLoop, ...], Nodes]:
+    """The counted loops over a variable, one behind the other, with what is before and behind them:
+    one loop, or one of a single iteration for each stage, with its number in the place of the
+    variable.
+    """
+    places = [
+        i for i, node in enumerate(tree) if isinstance(node, NestLoop) and node.variable == variable
+    ]
+    if not places:
+        raise IllegalTransformation(f"there is no counted loop over {variable}")
+    first, end = places[0], places[-1] + 1
+    if len(places) < end - first:
+        raise IllegalTransformation(f"the loops over {variable} do not follow one another")
+    loops = tuple(node for node in tree[first:end] if isinstance(node, NestLoop))
+    if len(loops) > 1:
+        loops = tuple(
+            replace(loop, body=put(loop.body, variable, Num(loop.first))) for loop in loops
+        )
+    return tree[:first], loops, tree[end:]
+
+
 def _rotate(
-    before: Nodes, loop: NestLoop, first: str, second: str, size: int, buffer: str
+    before: Nodes, loops: tuple[NestLoop, ...], kernels: tuple[str, str], size: int, buffer: str
 ) -> Nodes:
-    lead, comms, follow = _iteration(loop, first, second)
-    if reads_around((lead,)) or not reads_around((follow,)) <= {buffer}:
+    first, second = kernels
+    iterations = [_iteration(loop, first, second) for loop in loops]
+    leads = tuple(lead for lead, _, _ in iterations)
+    follows = tuple(follow for _, _, follow in iterations)
+    if reads_around(leads) or not reads_around(follows) <= {buffer}:
         raise IllegalTransformation(f"{first} may read, at other points, nothing but {buffer}")
-    if writes((lead,)) != {buffer} or buffer in reads((lead,)) | writes((follow,)):
+    if writes(leads) != {buffer} or buffer in reads(leads) | writes(follows):
         raise IllegalTransformation(f"{second} must write {buffer}, alone, and not read it")
     twin = f"{buffer}_next"
-    other = _renamed(lead, buffer, twin)
+    others = [_renamed(lead, buffer, twin) for lead in leads]
     shift: Nodes = (Swap(buffer, twin), Sync())
-    start: Nodes = (other,)
+    start: Nodes = (others[0],)
     previous = before[-1] if before else None
-    if isinstance(previous, Nest) and writes((previous,)) == writes((follow,)):
-        before, start = before[:-1], (TileNest(size, (previous, other)),)
+    if isinstance(previous, Nest) and writes((previous,)) == writes(follows):
+        before, start = before[:-1], (TileNest(size, (previous, others[0])),)
+
+    def passed(place: int) -> Nodes:
+        """The first kernel of an iteration with the second one of the next."""
+        _, comms, follow = iterations[place]
+        return (*comms, TileNest(size, (follow, others[min(place + 1, len(others) - 1)])), *shift)
+
+    middle: Nodes = tuple(node for k in range(len(loops) - 1) for node in passed(k))
+    loop = loops[-1]
     assert loop.end is not None
-    middle: Nodes = ()
     if loop.end - loop.first > 1:
-        body = (*comms, TileNest(size, (follow, other)), *shift)
-        middle = (NestLoop(loop.variable, loop.first, loop.end - 1, body),)
+        middle = (NestLoop(loop.variable, loop.first, loop.end - 1, passed(0)),)
+    _, comms, follow = iterations[-1]
     return (*before, *start, *shift, *middle, *comms, follow)
 
 

@@ -147,14 +147,19 @@ class ButcherTableau:
 
     @property
     def advancing(self) -> "ButcherTableau":
-        """The method without the last stages that only its embedded weights use."""
-        used = max(i for i, weight in enumerate(self.b, start=1) if weight)
-        if used == self.stages or not self.explicit:
+        """The method without the stages that only its embedded weights use, directly or not."""
+        used = {0, *(i for i, weight in enumerate(self.b) if weight)}
+        for i in reversed(range(self.stages)):
+            used |= {k for k, a in enumerate(self.A[i]) if a} if i in used else set()
+        if len(used) == self.stages or not self.explicit:
             return self
-        rows = tuple(row[:used] for row in self.A[:used])
-        return replace(
-            self, A=rows, b=self.b[:used], c=self.c[:used], embedded=None, embedded_order=None
-        )
+
+        def of_used(row: tuple[float, ...]) -> tuple[float, ...]:
+            return tuple(value for i, value in enumerate(row) if i in used)
+
+        rows = tuple(of_used(row) for i, row in enumerate(self.A) if i in used)
+        b, c = of_used(self.b), of_used(self.c)
+        return replace(self, A=rows, b=b, c=c, embedded=None, embedded_order=None)
 
     def proven_order(self, weights: tuple[float, ...] | None = None) -> int:
         """The order of the method: the largest p for which the order conditions hold up to p.

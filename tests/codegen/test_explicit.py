@@ -1,5 +1,6 @@
 """Steps of explicit methods: the reference's result for any method, variant and threads."""
 
+import numpy as np
 import pytest
 from codegen_build import IVPS, Workshop, state
 
@@ -9,13 +10,22 @@ from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import Problem
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.variant import (
+    Align,
+    Contract,
     Fuse,
     FuseTiles,
+    InPlace,
     Interchange,
+    NeighbourSync,
     Pad,
+    Pipeline,
+    StreamStores,
+    StripPlanes,
     Tile,
     Transformation,
     Variant,
+    Vectorize,
+    WholeLines,
 )
 from autotune.files import config
 from autotune.measuring.verification import ivp_reference, verify
@@ -74,6 +84,105 @@ def test_a_problem_that_depends_on_the_time_agrees(workshop: Workshop) -> None:
     agrees(workshop, at)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("ivp", ["heat2d", "heat3d", "wave1d", "inverterchain", "fitzhugh-nagumo"])
+@pytest.mark.parametrize("block", [8, 192, 8184])
+def test_stages_in_a_pipeline_agree(
+    method: str, ivp: str, block: int, workshop: Workshop
+) -> None:
+    granule = program(problem(ivp)).granule
+    at = problem(ivp, method)
+    agrees(workshop, at, AU, Pipeline("l", -(-block // granule) * granule), Pad(5))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("ivp", ["heat2d", "heat3d", "string-mix", "brusselator2d-mix"])
+def test_stage_derivatives_in_registers_agree(
+    method: str, ivp: str, workshop: Workshop
+) -> None:
+    at = problem(ivp, method, 23 if ivp == "brusselator2d-mix" else None)
+    agrees(workshop, at, AU, Pipeline("l", 192), Contract("F"), Pad(5))
+
+
+def test_stage_derivatives_in_registers_agree_with_everything_else(workshop: Workshop) -> None:
+    registers = (AU, Pipeline("l", 64), Contract("F"))
+    agrees(workshop, problem("heat2d"), *registers, InPlace("y"), Align(8))
+    agrees(workshop, problem("wave1d", "verner-6"), *registers, WholeLines(1))
+    agrees(workshop, problem("inverterchain"), *registers, StreamStores("update"))
+    agrees(workshop, problem("heat3d"), *registers, StripPlanes(4))
+    agrees(workshop, problem("heat2d"), Pipeline("l", 64), Contract("F"), Vectorize(4))
+
+
+def test_what_a_stage_evaluates_is_a_scalar_and_is_stored_for_later_stages() -> None:
+    texts = sources(problem("heat2d"), AU, Pipeline("l", 64), Contract("F"))
+    middle = texts["sweep_rhs_lc_heat2d_1.c"]
+    assert "F_1[j] = F_1_;" in middle
+    assert "0.225*F_1_;" in middle
+    last = texts["sweep_rhs_approx_update_heat2d_1.c"]
+    assert "F_5[j]" not in last
+    assert "*F_5" in last
+
+
+@pytest.mark.parametrize("ivp", ["heat2d", "wave1d"])
+def test_the_state_in_its_place_agrees(ivp: str, workshop: Workshop) -> None:
+    agrees(workshop, problem(ivp), Pipeline("l", 64), InPlace("y"), Pad(5))
+    agrees(workshop, problem(ivp), AU, Pipeline("l", 64), InPlace("y"), NeighbourSync("neighbours"))
+
+
+@pytest.mark.parametrize("ivp", ["heat2d", "wave1d"])
+@pytest.mark.parametrize("method", METHODS)
+def test_the_smallest_sizes_agree_in_a_pipeline(
+    ivp: str, method: str, workshop: Workshop
+) -> None:
+    at = problem(ivp, method, config.ivp(ivp).minimum)
+    agrees(workshop, at, Pipeline("l", 64))
+
+
+def test_strips_of_planes_agree(workshop: Workshop) -> None:
+    agrees(workshop, problem("heat3d"), AU, Pipeline("l", 64), StripPlanes(4))
+
+
+def test_windows_of_stage_derivatives_come_round_many_times(workshop: Workshop) -> None:
+    agrees(workshop, problem("inverterchain", "verner-6", 20011), AU, Pipeline("l", 8))
+
+
+def test_a_stage_derivative_is_kept_until_the_last_stage_that_adds_it() -> None:
+    made = program(problem("heat2d"), AU, Pipeline("l", 64))
+    lags = {w.array: w.lags for w in made.windows if not w.neighbours}
+    # b = (b1, 0, b3 ... b6): the second derivative is added by stages up to that of Y_6
+    expected = {0: 5, 1: 3, 2: 3, 3: 2, 4: 1, 5: 0}
+    assert lags == {f"F_stage{row}": count for row, count in expected.items()}
+    assert [array for array, _ in made.arrays] == ["y", "y_next"]
+    assert sum(w.neighbours for w in made.windows) == 5
+
+
+def test_a_window_that_is_too_short_is_noticed(workshop: Workshop) -> None:
+    at = problem("heat2d", size=61)
+    texts = sources(at, AU, Pipeline("l", 64))
+    long_enough = "lags[r] * lag"
+    assert long_enough in texts["windows.h"]
+    broken = texts | {"windows.h": texts["windows.h"].replace(long_enough, "(lags[r] > 0)")}
+    expected = ivp_reference.integrate(at, STEPS)
+    found = state(workshop.build(broken), at, 1, STEPS)
+    assert np.max(np.abs(found - expected)) > 1e-9
+
+
+@pytest.mark.parametrize(
+    ("transformations", "reason"),
+    [
+        ((Pipeline("k", 64),), "there is no counted loop over k"),
+        ((IJ, Pipeline("l", 64)), "rows of F outlive a stage: a loop over them cannot be around"),
+        ((TILES, Pipeline("l", 64)), "there is no counted loop over l"),
+        ((Pipeline("l", 60),), "60 components of a tile or block are not a multiple of 8"),
+    ],
+)
+def test_what_is_no_pipeline_is_refused(
+    transformations: tuple[Transformation, ...], reason: str
+) -> None:
+    with pytest.raises(IllegalTransformation, match=reason):
+        program(problem("heat2d"), *transformations)
+
+
 def test_only_coefficients_that_are_not_zero_are_loaded() -> None:
     texts = sources(problem("heat2d"), AU)
     sums = [text for name, text in texts.items() if name.startswith("sweep_lc_ji")]
@@ -97,6 +206,7 @@ def test_a_stage_for_the_embedded_weights_alone_is_left_out() -> None:
     at = problem("heat2d")
     made = program(at)
     assert (made.stages, dict(made.arrays)["F"]) == (6, 6)
+    assert program(problem("heat2d", "verner-6")).stages == 7
     controlled = ERK.controlled()
     assert controlled is not None
     kept = program(at, skeleton=controlled)

@@ -155,6 +155,7 @@ def _step(
     """The text of ``step.c``; with ``stepper`` that of a library."""
     distributed = header == "ranks.h"
     ivp, method = problem.ivp, problem.method
+    taken = method if program.stages == method.stages else method.advancing
     phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.sweeps(program.body)))
     constants, kinds = _constants(ivp)
     needed = symbols(ivp.dimension)
@@ -167,7 +168,7 @@ def _step(
         granule=program.granule,
         start=c_expressions.real(Num(ivp.start)),
         phases=phases,
-        tables=_tables(tables(method)),
+        tables=_tables(tables(taken)),
         signatures=[emit.signature(sweep) for sweep in functions],
         constants=constants,
         indices=[
@@ -206,14 +207,17 @@ def _in_place(program: loop_tree.StepProgram) -> bool:
 
 
 def _windows(program: loop_tree.StepProgram) -> dict[str, object]:
-    """Template fields of the windows of a pipeline: those that hold neighbours come first."""
-    ordered = sorted(program.windows, key=lambda window: not window.neighbours)
+    """Template fields of the windows of a pipeline: those that hold neighbours come first, those
+    that outlive a stage last, in the order of ``lags``.
+    """
+    ordered = sorted(program.windows, key=lambda window: (not window.neighbours, window.lags))
     firsts = [sum(w.rows for w in ordered[:place]) for place in range(len(ordered))]
     names = [emit.window(window.array) for window in ordered]
     return {
         "windows": list(zip(names, firsts, strict=True)),
         "far_rows": sum(window.rows for window in ordered if window.neighbours),
         "window_rows": sum(window.rows for window in ordered),
+        "lags": [window.lags for window in ordered for _ in range(window.rows)],
         "block": max((p.block for p in loop_tree.pipelines(program.body)), default=0),
     }
 

@@ -91,6 +91,17 @@ class StageNest:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptRow:
+    """A row of an array that a stage of a pipeline writes and that is read so many stages later at
+    most, at the same components.
+    """
+
+    array: str
+    index: int
+    lags: int
+
+
+@dataclass(frozen=True, slots=True)
 class PipelineNest:
     """Stages that run block by block over the long dimension, each the access distance behind
     the one before it.
@@ -106,6 +117,8 @@ class PipelineNest:
     """The array that the first stage reads and the last one writes where it lies, and its copy."""
     strip: int | None = None
     """The most rows of a plane that it takes at a time; None: all."""
+    kept: tuple[KeptRow, ...] = ()
+    """The rows of arrays that outlive the stages that write them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,6 +203,7 @@ class Outliner:
         """The stages outlined; every version of the buffer becomes an array of its own."""
         stages: list[loop_tree.Node] = []
         outlined: dict[Nodes, loop_tree.NodeBlock] = {}
+        kept = {row.array for row in nest.kept}
         for number, stage in enumerate(nest.body):
             assert isinstance(stage, StageNest)
             if stage.body not in outlined:
@@ -217,6 +218,8 @@ class Outliner:
             def version(
                 row: loop_tree.StoredRow, names: Mapping[str, str] = names
             ) -> loop_tree.StoredRow:
+                if row.array in kept:
+                    row = _row_of_its_own(row)
                 array = names.get(row.array, row.array)
                 return replace(row, array=array, window=array in self.windows)
 
@@ -314,6 +317,15 @@ def version_name(buffer: str, stage: int) -> str:
     return f"{buffer}_stage{stage}"
 
 
+def _row_of_its_own(row: loop_tree.StoredRow) -> loop_tree.StoredRow:
+    """A row that outlives a stage, as an array of its own."""
+    if not isinstance(row.index, Num):
+        raise IllegalTransformation(
+            f"rows of {row.array} outlive a stage: a loop over them cannot be around a sweep"
+        )
+    return loop_tree.StoredRow(version_name(row.array, int(row.index.value)))
+
+
 def _with_rows(
     block: loop_tree.NodeBlock,
     change: Callable[[loop_tree.StoredRow], loop_tree.StoredRow],
@@ -375,8 +387,13 @@ class PointStatements:
     def sweeps(self) -> list[loop_tree.Sweep]:
         """A sweep for each band of regions of the right-hand side."""
         ivp = self.outliner.ivp
-        stores = [self._store(node) for node in self.body if isinstance(node, StoreStatement)]
         evaluations = [node for node in self.body if isinstance(node, EvaluateStatement)]
+        given = [node for node in self.body if isinstance(node, StoreStatement)]
+        stored = {store.target for store in given}
+        scalars_of = {
+            e.target: _scalar(e.target) + ("_" if e.target in stored else "") for e in evaluations
+        }
+        stores = [self._store(store, scalars_of) for store in given]
         if len(stores) + len(evaluations) < len(self.body):
             raise IllegalTransformation(f"{self.parent.kernel} has a sum that is not written out")
         arguments = [Ref(e.argument.array, (*e.argument.indices, _LONG)) for e in evaluations]
@@ -384,7 +401,9 @@ class PointStatements:
         scalars: dict[str, Expr] = {}
         assignments = self.outliner.assignments(stores, rows, scalars)
         parts = [
-            regions.PointEvaluation(_scalar(e.target), rows.name(argument), f"_{place}", e.time)
+            regions.PointEvaluation(
+                scalars_of[e.target], rows.name(argument), f"_{place}", e.time
+            )
             for place, (e, argument) in enumerate(zip(evaluations, arguments, strict=True))
         ]
         taken = {*scalars, *(name for name, _ in rows.bound()), *(p.target for p in parts)}
@@ -401,12 +420,14 @@ class PointStatements:
             ivp, name, self.parent.kernel, parts, assignments, (rows.bound(), scalars)
         )
 
-    def _store(self, store: StoreStatement) -> StoreStatement:
-        """The store with elements of contracted arrays as scalars."""
+    def _store(self, store: StoreStatement, scalars: Mapping[Ref, str]) -> StoreStatement:
+        """The store with elements of contracted arrays that are evaluated here as scalars."""
 
         def scalar(expr: Expr) -> Expr:
             contracted = isinstance(expr, Ref) and expr.array in self.parent.contracted
-            return Ref(_scalar(expr), ()) if contracted and isinstance(expr, Ref) else expr
+            if not (contracted and isinstance(expr, Ref) and expr in scalars):
+                return expr
+            return Ref(scalars[expr], ())
 
         return replace(store, value=rebuild(store.value, scalar))
 

@@ -259,8 +259,8 @@ def padded(program: loop_tree.StepProgram, variant: Variant) -> loop_tree.StepPr
 
 
 def method_of(skeleton: Skeleton, problem: Problem) -> ButcherTableau:
-    """The method of a step, without the last stages that only an embedded approximation needs if
-    the step does not keep it.
+    """The method of a step, without the stages that only an embedded approximation needs if the
+    step does not keep it.
     """
     return problem.method if skeleton.keeps_embedded else problem.method.advancing
 
@@ -436,6 +436,7 @@ def _storage(
     written = loop_nests.writes(tree)
     read = loop_nests.reads(tree) | loop_nests.reads_around(tree)
     contracted = {name for nest in loop_nests.nests(tree) for name in nest.contracted}
+    outliving = {row.array for row in pipeline.kept}
     windows: list[loop_tree.Window] = []
     kept: list[tuple[str, int]] = []
     for name, rows in arrays:
@@ -445,6 +446,12 @@ def _storage(
             windows += [
                 loop_tree.Window(version_name(name, stage), rows, neighbours=True)
                 for stage in range(len(pipeline.body) - 1)
+            ]
+        elif name in outliving:
+            windows += [
+                loop_tree.Window(version_name(name, row.index), 1, False, row.lags)
+                for row in pipeline.kept
+                if row.array == name and (row.lags or name not in contracted)
             ]
         elif name in contracted:
             continue

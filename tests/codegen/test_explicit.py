@@ -157,7 +157,7 @@ def test_a_stage_derivative_is_kept_until_the_last_stage_that_adds_it() -> None:
 
 
 def test_a_window_that_is_too_short_is_noticed(workshop: Workshop) -> None:
-    at = problem("heat2d", size=61)
+    at = problem("heat2d", size=201)
     texts = sources(at, AU, Pipeline("l", 64))
     long_enough = "lags[r] * lag"
     assert long_enough in texts["windows.h"]

@@ -321,7 +321,7 @@ def _nest(
             statement = StoreStatement(kernel.target, _with_stages(kernel.value, method.stages))
         else:
             result = kernel.result or Sym("sum")
-            terms = _terms(kernel.value, kernel.reduce, coefficients(skeleton, method), stages)
+            terms = _terms(kernel, coefficients(skeleton, method), method.stages, stages)
             statement = ReduceStatement(kernel.target, kernel.value, kernel.reduce, result, terms)
     body: Nodes = (statement,)
     for loop in reversed(kernel.loops):
@@ -331,14 +331,16 @@ def _nest(
 
 
 def _terms(
-    term: Expr, over: str, tables: Coefficients, stages: Mapping[str, int]
+    kernel: Kernel, tables: Coefficients, count: int, stages: Mapping[str, int]
 ) -> tuple[int, ...] | None:
     """The values of the variable of a sum whose terms are not 0 whatever the arrays hold, at least
-    one; None: all.
+    one; None: all ``count``.
     """
-    every = range(len(tables["b"]))
-    added = tuple(i for i in every if not _vanishes(term, tables, {**stages, over: i}))
-    return None if len(added) == len(every) else added or (0,)
+    assert kernel.value is not None
+    assert kernel.reduce is not None
+    values = [{**stages, kernel.reduce: i} for i in range(count)]
+    added = tuple(i for i, at in enumerate(values) if not _vanishes(kernel.value, tables, at))
+    return None if len(added) == count else added or (0,)
 
 
 def _vanishes(term: Expr, tables: Coefficients, values: Mapping[str, int]) -> bool:

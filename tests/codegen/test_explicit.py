@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from codegen_build import IVPS, Workshop, state
+from codegen_build import IVPS, Workshop, launch, state
+from codegen_build import common as common_words
+from nest_interpreter import Arrays, Interpreter
 
 from autotune.codegen.c import harness
-from autotune.codegen.tree import loop_tree, variant_program
+from autotune.codegen.tree import loop_tree, transform, variant_program
+from autotune.codegen.tree.lower import write_out_sums
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import Problem
 from autotune.domain.skeleton import Skeleton
@@ -78,6 +81,29 @@ def test_every_method_and_variant_agrees(method: str, ivp: str, workshop: Worksh
     agrees(workshop, at, IJ, TILES)
 
 
+@pytest.mark.parametrize("ivp", ["heat2d", "wave1d"])
+@pytest.mark.parametrize(
+    "transformations",
+    [(Pad(5),), (TILES, AU), (AU, Pipeline("l", 48), Contract("F"), InPlace("y"))],
+)
+def test_ranks_agree(
+    ivp: str, transformations: tuple[Transformation, ...], mpi_workshop: Workshop
+) -> None:
+    at = problem(ivp, "bogacki-shampine-3", 47 if ivp == "heat2d" else None)
+    expected = ivp_reference.integrate(at, STEPS)
+    units = harness.units(program(at, *transformations), at, distributed=True)
+    built = mpi_workshop.build(units)
+    for way, ranks, threads in (("neighbour", 3, 1), ("allgather", 2, 2)):
+        out = built.with_suffix(".bin")
+        words = ["verify", *common_words(at, threads), "--ranks", str(ranks)]
+        words += ["--communication", way, "--steps", str(STEPS), "--out", str(out)]
+        done = launch(built, ranks, threads, words)
+        assert done.returncode == 0, done.stderr
+        found = np.fromfile(out, dtype="<f8")
+        verdict = verify.judge(found, expected, verify.fields(at.ivp, at.size))
+        assert verdict.status == "ok", f"{way} on {ranks} x {threads}: {verdict.detail}"
+
+
 def test_a_problem_that_depends_on_the_time_agrees(workshop: Workshop) -> None:
     at = problem("medakzo", "verner-6", 100)
     assert not at.ivp.autonomous
@@ -87,9 +113,7 @@ def test_a_problem_that_depends_on_the_time_agrees(workshop: Workshop) -> None:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("ivp", ["heat2d", "heat3d", "wave1d", "inverterchain", "fitzhugh-nagumo"])
 @pytest.mark.parametrize("block", [8, 192, 8184])
-def test_stages_in_a_pipeline_agree(
-    method: str, ivp: str, block: int, workshop: Workshop
-) -> None:
+def test_stages_in_a_pipeline_agree(method: str, ivp: str, block: int, workshop: Workshop) -> None:
     granule = program(problem(ivp)).granule
     at = problem(ivp, method)
     agrees(workshop, at, AU, Pipeline("l", -(-block // granule) * granule), Pad(5))
@@ -97,9 +121,7 @@ def test_stages_in_a_pipeline_agree(
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("ivp", ["heat2d", "heat3d", "string-mix", "brusselator2d-mix"])
-def test_stage_derivatives_in_registers_agree(
-    method: str, ivp: str, workshop: Workshop
-) -> None:
+def test_stage_derivatives_in_registers_agree(method: str, ivp: str, workshop: Workshop) -> None:
     at = problem(ivp, method, 23 if ivp == "brusselator2d-mix" else None)
     agrees(workshop, at, AU, Pipeline("l", 192), Contract("F"), Pad(5))
 
@@ -131,9 +153,7 @@ def test_the_state_in_its_place_agrees(ivp: str, workshop: Workshop) -> None:
 
 @pytest.mark.parametrize("ivp", ["heat2d", "wave1d"])
 @pytest.mark.parametrize("method", METHODS)
-def test_the_smallest_sizes_agree_in_a_pipeline(
-    ivp: str, method: str, workshop: Workshop
-) -> None:
+def test_the_smallest_sizes_agree_in_a_pipeline(ivp: str, method: str, workshop: Workshop) -> None:
     at = problem(ivp, method, config.ivp(ivp).minimum)
     agrees(workshop, at, Pipeline("l", 64))
 
@@ -226,6 +246,27 @@ def test_a_controlled_step_keeps_the_embedded_approximation(
     changed = "approx+update" if AU in transformations else "update"
     assert names.index("embedded") < names.index(changed)
     assert "b_hat" in harness.units(made, at)["step.c"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_embedded_approximation_is_that_of_its_weights(method: str) -> None:
+    """The loops of a controlled step, run one by one, against the formula with their own F."""
+    controlled = ERK.controlled()
+    assert controlled is not None
+    at = problem("heat2d", method)
+    table, n, h = at.method, 7, 0.01
+    y = np.random.default_rng(1).uniform(-1, 1, n)
+    for change in (lambda tree: tree, lambda tree: transform.fuse(tree, "approx", "update")):
+        tree = write_out_sums(change(variant_program.canonical(controlled, at)))
+        arrays: Arrays = {name: np.zeros(n) for name in ("dy", "Y", "embedded")}
+        arrays |= {"y": y.copy(), "F": np.zeros((table.stages, n)), "A": np.array(table.A)}
+        arrays |= {"b": np.array(table.b), "c": np.array(table.c)}
+        arrays["b_hat"] = np.array(table.embedded)
+        Interpreter(arrays, n, h).run(tree)
+        F = arrays["F"]
+        assert np.abs(F).min(axis=1).all()
+        assert arrays["y"] == pytest.approx(y + h * arrays["b"] @ F, rel=1e-14)
+        assert arrays["embedded"] == pytest.approx(y + h * arrays["b_hat"] @ F, rel=1e-14)
 
 
 def test_without_embedded_weights_no_step_is_controlled() -> None:

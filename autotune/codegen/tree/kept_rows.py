@@ -87,9 +87,7 @@ def _inside(
             yield node, loops
 
 
-def _read(
-    statement: Statement, loops: Mapping[str, NestLoop], arrays: set[str]
-) -> Iterator[Row]:
+def _read(statement: Statement, loops: Mapping[str, NestLoop], arrays: set[str]) -> Iterator[Row]:
     """The rows of the arrays that a statement reads."""
     for expression in expressions(statement):
         for ref in references(expression):

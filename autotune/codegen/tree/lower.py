@@ -44,7 +44,8 @@ def write_out_sums(nodes: Nodes) -> Nodes:
 
     If no loop is inside that of the sum, the sum is one expression, kept in a scalar. Otherwise the
     target itself accumulates the sum: the first term is peeled and assigned, the others are added,
-    those whose coefficients are 0 left out. The result is computed where the sum is complete, in loops of its own, the long one outermost.
+    those whose coefficients are 0 left out. The result is computed where the sum is complete, in
+    loops of its own, the long one outermost.
     """
 
     def change(node: Node) -> Nodes:
@@ -401,9 +402,7 @@ class PointStatements:
         scalars: dict[str, Expr] = {}
         assignments = self.outliner.assignments(stores, rows, scalars)
         parts = [
-            regions.PointEvaluation(
-                scalars_of[e.target], rows.name(argument), f"_{place}", e.time
-            )
+            regions.PointEvaluation(scalars_of[e.target], rows.name(argument), f"_{place}", e.time)
             for place, (e, argument) in enumerate(zip(evaluations, arguments, strict=True))
         ]
         taken = {*scalars, *(name for name, _ in rows.bound()), *(p.target for p in parts)}

@@ -17,6 +17,7 @@ from autotune.codegen.tree import (
     waits,
     whole_lines,
 )
+from autotune.codegen.tree.coefficients import Coefficients, tables
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
     Nest,
@@ -27,7 +28,6 @@ from autotune.codegen.tree.loop_nests import (
     ReduceStatement,
     StoreStatement,
 )
-from autotune.codegen.tree.coefficients import Coefficients, tables
 from autotune.codegen.tree.lower import Outliner, version_name
 from autotune.codegen.tree.races import races
 from autotune.codegen.tree.sweep_names import distinctly_named
@@ -141,8 +141,8 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
     method = method_of(skeleton, problem)
     if problem.ivp.periodic and any(isinstance(t, Pipeline) for t in variant.transformations):
         raise IllegalTransformation(
-            f"{problem.ivp.name} is periodic: the last components of a corrector step need the"
-            " first of the step before, so the steps cannot follow one another along y"
+            f"{problem.ivp.name} is periodic: the last components of an iteration need the first of"
+            " the one before, so iterations cannot follow one another along y"
         )
     if not problem.ivp.autonomous and any(isinstance(t, Hoist) for t in variant.transformations):
         raise IllegalTransformation(

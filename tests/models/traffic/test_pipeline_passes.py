@@ -53,7 +53,9 @@ def touched(program: StepProgram, at: Problem) -> Iterator[Line]:
     n, distance = at.n, at.ivp.distance(at.size)
     lag = -(-distance // program.granule) * program.granule
     far = -(-(loop.block + distance + lag) // PAGE) * PAGE
-    late = {w.array: -(-(loop.block + w.lags * lag) // PAGE) * PAGE for w in program.windows if w.lags}
+    late = {
+        w.array: -(-(loop.block + w.lags * lag) // PAGE) * PAGE for w in program.windows if w.lags
+    }
     lengths = late | {w.array: far for w in program.windows if w.neighbours}
     stages = len(loop.body.nodes)
     for start, end in strips(loop, at):

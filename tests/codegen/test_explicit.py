@@ -10,7 +10,7 @@ from autotune.codegen.c import harness
 from autotune.codegen.tree import loop_tree, transform, variant_program
 from autotune.codegen.tree.lower import write_out_sums
 from autotune.codegen.tree.transform import IllegalTransformation
-from autotune.domain.problem import Problem
+from autotune.domain.problem import ButcherTableau, Problem
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.variant import (
     Align,
@@ -269,13 +269,38 @@ def test_the_embedded_approximation_is_that_of_its_weights(method: str) -> None:
         assert arrays["embedded"] == pytest.approx(y + h * arrays["b_hat"] @ F, rel=1e-14)
 
 
+MIDPOINT = ButcherTableau(
+    name="midpoint",
+    title="explicit midpoint rule",
+    order=2,
+    A=((0.0, 0.0), (0.5, 0.0)),
+    b=(0.0, 1.0),
+    c=(0.0, 0.5),
+    source="Runge 1895",
+)
+
+
+@pytest.mark.parametrize(
+    "transformations",
+    [(), (IJ,), (TILES, AU), (AU, Pipeline("l", 64)), (AU, Pipeline("l", 64), Contract("F"))],
+)
+def test_a_method_of_two_stages_agrees(
+    transformations: tuple[Transformation, ...], workshop: Workshop
+) -> None:
+    at = Problem(ivp=config.ivp("wave1d"), method=MIDPOINT, correctors=0, size=1503)
+    agrees(workshop, at, *transformations)
+
+
+def test_a_method_of_one_stage_lacks_a_barrier() -> None:
+    one = {"A": ((0.0,),), "b": (1.0,), "c": (0.0,)}
+    euler = ButcherTableau(name="euler", title="explicit Euler", order=1, source="Euler", **one)
+    at = Problem(ivp=config.ivp("wave1d"), method=euler, correctors=0, size=100)
+    with pytest.raises(IllegalTransformation, match="writing in update, without a synchronisation"):
+        program(at)
+
+
 def test_without_embedded_weights_no_step_is_controlled() -> None:
-    A = ((0.0, 0.0), (0.5, 0.0))
-    given = {"A": A, "b": (0.0, 1.0), "c": (0.0, 0.5)}
-    midpoint = type(config.method("verner-6"))(
-        name="midpoint", title="x", order=2, source="x", **given
-    )
-    at = Problem(ivp=config.ivp("heat2d"), method=midpoint, correctors=0, size=9)
+    at = Problem(ivp=config.ivp("heat2d"), method=MIDPOINT, correctors=0, size=9)
     assert program(at).stages == 2
     controlled = ERK.controlled()
     assert controlled is not None

@@ -235,11 +235,13 @@ def _loops_over(tree: Nodes, variable: str) -> tuple[Nodes, tuple[NestLoop, ...]
     if len(places) < end - first:
         raise IllegalTransformation(f"the loops over {variable} do not follow one another")
     loops = tuple(node for node in tree[first:end] if isinstance(node, NestLoop))
-    if len(loops) > 1:
-        loops = tuple(
-            replace(loop, body=put(loop.body, variable, Num(loop.first))) for loop in loops
-        )
-    return tree[:first], loops, tree[end:]
+    numbered = tuple(
+        replace(loop, body=put(loop.body, variable, Num(loop.first)))
+        if loop.end == loop.first + 1
+        else loop
+        for loop in loops
+    )
+    return tree[:first], numbered, tree[end:]
 
 
 def _rotate(
@@ -422,10 +424,11 @@ def _one_sweep(stage: StageNest, array: str, late: frozenset[int]) -> Nodes:
     if stage.body[position : position + len(users)] != users:
         raise IllegalTransformation(f"the kernels that use {array} are not neighbours")
     loops = [_long_outside(nest) for nest in users]
+    rows: set[Expr] = {Num(row) for row in late}
     stores = tuple(
         StoreStatement(target, target)
         for target in (statement.target for statement in statements(users[:1]))
-        if target.array == array and target.indices[0] in map(Num, late)
+        if target.array == array and target.indices[0] in rows
     )
     body = (*loops[0].body, *stores, *(node for loop in loops[1:] for node in loop.body))
     kernel = "+".join(nest.kernel for nest in users)

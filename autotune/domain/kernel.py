@@ -66,7 +66,7 @@ class Kernel:
             raise ValueError(f"kernel {self.name}: {show(self.result)} does not use the sum")
         indexed = {symbol for index in self.target.indices for symbol in symbols(index)}
         free = set(self.loops) - ({self.reduce} if self.reduce else set())
-        if indexed != free:
+        if indexed & set(self.loops) != free:
             raise ValueError(
                 f"kernel {self.name}: target {show(self.target)} must be indexed by"
                 f" {', '.join(sorted(free))}"

@@ -4,7 +4,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal, Protocol, Self
 
@@ -64,13 +64,13 @@ _OUTERMOST = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ButcherTableau:
-    """An implicit Runge-Kutta method, the corrector of a PIRK method.
+    """A Runge-Kutta method: implicit, as the corrector of a PIRK method, or explicit.
 
         c | A        s stages; A is s x s, b and c have s elements
         --+---
-          | b
+          | b        with embedded weights (b-hat) a row more, for the error estimate
 
-    Checked: shapes, row sums of A equal c, and the order by the order conditions themselves.
+    Checked: shapes, row sums of A equal c, and the orders by the order conditions themselves.
     """
 
     name: Annotated[str, Derived()]
@@ -80,21 +80,35 @@ class ButcherTableau:
     A: Annotated[tuple[tuple[Coefficient, ...], ...], Bounds(least=1)]
     b: Annotated[tuple[Coefficient, ...], Bounds(least=1)]
     c: Annotated[tuple[Coefficient, ...], Bounds(least=1)]
+    embedded: Annotated[tuple[Coefficient, ...], Bounds(least=1)] | None = None
+    """b-hat: weights of an approximation of lower order, whose distance from that of b estimates
+    the error of a step."""
+    embedded_order: Count | None = None
+    """The order of the method with these weights."""
     source: Text
     """Where it was published."""
 
     def __post_init__(self) -> None:
         refuse(self.misfits())
-        proven = self.proven_order()
-        if self.order != proven:
-            found = f"order {self.order} is stated, the coefficients give {proven}"
-            raise MisfitError(Misfit(("order",), found))
+        refuse(self._misstated_order("order", self.order, self.b))
+        if self.embedded is not None:
+            refuse(self._misstated_order("embedded_order", self.embedded_order, self.embedded))
 
     def misfits(self) -> Iterator[Misfit]:
         """Every element too few or too many, and every row sum of A that is not c."""
         s = self.stages
         if s < 1:
             yield Misfit(("b",), "a tableau needs at least one stage")
+        if self.embedded is None and self.embedded_order is not None:
+            yield Misfit(("embedded_order",), "an order without weights", "the key embedded")
+        elif self.embedded is not None and len(self.embedded) != s:
+            found = f"embedded has {len(self.embedded)} elements"
+            yield Misfit(("embedded",), found, f"{s}, as b has")
+        elif self.embedded is not None and self.embedded_order is None:
+            yield Misfit(("embedded",), "weights without their order", "the key embedded_order")
+        elif self.embedded_order is not None and self.embedded_order >= self.order:
+            found = f"embedded_order {self.embedded_order} is not below the order {self.order}"
+            yield Misfit(("embedded_order",), found, "b has the higher order of the two")
         if len(self.c) != s:
             yield Misfit(("c",), f"c has {len(self.c)} elements", f"{s}, as b has")
         if len(self.A) != s:
@@ -107,13 +121,50 @@ class ButcherTableau:
                 found = f"row {i + 1} of A sums to {sum(row)!r}"
                 yield Misfit(("A", i), found, f"c[{i + 1}] = {c!r}: row sums of A must equal c")
 
+    def _misstated_order(
+        self, key: str, stated: int | None, weights: tuple[float, ...]
+    ) -> Iterator[Misfit]:
+        proven = self.proven_order(weights)
+        if stated != proven:
+            yield Misfit((key,), f"order {stated} is stated, the coefficients give {proven}")
+
     @property
     def stages(self) -> int:
         """Number of stages s."""
         return len(self.b)
 
-    def proven_order(self) -> int:
+    @property
+    def explicit(self) -> bool:
+        """Whether every stage needs earlier ones only: A is strictly lower triangular."""
+        return not any(a for i, row in enumerate(self.A) for a in row[i:])
+
+    @property
+    def usual_correctors(self) -> int:
+        """The corrector steps m of a PIRK method: the order less one (Scherg et al. 2019), at least
+        one; none of an explicit method, whose stages are not iterated.
+        """
+        return 0 if self.explicit else max(1, self.order - 1)
+
+    @property
+    def advancing(self) -> "ButcherTableau":
+        """The method without the stages that only its embedded weights use, directly or not."""
+        used = {0, *(i for i, weight in enumerate(self.b) if weight)}
+        for i in reversed(range(self.stages)):
+            used |= {k for k, a in enumerate(self.A[i]) if a} if i in used else set()
+        if len(used) == self.stages or not self.explicit:
+            return self
+
+        def of_used(row: tuple[float, ...]) -> tuple[float, ...]:
+            return tuple(value for i, value in enumerate(row) if i in used)
+
+        rows = tuple(of_used(row) for i, row in enumerate(self.A) if i in used)
+        b, c = of_used(self.b), of_used(self.c)
+        return replace(self, A=rows, b=b, c=c, embedded=None, embedded_order=None)
+
+    def proven_order(self, weights: tuple[float, ...] | None = None) -> int:
         """The order of the method: the largest p for which the order conditions hold up to p.
+
+        With ``weights`` of s elements it is that of the method with these in the place of b.
 
         One condition per rooted tree: sum_i b_i u_i = 1/gamma, where u is the product of A u over
         the branches at the root and gamma the number of nodes times the gamma of the branches
@@ -121,15 +172,16 @@ class ButcherTableau:
         order above 2s. The trees double in number and more with each order: milliseconds up to
         order 8, half a second at order 12. So the simplifying assumptions speak first.
         """
-        order = self._order_by_assumptions()
-        return self._order_by_trees() if order is None else order
+        b = self.b if weights is None else weights
+        order = self._order_by_assumptions(b)
+        return self._order_by_trees(b) if order is None else order
 
-    def _order_by_trees(self) -> int:
+    def _order_by_trees(self, b: tuple[float, ...]) -> int:
         trees: list[_Tree] = []
         for order in range(1, 2 * self.stages + 2):
             grown = list(self._grow(order, trees))
             for weights, gamma in grown:
-                value = sum(b * u for b, u in zip(self.b, weights, strict=True))
+                value = sum(w * u for w, u in zip(b, weights, strict=True))
                 if not abs(value - 1 / gamma) <= _ORDER_TOLERANCE:
                     return order - 1
             for weights, gamma in grown:
@@ -139,13 +191,13 @@ class ButcherTableau:
                 trees.append(_Tree(order, gamma, branch))
         return 2 * self.stages
 
-    def _order_by_assumptions(self) -> int | None:
+    def _order_by_assumptions(self, b: tuple[float, ...]) -> int | None:
         """The order of the method if the simplifying assumptions determine it, else None.
 
         B(p), C(q), D(r) with p <= q + r + 1 and p <= 2q + 2 give order p (Butcher 1964; Hairer,
         Wanner, Solving ODEs II, theorem IV.5.1), and B(p + 1) is a condition of order p + 1.
         """
-        b, c = self.b, self.c
+        c = self.c
 
         def holds(pairs: Iterator[tuple[float, float]]) -> bool:
             return all(abs(left - right) <= _ORDER_TOLERANCE for left, right in pairs)
@@ -882,7 +934,7 @@ NO_ARGUMENTS: Mapping[str, Value] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """An IVP at a size, solved by a PIRK method with m corrector steps."""
+    """An IVP at a size, solved by a PIRK method with m corrector steps or by an explicit method."""
 
     family: ClassVar[Literal["ivp"]] = "ivp"
     arguments: ClassVar[Mapping[str, Value]] = NO_ARGUMENTS
@@ -891,9 +943,10 @@ class Problem:
     ivp: Ivp
     """By name or path."""
     method: ButcherTableau
-    """The Runge-Kutta method whose stages are iterated, by name or path."""
+    """The Runge-Kutta method by name or path: an implicit one, whose stages are iterated, or an
+    explicit one."""
     correctors: Annotated[Count, FileKey(optional=True)]
-    """m; Scherg et al. 2019 use m = order - 1."""
+    """m; Scherg et al. 2019 use m = order - 1. Not for an explicit method: 0."""
     size: Extent
     """N."""
     step_fraction: Annotated[float, Bounds(above=0, most=1)] = 0.1
@@ -903,7 +956,11 @@ class Problem:
     """12 hexadecimal digits over what the IVP and the method compute, whatever their names."""
 
     def __post_init__(self) -> None:
-        if self.correctors < 1:
+        if self.method.explicit and self.correctors:
+            found = f"correctors: {self.correctors}, and {self.method.name} is explicit"
+            expected = "no correctors: only the stages of implicit methods are iterated"
+            raise MisfitError(Misfit(("correctors",), found, expected))
+        if not self.method.explicit and self.correctors < 1:
             raise ValueError(f"correctors must be at least 1, not {self.correctors}")
         if self.size < self.ivp.minimum:
             found = f"size: {self.size} is below the smallest size of {self.ivp.name}"
@@ -922,6 +979,7 @@ class Problem:
                 *ivp.planes(),
                 *((tuple(ivp.sums.items()),) if ivp.sums else ()),
                 *((tuple(ivp.indices.items()),) if ivp.indices else ()),
+                *((method.embedded,) if method.embedded else ()),
             )
         )
         object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
@@ -996,15 +1054,18 @@ class Problem:
 
     def least_work(self) -> LeastWork:
         """The right-hand side once for the first corrector step, whose stages all begin with y, and
-        s times for each later one and the update; their linear combinations; y read and written.
+        s times for each later one and the update, or once for each stage of an explicit method that
+        the update needs; their linear combinations; y read and written.
         """
-        ivp, method, m = self.ivp, self.method, self.correctors
+        ivp, method, m = self.ivp, self.method.advancing, self.correctors
         evaluation, moving = ivp.operations(self.size)
         entries = sum(a != 0 for row in method.A for a in row)
         first = sum(c != 0 for c in method.c)
-        combined = 2 * (first + (m - 1) * entries + sum(b != 0 for b in method.b))
+        combined = entries if method.explicit else first + (m - 1) * entries
+        combined += sum(b != 0 for b in method.b)
+        evaluations = method.stages if method.explicit else 1 + m * method.stages
         return LeastWork(
-            operations=(1 + m * method.stages) * evaluation + combined * moving,
+            operations=evaluations * evaluation + 2 * combined * moving,
             read=Bytes(self.state_bytes),
             written=Bytes(self.state_bytes),
         )

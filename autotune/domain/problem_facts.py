@@ -27,6 +27,7 @@ class ProblemFacts:
     ivp: str = ""
     method: str = ""
     correctors: int = 0
+    """0: the method is explicit."""
     size: int = 0
     """N."""
     step_fraction: float = 0.0
@@ -64,9 +65,9 @@ class ProblemFacts:
     def words(self) -> str:
         """Size and method in words."""
         if self.ivp:
+            steps = f" with {self.correctors} corrector steps" if self.correctors else ""
             return (
-                f"N = {self.size}, n = {self.components} components, {self.method} with"
-                f" {self.correctors} corrector steps,"
+                f"N = {self.size}, n = {self.components} components, {self.method}{steps},"
                 f" h = {self.step_fraction:g} of the stability bound"
             )
         if self.grid:
@@ -82,7 +83,8 @@ class ProblemFacts:
     def suffix(self) -> str:
         """A suffix that distinguishes the problem from another one of the same label."""
         if self.ivp:
-            return f"{self.method}-m{self.correctors}-h{self.step_fraction:g}"
+            steps = f"-m{self.correctors}" if self.correctors else ""
+            return f"{self.method}{steps}-h{self.step_fraction:g}"
         return self.key.split()[0]
 
     @property
@@ -123,7 +125,8 @@ class ProblemFacts:
         ``star3d-7pt``.
         """
         if self.ivp:
-            return f"{self.ivp} {self.method} m{self.correctors} h{self.step_fraction:g}"
+            steps = f" m{self.correctors}" if self.correctors else ""
+            return f"{self.ivp} {self.method}{steps} h{self.step_fraction:g}"
         if self.grid:
             return self.stencil
         rest = [f"{k}={v}" for k, v in self.arguments.items() if k != self.size_argument]
@@ -137,7 +140,7 @@ class ProblemFacts:
                 "ivp": self.ivp,
                 "N": self.size,
                 "method": self.method,
-                "correctors": self.correctors,
+                **({"correctors": self.correctors} if self.correctors else {}),
                 "step fraction": self.step_fraction,
             }
         if self.grid:

@@ -122,7 +122,7 @@ class KernelModel:
     ivp: Annotated[Text | None, FileSection("kernel")] = None
     method: Annotated[Text | None, FileSection("kernel")] = None
     correctors: Annotated[Count | None, FileSection("kernel")] = None
-    """None: the order of the method less one."""
+    """None: the order of the method less one; none of an explicit method."""
     size: Annotated[tuple[Formula, ...], InNotation("sizes"), FileSection("kernel")]
     """N, or the points of a grid in the order of its dimensions (one: the same in each)."""
     space: Annotated[

@@ -20,7 +20,7 @@ from autotune.domain.family import ENGINES, go_together
 from autotune.domain.machine import Machine
 from autotune.domain.metric import TIME
 from autotune.domain.misfit import Misfit, MisfitError
-from autotune.domain.problem import AnyProblem, ProgramProblem
+from autotune.domain.problem import AnyProblem, Problem, ProgramProblem
 from autotune.domain.reference import Reference
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
@@ -368,6 +368,8 @@ class Setup:
             raise ValueError("a study needs at least one problem")
         for problem in self.problems:
             self._check_problem(problem)
+        for i, problem in enumerate(self.problems):
+            self._check_method(i, problem)
         for problem in self.problems:
             self._check_objectives(problem)
         given = len(self.search.weights)
@@ -393,6 +395,15 @@ class Setup:
             )
         if isinstance(problem, ProgramProblem) and problem.program != self.subject:
             raise ValueError(f"{problem.label} is no problem of program {self.subject.name}")
+
+    def _check_method(self, i: int, problem: AnyProblem) -> None:
+        """Check that the skeleton is one of the method of problem ``i``."""
+        if not (isinstance(problem, Problem) and isinstance(self.subject, Generated)):
+            return
+        lacking = self.subject.skeleton.lacking(explicit=problem.method.explicit)
+        if lacking is not None:
+            found = f"{problem.method.name}, and the skeleton {self.subject.name} {lacking}"
+            raise MisfitError(Misfit(("problems", i, "method"), found))
 
     @property
     def family(self) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from autotune.domain.annotations import Bounds, Derived, OneOf, Text
 from autotune.domain.kernel import Application, Evaluation, Kernel
 from autotune.domain.misfit import Keys, Misfit, MisfitError, refuse, unknown, unknown_symbols
-from autotune.language.expression import Expr, Ref, Sym, references, show, symbols
+from autotune.language.expression import Expr, Ref, Sym, number, references, show, symbols
 
 Extent = Annotated[str, OneOf(("s", "n", "grid"))]
 EMBEDDED = "embedded"
@@ -19,6 +19,8 @@ GRID = "grid"
 
 _SCALARS = {"s", "n", "m", "h", "t"}
 """Stages, components, correctors, step size, time."""
+_STAGES = range(1, 17)
+"""Numbers of stages at which loops over stages are checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,11 @@ class SwapStep:
 
 @dataclass(frozen=True, slots=True)
 class LoopStep:
-    """A step that repeats other steps ``count`` times (an expression of s and m)."""
+    """A step that repeats other steps ``count`` times (an expression of s and m).
+
+    A loop whose variable is a dimension counts the stages of an explicit method: its kernels may
+    use the variable, and its iterations are written out.
+    """
 
     variable: Text
     """Its name in the indices of what is repeated."""
@@ -63,6 +69,8 @@ class LoopStep:
     """How often."""
     body: Annotated[tuple["Step", ...], Bounds(least=1)]
     """The steps that are repeated."""
+    first: Annotated[int, Bounds(least=0)] = field(default=0, repr=False)
+    """The value of the variable at first."""
 
 
 Step = CallStep | CommStep | SyncStep | SwapStep | LoopStep
@@ -93,12 +101,14 @@ class Skeleton:
     """Calls of kernels, communication, synchronisation, exchanges of arrays, and loops of these."""
     embedded: Expr | None = None
     """Component j of an approximation of lower order than y at the end of a step, as one of its
-    arrays holds it. Its distance from y estimates the error of the step."""
+    arrays holds it. Its distance from y estimates the error of the step. Where none holds it, a
+    kernel of the name ``embedded`` that no step calls computes it from y as it was."""
     definition: str = field(init=False, default="")
     """12 hexadecimal digits over what a step computes, whatever its name."""
 
     def __post_init__(self) -> None:
-        essence = repr((self.dimensions, self.arrays, self.kernels, self.steps))
+        firsts = [loop.first for loop in self._loops(self.steps) if loop.first]
+        essence = repr((self.dimensions, self.arrays, self.kernels, self.steps, *firsts))
         object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
         refuse(self.misfits())
 
@@ -115,7 +125,15 @@ class Skeleton:
     def controlled(self) -> "Skeleton | None":
         """The skeleton whose steps also keep the embedded approximation, in the array ``embedded``,
         so that the step size can be controlled; None where there is none.
+
+        What an array holds is kept at the end of a step; what a kernel computes it computes behind
+        the last loop, before y changes.
         """
+        if EMBEDDED in self.kernels:
+            loops = [i for i, step in enumerate(self.steps) if isinstance(step, LoopStep)]
+            behind = max(loops, default=-1) + 1
+            steps = (*self.steps[:behind], CallStep(EMBEDDED), *self.steps[behind:])
+            return replace(self, steps=steps)
         if self.embedded is None:
             return None
         long = next(name for name, extent in self.dimensions.items() if extent == "n")
@@ -130,6 +148,41 @@ class Skeleton:
             embedded=None,
         )
 
+    @property
+    def keeps_embedded(self) -> bool:
+        """Whether a step keeps the embedded approximation."""
+        return CallStep(EMBEDDED) in self.steps
+
+    def lacking(self, *, explicit: bool) -> str | None:
+        """Why a step is none of an explicit (or of an implicit) method; None where it is."""
+        loops = list(self._loops(self.steps))
+        if explicit and any("m" in symbols(loop.count) for loop in loops):
+            return "needs an implicit method, whose stages are iterated"
+        if not explicit and any(loop.variable in self.dimensions for loop in loops):
+            return "needs an explicit method, whose stages follow one another"
+        return None
+
+    def _loops(self, steps: tuple[Step, ...]) -> Iterator[LoopStep]:
+        """Every loop of some steps, outer ones first."""
+        for step in steps:
+            if isinstance(step, LoopStep):
+                yield step
+                yield from self._loops(step.body)
+
+    def _stages_around(self, kernel: str, steps: tuple[Step, ...]) -> frozenset[str] | None:
+        """The variables of the loops over stages around every call of a kernel; None where no step
+        calls it.
+        """
+        around: list[frozenset[str]] = []
+        for step in steps:
+            if step == CallStep(kernel):
+                around.append(frozenset())
+            elif isinstance(step, LoopStep):
+                inside = self._stages_around(kernel, step.body)
+                if inside is not None:
+                    around.append(inside | ({step.variable} & set(self.dimensions)))
+        return frozenset.intersection(*around) if around else None
+
     def _misnamed_in(self, name: str, kernel: Kernel) -> Iterator[Misfit]:
         """What a kernel names that the skeleton lacks, with the keys that lead there."""
         keys: Keys = ("kernels", name)
@@ -138,7 +191,11 @@ class Skeleton:
             if loop in kernel.loops[:i]:
                 found = f"the loop {loop!r} is here again"
                 yield Misfit((*keys, "loops", i), found, "each loop once")
-        names = _SCALARS | set(kernel.loops)
+        stages = self._stages_around(name, self.steps) or frozenset()
+        names = _SCALARS | set(kernel.loops) | stages
+        for loop in stages & set(kernel.loops):
+            found = f"the loop {loop!r} is around a call of {name}"
+            yield Misfit((*keys, "loops"), found, "each loop once")
         yield from self._wrong_names((*keys, "target"), kernel.target, names)
         yield from self._wrong_names((*keys, "value"), kernel.value, names)
         yield from self._wrong_names((*keys, "result"), kernel.result, names | {"sum"})
@@ -206,7 +263,23 @@ class Skeleton:
                         yield from unknown((*here, "swap", k), "array of the grid", name, grids)
                 case LoopStep(count=count, body=body):
                     yield from self._wrong_names((*here, "loop", "count"), count, {"s", "m"})
+                    yield from self._wrong_stages((*here, "loop"), step)
                     yield from self._wrong_steps(body, (*here, "loop", "body"))
+
+    def _wrong_stages(self, keys: Keys, loop: LoopStep) -> Iterator[Misfit]:
+        """What is wrong with a loop whose variable is a dimension."""
+        if loop.variable not in self.dimensions:
+            return
+        if self.dimensions[loop.variable] != "s" or symbols(loop.count) - {"s"}:
+            found = f"{loop.variable} runs to {self.dimensions[loop.variable]}"
+            yield Misfit((*keys, "variable"), found, "a dimension of extent s, and a count of s")
+            return
+        for s in _STAGES:
+            end = loop.first + number(loop.count, {"s": s})
+            if end > s:
+                found = f"{loop.variable} is {end - 1} at last where s is {s}"
+                yield Misfit((*keys, "count"), found, "the numbers of stages, from 0 to s - 1")
+                return
 
     def _mixed_extents(self) -> Iterator[Misfit]:
         """Every place where grids are used without stencils, or the extents s and n with them."""

@@ -41,6 +41,14 @@ def test_the_work_of_heat2d() -> None:
     assert (work.read, work.written) == (800, 800)
 
 
+def test_the_work_of_an_explicit_method() -> None:
+    """Six of seven stages: 15 coefficients of A and five of b are not zero."""
+    method = config.method("dormand-prince-5")
+    problem = Problem(ivp=config.ivp("heat2d"), method=method, correctors=0, size=10)
+    work = problem.least_work()
+    assert work.operations == 8 * 8 * (6 * 6 + 2 * (15 + 5))
+
+
 @pytest.mark.parametrize("name", ["heat2d", "heat3d", "brusselator2d-mix", "wave1d", "medakzo"])
 @pytest.mark.parametrize("size", [9, 10, 25])
 def test_the_components_of_a_region_are_counted_without_listing_them(name: str, size: int) -> None:

@@ -8,11 +8,13 @@ from autotune.domain.problem import ButcherTableau, _Tree
 from autotune.files import config
 
 RADAU = {f"radau-iia-{2 * s - 1}": (s, 2 * s - 1) for s in range(2, 9)}
-ORDERS = {**RADAU, "lobatto-iiic-6": (4, 6)}
+EMBEDDED = {"bogacki-shampine-3": 2, "dormand-prince-5": 4, "verner-6": 5}
+EXPLICIT = {"bogacki-shampine-3": (4, 3), "dormand-prince-5": (7, 5), "verner-6": (8, 6)}
+ORDERS = {**RADAU, "lobatto-iiic-6": (4, 6), **EXPLICIT}
 
 
-def tableau(order, A, b, c):
-    return ButcherTableau(name="x", title="", order=order, A=A, b=b, c=c, source="")
+def tableau(order, A, b, c, **embedded):
+    return ButcherTableau(name="x", title="", order=order, A=A, b=b, c=c, source="", **embedded)
 
 
 def collocation(nodes):
@@ -60,16 +62,59 @@ def test_radau_coefficients_are_those_of_collocation_at_the_radau_points(name):
         assert row == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize("name", [name for name, (s, _) in ORDERS.items() if s <= 4])
+@pytest.mark.parametrize(
+    "name", [name for name, (s, _) in ORDERS.items() if s <= 4 and name not in EXPLICIT]
+)
 def test_simplifying_assumptions_and_trees_give_the_same_order(name):
     method = config.method(name)
-    assert method._order_by_assumptions() == method._order_by_trees() == method.order
+    by_trees = method._order_by_trees(method.b)
+    assert method._order_by_assumptions(method.b) == by_trees == method.order
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_embedded_weights_have_exactly_their_order(name):
+    method = config.method(name)
+    assert method.explicit
+    assert method.embedded_order == EMBEDDED[name]
+    assert method.proven_order(method.embedded) == EMBEDDED[name]
+
+
+def test_only_strictly_lower_triangular_methods_are_explicit():
+    assert {name for name in ORDERS if config.method(name).explicit} == set(EXPLICIT)
+    assert config.method("verner-6").usual_correctors == 0
+    assert config.method("radau-iia-7").usual_correctors == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "stages"), [("bogacki-shampine-3", 3), ("dormand-prince-5", 6), ("verner-6", 7)]
+)
+def test_stages_for_the_embedded_weights_alone_do_not_advance(name, stages):
+    method = config.method(name)
+    assert method.advancing.stages == stages
+    assert method.advancing.proven_order() == method.order
+    assert config.method("radau-iia-5").advancing == config.method("radau-iia-5")
+
+
+@pytest.mark.parametrize(
+    ("embedded", "order", "message"),
+    [
+        ((7 / 24, 1 / 4, 1 / 3, 1 / 8), 1, "order 1 is stated, the coefficients give 2"),
+        ((7 / 24, 1 / 4, 1 / 3), 2, "embedded has 3 elements.*4, as b has"),
+        ((7 / 24, 1 / 4, 1 / 3, 1 / 8), None, "weights without their order"),
+        (None, 2, "an order without weights"),
+        ((2 / 9, 1 / 3, 4 / 9, 0), 3, "embedded_order 3 is not below the order 3"),
+    ],
+)
+def test_wrong_embedded_weights_are_named(embedded, order, message):
+    method = config.method("bogacki-shampine-3")
+    with pytest.raises(ValueError, match=message):
+        tableau(3, method.A, method.b, method.c, embedded=embedded, embedded_order=order)
 
 
 def test_assumptions_that_do_not_suffice_leave_it_to_the_trees():
     A = ((0, 0, 0, 0), (0.5, 0, 0, 0), (0, 0.5, 0, 0), (0, 0, 1, 0))
     method = tableau(4, A, (1 / 6, 1 / 3, 1 / 3, 1 / 6), (0, 0.5, 0.5, 1))
-    assert method._order_by_assumptions() is None
+    assert method._order_by_assumptions(method.b) is None
 
 
 def test_lobatto_iiic_has_equal_first_column_and_is_stiffly_accurate():

@@ -11,6 +11,7 @@ from autotune.codegen import communication
 from autotune.codegen.c import c_expressions, emit
 from autotune.codegen.grid import grid_source, several_text
 from autotune.codegen.tree import loop_tree, regions
+from autotune.codegen.tree.coefficients import Coefficients, tables
 from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
 from autotune.domain.skeleton import EMBEDDED
 from autotune.domain.stencil import Stencil
@@ -162,19 +163,20 @@ def _step(
     """The text of ``step.c``; with ``stepper`` that of a library."""
     distributed = header == "ranks.h"
     ivp, method = problem.ivp, problem.method
+    taken = method if program.stages == method.stages else method.advancing
     phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.sweeps(program.body)))
     constants, kinds = _constants(ivp)
     needed = symbols(ivp.dimension)
     bound = c_expressions.real(ivp.stability, kinds)
     return _TEMPLATES.get_template("step.c.j2").render(
-        title=f"{method.name} for {ivp.name}, {problem.correctors} corrector steps",
+        title=f"{method.name} for {ivp.name}{_steps(problem)}",
         arrays=[(emit.array(array), rows) for array, rows in program.arrays],
         solution=emit.array(_STATE),
         pad_lines=program.pad_lines,
         granule=program.granule,
         start=c_expressions.real(Num(ivp.start)),
         phases=phases,
-        tables=_tables({"A": method.A, "b": method.b, "c": method.c}),
+        tables=_tables(tables(taken)),
         signatures=[emit.signature(sweep) for sweep in functions],
         constants=constants,
         indices=[
@@ -204,19 +206,27 @@ def _step(
     )
 
 
+def _steps(problem: Problem) -> str:
+    """The corrector steps in words; none of an explicit method."""
+    return f", {problem.correctors} corrector steps" if problem.correctors else ""
+
+
 def _in_place(program: loop_tree.StepProgram) -> bool:
     return any(loop.in_place is not None for loop in loop_tree.pipelines(program.body))
 
 
 def _windows(program: loop_tree.StepProgram) -> dict[str, object]:
-    """Template fields of the windows of a pipeline: those that hold neighbours come first."""
-    ordered = sorted(program.windows, key=lambda window: not window.neighbours)
+    """Template fields of the windows of a pipeline: those that hold neighbours come first, those
+    that outlive a stage last, in the order of ``lags``.
+    """
+    ordered = sorted(program.windows, key=lambda window: (not window.neighbours, window.lags))
     firsts = [sum(w.rows for w in ordered[:place]) for place in range(len(ordered))]
     names = [emit.window(window.array) for window in ordered]
     return {
         "windows": list(zip(names, firsts, strict=True)),
         "far_rows": sum(window.rows for window in ordered if window.neighbours),
         "window_rows": sum(window.rows for window in ordered),
+        "lags": [window.lags for window in ordered for _ in range(window.rows)],
         "block": max((p.block for p in loop_tree.pipelines(program.body)), default=0),
     }
 
@@ -290,7 +300,7 @@ def _reading(ivp: Ivp, constants: list[Constant], kinds: c_expressions.Kinds) ->
     }
 
 
-def _tables(coefficients: dict[str, Sequence[float] | Sequence[Sequence[float]]]) -> list[str]:
+def _tables(coefficients: Coefficients) -> list[str]:
     """The coefficients of the method as tables that rows of loops may index."""
     lines = []
     for table, values in coefficients.items():

@@ -23,12 +23,23 @@ from autotune.language.expression import Expr, Ref, references, substitute
 
 @dataclass(frozen=True, slots=True)
 class ReduceStatement:
-    """``target = result``, with ``sum`` in the result replaced by the sum of ``term``."""
+    """``target = result``, with ``sum`` in the result replaced by the sum of ``term``.
+
+    ``terms``: the values of the loop variable ``over`` whose terms are added; None: all of its
+    loop. The others have a coefficient of 0.
+    """
 
     target: Ref
     term: Expr
     over: str
     result: Expr
+    terms: tuple[int, ...] | None = None
+
+    def added(self, loop: "NestLoop") -> tuple[int, ...]:
+        """The values of the variable of its loop whose terms are added."""
+        assert loop.end is not None
+        every = range(loop.first, loop.end)
+        return tuple(every) if self.terms is None else tuple(i for i in every if i in self.terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +91,17 @@ class StageNest:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptRow:
+    """A row of an array that a stage of a pipeline writes and that is read so many stages later at
+    most, at the same components.
+    """
+
+    array: str
+    index: int
+    lags: int
+
+
+@dataclass(frozen=True, slots=True)
 class PipelineNest:
     """Stages that run block by block over the long dimension, each the access distance behind
     the one before it.
@@ -95,6 +117,8 @@ class PipelineNest:
     """The array that the first stage reads and the last one writes where it lies, and its copy."""
     strip: int | None = None
     """The most rows of a plane that it takes at a time; None: all."""
+    kept: tuple[KeptRow, ...] = ()
+    """The rows of arrays that outlive the stages that write them."""
 
 
 @dataclass(frozen=True, slots=True)

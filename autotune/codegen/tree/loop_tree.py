@@ -426,12 +426,14 @@ class GridStorage:
 class Window:
     """An array of which a thread keeps the last components only, around the block of a stage.
 
-    With ``neighbours`` it keeps as many as the next stage reads, else one block.
+    With ``neighbours`` it keeps as many as the next stage reads, else one block and the components
+    by which a stage so many ``lags`` later, which reads them still, is behind.
     """
 
     array: str
     rows: int
     neighbours: bool
+    lags: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

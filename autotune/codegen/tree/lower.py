@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autotune.codegen.tree import loop_nests, loop_tree, regions
+from autotune.codegen.tree.coefficients import Coefficients
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
     Nest,
@@ -31,9 +32,6 @@ from autotune.language.expression import (
     symbols,
 )
 
-Coefficients = Mapping[str, Sequence[float] | Sequence[Sequence[float]]]
-"""Arrays of the method by name: A, b, c."""
-
 _SUM = Ref("sum", ())
 _LONG = Sym("j")
 
@@ -45,8 +43,9 @@ def write_out_sums(nodes: Nodes) -> Nodes:
     """Every ``ReduceStatement`` replaced by stores, for any order of its loops.
 
     If no loop is inside that of the sum, the sum is one expression, kept in a scalar. Otherwise the
-    target itself accumulates the sum: the first term is peeled and assigned, the others are added.
-    The result is computed where the sum is complete, in loops of its own, the long one outermost.
+    target itself accumulates the sum: the first term is peeled and assigned, the others are added,
+    those whose coefficients are 0 left out. The result is computed where the sum is complete, in
+    loops of its own, the long one outermost.
     """
 
     def change(node: Node) -> Nodes:
@@ -69,8 +68,7 @@ def _chain(body: Nodes) -> tuple[list[NestLoop], Node | None]:
 
 
 def _expression(loop: NestLoop, reduce: ReduceStatement) -> Nodes:
-    assert loop.end is not None
-    terms = [substitute(reduce.term, {loop.variable: Num(i)}) for i in range(loop.first, loop.end)]
+    terms = [substitute(reduce.term, {loop.variable: Num(i)}) for i in reduce.added(loop)]
     total = terms[0]
     for term in terms[1:]:
         total = Bin("+", total, term)
@@ -84,21 +82,37 @@ def _expression(loop: NestLoop, reduce: ReduceStatement) -> Nodes:
 
 def _gathered(loop: NestLoop, inside: list[NestLoop], reduce: ReduceStatement) -> Nodes:
     target = reduce.target
+    first, *others = reduce.added(loop)
+    adding = _around(inside, StoreStatement(target, reduce.term, add=True))
     parts: list[Node] = [
         replace(
-            loop, end=loop.first + 1, body=_around(inside, StoreStatement(target, reduce.term))
-        ),
-        replace(
             loop,
-            first=loop.first + 1,
-            body=_around(inside, StoreStatement(target, reduce.term, add=True)),
+            first=first,
+            end=first + 1,
+            body=_around(inside, StoreStatement(target, reduce.term)),
         ),
+        *(replace(loop, first=run[0], end=run[-1] + 1, body=adding) for run in _runs(others)),
     ]
     if reduce.result != Sym("sum"):
         long_first = sorted(inside, key=lambda part: not part.long)
         finish = StoreStatement(target, substitute(reduce.result, {"sum": target}))
         parts.extend(_around(long_first, finish))
     return tuple(parts)
+
+
+def _runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Ascending numbers as runs of consecutive ones.
+
+    >>> _runs([1, 2, 4])
+    [[1, 2], [4]]
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs
 
 
 def _around(loops: list[NestLoop], statement: StoreStatement) -> Nodes:
@@ -190,6 +204,7 @@ class Outliner:
         """The stages outlined; every version of the buffer becomes an array of its own."""
         stages: list[loop_tree.Node] = []
         outlined: dict[Nodes, loop_tree.NodeBlock] = {}
+        kept = {row.array for row in nest.kept}
         for number, stage in enumerate(nest.body):
             assert isinstance(stage, StageNest)
             if stage.body not in outlined:
@@ -204,6 +219,8 @@ class Outliner:
             def version(
                 row: loop_tree.StoredRow, names: Mapping[str, str] = names
             ) -> loop_tree.StoredRow:
+                if row.array in kept:
+                    row = _row_of_its_own(row)
                 array = names.get(row.array, row.array)
                 return replace(row, array=array, window=array in self.windows)
 
@@ -215,8 +232,9 @@ class Outliner:
 
     def _repeat(self, loop: NestLoop, parent: Nest | None) -> list[loop_tree.Node]:
         assert loop.end is not None
-        body = loop_tree.NodeBlock(tuple(self._outline(loop.body, parent)))
         trips = loop.end - loop.first
+        nodes = _numbered(loop) if trips == 1 and parent is None else loop.body
+        body = loop_tree.NodeBlock(tuple(self._outline(nodes, parent)))
         if trips > 1:
             return [loop_tree.Repeat(loop.variable, loop.first, loop.end, body)]
         return list(_bound(body, loop.variable, Num(loop.first)).nodes) if trips else []
@@ -300,6 +318,15 @@ def version_name(buffer: str, stage: int) -> str:
     return f"{buffer}_stage{stage}"
 
 
+def _row_of_its_own(row: loop_tree.StoredRow) -> loop_tree.StoredRow:
+    """A row that outlives a stage, as an array of its own."""
+    if not isinstance(row.index, Num):
+        raise IllegalTransformation(
+            f"rows of {row.array} outlive a stage: a loop over them cannot be around a sweep"
+        )
+    return loop_tree.StoredRow(version_name(row.array, int(row.index.value)))
+
+
 def _with_rows(
     block: loop_tree.NodeBlock,
     change: Callable[[loop_tree.StoredRow], loop_tree.StoredRow],
@@ -307,6 +334,27 @@ def _with_rows(
     """The block with the rows of all calls changed."""
     return loop_tree.on_sweeps(
         block, lambda sweep: replace(sweep, rows=tuple((n, change(row)) for n, row in sweep.rows))
+    )
+
+
+def _numbered(loop: NestLoop) -> Nodes:
+    """The body of a loop of one iteration around kernels, with its number in the place of its
+    variable where a sum is one expression: its coefficients are numbers then.
+    """
+
+    def change(node: Node) -> Nodes:
+        if not (isinstance(node, Nest) and any(map(_innermost_sum, loop_nests.walk(node.body)))):
+            return (node,)
+        return loop_nests.put((node,), loop.variable, Num(loop.first))
+
+    return loop_nests.rebuild(loop.body, change)
+
+
+def _innermost_sum(node: Node) -> bool:
+    """Whether a node is the loop of a sum that is one expression: no loop is inside it."""
+    return isinstance(node, NestLoop) and any(
+        isinstance(statement, ReduceStatement) and statement.over == node.variable
+        for statement in node.body
     )
 
 
@@ -340,8 +388,13 @@ class PointStatements:
     def sweeps(self) -> list[loop_tree.Sweep]:
         """A sweep for each band of regions of the right-hand side."""
         ivp = self.outliner.ivp
-        stores = [self._store(node) for node in self.body if isinstance(node, StoreStatement)]
         evaluations = [node for node in self.body if isinstance(node, EvaluateStatement)]
+        given = [node for node in self.body if isinstance(node, StoreStatement)]
+        stored = {store.target for store in given}
+        scalars_of = {
+            e.target: _scalar(e.target) + ("_" if e.target in stored else "") for e in evaluations
+        }
+        stores = [self._store(store, scalars_of) for store in given]
         if len(stores) + len(evaluations) < len(self.body):
             raise IllegalTransformation(f"{self.parent.kernel} has a sum that is not written out")
         arguments = [Ref(e.argument.array, (*e.argument.indices, _LONG)) for e in evaluations]
@@ -349,7 +402,7 @@ class PointStatements:
         scalars: dict[str, Expr] = {}
         assignments = self.outliner.assignments(stores, rows, scalars)
         parts = [
-            regions.PointEvaluation(_scalar(e.target), rows.name(argument), f"_{place}", e.time)
+            regions.PointEvaluation(scalars_of[e.target], rows.name(argument), f"_{place}", e.time)
             for place, (e, argument) in enumerate(zip(evaluations, arguments, strict=True))
         ]
         taken = {*scalars, *(name for name, _ in rows.bound()), *(p.target for p in parts)}
@@ -366,12 +419,14 @@ class PointStatements:
             ivp, name, self.parent.kernel, parts, assignments, (rows.bound(), scalars)
         )
 
-    def _store(self, store: StoreStatement) -> StoreStatement:
-        """The store with elements of contracted arrays as scalars."""
+    def _store(self, store: StoreStatement, scalars: Mapping[Ref, str]) -> StoreStatement:
+        """The store with elements of contracted arrays that are evaluated here as scalars."""
 
         def scalar(expr: Expr) -> Expr:
             contracted = isinstance(expr, Ref) and expr.array in self.parent.contracted
-            return Ref(_scalar(expr), ()) if contracted and isinstance(expr, Ref) else expr
+            if not (contracted and isinstance(expr, Ref) and expr in scalars):
+                return expr
+            return Ref(scalars[expr], ())
 
         return replace(store, value=rebuild(store.value, scalar))
 

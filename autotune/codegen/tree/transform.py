@@ -3,8 +3,10 @@
 A transformation that is not legal raises ``IllegalTransformation`` with the reason.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from autotune.codegen.tree.kept_rows import kept_rows
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
     Nest,
@@ -20,6 +22,7 @@ from autotune.codegen.tree.loop_nests import (
     expressions,
     nests,
     on_expressions,
+    put,
     reads,
     reads_around,
     rebuild,
@@ -28,7 +31,7 @@ from autotune.codegen.tree.loop_nests import (
     writes,
 )
 from autotune.codegen.tree.loop_tree import Comm, PutBack, Swap, Sync
-from autotune.language.expression import Expr, Ref, references
+from autotune.language.expression import Expr, Num, Ref, references
 from autotune.language.expression import rebuild as rebuild_expression
 
 
@@ -211,33 +214,66 @@ def fuse_tiles(tree: Nodes, first: str, second: str, size: int, buffer: str) -> 
     """
     _require(tree, first)
     _require(tree, second)
-    for position, node in enumerate(tree):
+    for node in tree:
         if isinstance(node, NestLoop) and _holds(node.body, first) and _holds(node.body, second):
-            before, after = tree[:position], tree[position + 1 :]
-            return _rotate(before, node, first, second, size, buffer) + after
+            before, loops, after = _loops_over(tree, node.variable)
+            return _rotate(before, loops, (first, second), size, buffer) + after
     raise IllegalTransformation(f"{first} and {second} are not in one counted loop")
 
 
+def _loops_over(tree: Nodes, variable: str) -> tuple[Nodes, tuple[NestLoop, ...], Nodes]:
+    """The counted loops over a variable, one behind the other, with what is before and behind them:
+    one loop, or one of a single iteration for each stage, with its number in the place of the
+    variable.
+    """
+    places = [
+        i for i, node in enumerate(tree) if isinstance(node, NestLoop) and node.variable == variable
+    ]
+    if not places:
+        raise IllegalTransformation(f"there is no counted loop over {variable}")
+    first, end = places[0], places[-1] + 1
+    if len(places) < end - first:
+        raise IllegalTransformation(f"the loops over {variable} do not follow one another")
+    loops = tuple(node for node in tree[first:end] if isinstance(node, NestLoop))
+    numbered = tuple(
+        replace(loop, body=put(loop.body, variable, Num(loop.first)))
+        if loop.end == loop.first + 1
+        else loop
+        for loop in loops
+    )
+    return tree[:first], numbered, tree[end:]
+
+
 def _rotate(
-    before: Nodes, loop: NestLoop, first: str, second: str, size: int, buffer: str
+    before: Nodes, loops: tuple[NestLoop, ...], kernels: tuple[str, str], size: int, buffer: str
 ) -> Nodes:
-    lead, comms, follow = _iteration(loop, first, second)
-    if reads_around((lead,)) or not reads_around((follow,)) <= {buffer}:
+    first, second = kernels
+    iterations = [_iteration(loop, first, second) for loop in loops]
+    leads = tuple(lead for lead, _, _ in iterations)
+    follows = tuple(follow for _, _, follow in iterations)
+    if reads_around(leads) or not reads_around(follows) <= {buffer}:
         raise IllegalTransformation(f"{first} may read, at other points, nothing but {buffer}")
-    if writes((lead,)) != {buffer} or buffer in reads((lead,)) | writes((follow,)):
+    if writes(leads) != {buffer} or buffer in reads(leads) | writes(follows):
         raise IllegalTransformation(f"{second} must write {buffer}, alone, and not read it")
     twin = f"{buffer}_next"
-    other = _renamed(lead, buffer, twin)
+    others = [_renamed(lead, buffer, twin) for lead in leads]
     shift: Nodes = (Swap(buffer, twin), Sync())
-    start: Nodes = (other,)
+    start: Nodes = (others[0],)
     previous = before[-1] if before else None
-    if isinstance(previous, Nest) and writes((previous,)) == writes((follow,)):
-        before, start = before[:-1], (TileNest(size, (previous, other)),)
+    if isinstance(previous, Nest) and writes((previous,)) == writes(follows):
+        before, start = before[:-1], (TileNest(size, (previous, others[0])),)
+
+    def passed(place: int) -> Nodes:
+        """The first kernel of an iteration with the second one of the next."""
+        _, comms, follow = iterations[place]
+        return (*comms, TileNest(size, (follow, others[min(place + 1, len(others) - 1)])), *shift)
+
+    middle: Nodes = tuple(node for k in range(len(loops) - 1) for node in passed(k))
+    loop = loops[-1]
     assert loop.end is not None
-    middle: Nodes = ()
     if loop.end - loop.first > 1:
-        body = (*comms, TileNest(size, (follow, other)), *shift)
-        middle = (NestLoop(loop.variable, loop.first, loop.end - 1, body),)
+        middle = (NestLoop(loop.variable, loop.first, loop.end - 1, passed(0)),)
+    _, comms, follow = iterations[-1]
     return (*before, *start, *shift, *middle, *comms, follow)
 
 
@@ -269,19 +305,21 @@ def pipeline(tree: Nodes, variable: str, block: int) -> Nodes:
     Legal under four conditions. ``third`` reads, at other points, nothing but the buffer; what
     precedes the loop reads, at other points, only arrays that the step writes in its last stage or
     not at all: these get a second copy, which is exchanged with the first after the step. Nothing
-    else reads at other points. Every other array is written in a stage before it is read there: so
-    no array but the state outlives a stage.
+    else reads at other points. Every other array is written in a stage before it is read there, or
+    every row of it is written once before later stages read it, by numbers: such rows are kept
+    until the last stage that reads them has come as far.
     """
-    for position, node in enumerate(tree):
-        if isinstance(node, NestLoop) and node.variable == variable:
-            return _pipelined(tree[:position], node, tree[position + 1 :], block)
-    raise IllegalTransformation(f"there is no counted loop over {variable}")
+    before, loops, after = _loops_over(tree, variable)
+    pairs = [_loop_kernels(loop) for loop in loops]
+    trips = (loops[0].end or 0) - loops[0].first
+    return _pipelined(before, pairs * trips if len(pairs) == 1 else pairs, after, block)
 
 
-def _pipelined(before: Nodes, loop: NestLoop, after: Nodes, block: int) -> Nodes:
-    second, third = _loop_kernels(loop)
-    buffer = _buffer(second, third)
-    assert loop.end is not None
+def _pipelined(
+    before: Nodes, pairs: Sequence[tuple[Nest, Nest]], after: Nodes, block: int
+) -> Nodes:
+    """The stages of the pairs of kernels of all iterations."""
+    buffer = _buffer(pairs)
     comms = tuple(node for node in before if isinstance(node, Comm))
     first = tuple(node for node in before if isinstance(node, Nest))
     last = tuple(node for node in after if isinstance(node, Nest))
@@ -290,38 +328,45 @@ def _pipelined(before: Nodes, loop: NestLoop, after: Nodes, block: int) -> Nodes
     ):
         raise IllegalTransformation("there are loops or tiles beside the loop of the pipeline")
     state = reads_around(first)
-    if state & writes((*first, second, third)):
+    if state & writes((*first, *(nest for pair in pairs for nest in pair))):
         raise IllegalTransformation(f"{', '.join(sorted(state))} must be written last")
     if reads_around(last):
         raise IllegalTransformation(f"{last[0].kernel} reads at other points what a stage writes")
     copied = sorted(state & writes(last))
-    second = _renamed(second, buffer, f"{buffer}_next")
+    seconds = [_renamed(second, buffer, f"{buffer}_next") for second, _ in pairs]
+    thirds = [third for _, third in pairs]
     for array in copied:
         last = tuple(_renamed(nest, array, f"{array}_next") for nest in last)
-    trips = loop.end - loop.first
-    middle = [(third, second)] * (trips - 1)
-    stages = [(*first, second), *middle, (third, *last)]
+    middle = list(zip(thirds[:-1], seconds[1:], strict=True))
+    stages = [(*first, seconds[0]), *middle, (thirds[-1], *last)]
+    try:
+        kept = kept_rows(stages)
+    except ValueError as error:
+        raise IllegalTransformation(str(error)) from error
+    shared = frozenset({buffer, *(row.array for row in kept)}) | state
     for nests_ in stages:
-        _check_stage(nests_, frozenset({buffer}) | state)
+        _check_stage(nests_, shared)
     body = tuple(StageNest(nests_) for nests_ in stages)
     shift = tuple(Swap(array, f"{array}_next") for array in copied)
-    return (*comms, PipelineNest(block, buffer, body), *shift, Sync())
+    return (*comms, PipelineNest(block, buffer, body, kept=kept), *shift, Sync())
 
 
 def contract(tree: Nodes, array: str) -> Nodes:
     """The kernels of every stage of a pipeline that use an array, in one sweep.
 
-    The elements of the array become scalars of one point. Legal where nothing else uses the array,
-    the stage writes it before it reads it (as in every pipeline), and the long loop of each of the
-    kernels is, or can be made, its outermost loop. What a stage reads at other points it does not
-    write, so its points are independent.
+    The elements that a stage writes become scalars of one point; those that later stages read are
+    stored too. Legal where nothing else uses the array, the stage writes it before it reads it (as
+    in every pipeline), and the long loop of each of the kernels is, or can be made, its outermost
+    loop. What a stage reads at other points it does not write, so its points are independent.
     """
+    kept = [row for node in tree if isinstance(node, PipelineNest) for row in node.kept]
     if not any(isinstance(node, PipelineNest) for node in tree):
         raise IllegalTransformation(f"elements of {array} are scalars only in a pipeline")
+    late = frozenset(row.index for row in kept if row.array == array and row.lags)
 
     def change(node: Node) -> Nodes:
         return (
-            (replace(node, body=_one_sweep(node, array)),)
+            (replace(node, body=_one_sweep(node, array, late)),)
             if isinstance(node, StageNest)
             else (node,)
         )
@@ -364,7 +409,10 @@ def in_place(tree: Nodes, array: str) -> Nodes:
     return rebuild(tree, change)
 
 
-def _one_sweep(stage: StageNest, array: str) -> Nodes:
+def _one_sweep(stage: StageNest, array: str, late: frozenset[int]) -> Nodes:
+    """The kernels of a stage with those that use an array in one sweep; ``late``: the rows of it
+    that later stages read.
+    """
     users = tuple(
         nest
         for nest in nests(stage.body)
@@ -376,7 +424,13 @@ def _one_sweep(stage: StageNest, array: str) -> Nodes:
     if stage.body[position : position + len(users)] != users:
         raise IllegalTransformation(f"the kernels that use {array} are not neighbours")
     loops = [_long_outside(nest) for nest in users]
-    body = tuple(node for loop in loops for node in loop.body)
+    rows: set[Expr] = {Num(row) for row in late}
+    stores = tuple(
+        StoreStatement(target, target)
+        for target in (statement.target for statement in statements(users[:1]))
+        if target.array == array and target.indices[0] in rows
+    )
+    body = (*loops[0].body, *stores, *(node for loop in loops[1:] for node in loop.body))
     kernel = "+".join(nest.kernel for nest in users)
     fused = Nest(kernel, (replace(loops[0], body=body),), frozenset({array}))
     return (*stage.body[:position], fused, *stage.body[position + len(users) :])
@@ -408,15 +462,17 @@ def _loop_kernels(loop: NestLoop) -> tuple[Nest, Nest]:
     )
 
 
-def _buffer(second: Nest, third: Nest) -> str:
-    """The only array that ``second`` writes and that ``third`` reads at other points."""
-    around = reads_around((third,))
-    if reads_around((second,)) or len(around) != 1 or writes((second,)) != around:
+def _buffer(pairs: Sequence[tuple[Nest, Nest]]) -> str:
+    """The only array that every second kernel writes and every third reads at other points."""
+    seconds, thirds = (tuple(nests_) for nests_ in zip(*pairs, strict=True))
+    around = reads_around(thirds)
+    if reads_around(seconds) or len(around) != 1 or writes(seconds) != around:
         raise IllegalTransformation(
-            f"{third.kernel} must read, at other points, the one array that {second.kernel} writes"
+            f"{thirds[0].kernel} must read, at other points, the one array that"
+            f" {seconds[0].kernel} writes"
         )
     (buffer,) = around
-    if buffer in writes((third,)) | reads((second,)):
+    if buffer in writes(thirds) | reads(seconds):
         raise IllegalTransformation(f"{buffer} is read and written at the same points")
     return buffer
 

@@ -1,6 +1,6 @@
 """Makes the program of a variant: loop nests are made, transformed, lowered and checked."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from autotune.codegen.grid import grid_program
@@ -17,6 +17,7 @@ from autotune.codegen.tree import (
     waits,
     whole_lines,
 )
+from autotune.codegen.tree.coefficients import Coefficients, tables
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
     Nest,
@@ -27,8 +28,9 @@ from autotune.codegen.tree.loop_nests import (
     ReduceStatement,
     StoreStatement,
 )
-from autotune.codegen.tree.lower import Coefficients, Outliner, version_name
+from autotune.codegen.tree.lower import Outliner, version_name
 from autotune.codegen.tree.races import races
+from autotune.codegen.tree.sweep_names import distinctly_named
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.kernel import Application, Kernel
 from autotune.domain.problem import AnyProblem, ButcherTableau, Problem, StencilProblem, generated
@@ -65,7 +67,7 @@ from autotune.domain.variant import (
     Vectorize,
     WholeLines,
 )
-from autotune.language.expression import Expr, Num, Ref, Sym, number, rebuild, symbols
+from autotune.language.expression import Bin, Expr, Num, Ref, Sym, number, rebuild, symbols
 
 
 def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.StepProgram:
@@ -136,10 +138,11 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
     if isinstance(problem, StencilProblem):
         return grid_program.program(variant, skeleton, problem)
     tree = canonical(skeleton, problem)
+    method = method_of(skeleton, problem)
     if problem.ivp.periodic and any(isinstance(t, Pipeline) for t in variant.transformations):
         raise IllegalTransformation(
-            f"{problem.ivp.name} is periodic: the last components of a corrector step need the"
-            " first of the step before, so the steps cannot follow one another along y"
+            f"{problem.ivp.name} is periodic: the last components of an iteration need the first of"
+            " the one before, so iterations cannot follow one another along y"
         )
     if not problem.ivp.autonomous and any(isinstance(t, Hoist) for t in variant.transformations):
         raise IllegalTransformation(
@@ -148,15 +151,15 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
         )
     for transformation in variant.transformations:
         tree = apply(tree, transformation)
-    arrays, windows = _storage(tree, skeleton, problem.method)
+    arrays, windows = _storage(tree, skeleton, method)
     windowed = frozenset(window.array for window in windows)
     outliner = Outliner(
         problem.ivp,
-        coefficients(skeleton, problem.method),
+        coefficients(skeleton, method),
         _stored(skeleton),
         windowed,
     )
-    body = outliner.block(tree)
+    body = distinctly_named(outliner.block(tree))
     for transformation in variant.transformations:
         if isinstance(transformation, Jam):
             kernel, loop = transformation.kernel, transformation.loop
@@ -170,7 +173,7 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
         arrays=arrays,
         windows=windows,
         pad_lines=0,
-        stages=problem.method.stages,
+        stages=method.stages,
         granule=regions.granule(problem.ivp),
     )
     conflicts = races(result)
@@ -255,30 +258,55 @@ def padded(program: loop_tree.StepProgram, variant: Variant) -> loop_tree.StepPr
     return replace(program, pad_lines=lines[-1] if lines else 0)
 
 
+def method_of(skeleton: Skeleton, problem: Problem) -> ButcherTableau:
+    """The method of a step, without the stages that only an embedded approximation needs if the
+    step does not keep it.
+    """
+    return problem.method if skeleton.keeps_embedded else problem.method.advancing
+
+
 def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
-    """The loop nests of one time step as the skeleton states them, before any transformation."""
-    counts = {"s": problem.method.stages, "m": problem.correctors}
+    """The loop nests of one time step as the skeleton states them, before any transformation.
 
-    def nodes(steps: tuple[Step, ...]) -> Nodes:
-        return tuple(node(step) for step in steps)
+    A loop over the stages of an explicit method is a loop of one iteration for each stage.
+    """
+    lacking = skeleton.lacking(explicit=problem.method.explicit)
+    if lacking is not None:
+        raise IllegalTransformation(f"skeleton {skeleton.name} {lacking}")
+    method = method_of(skeleton, problem)
+    if method.embedded is None and skeleton.keeps_embedded and "b_hat" in skeleton.arrays:
+        raise IllegalTransformation(f"{method.name} has no embedded weights")
+    counts = {"s": method.stages, "m": problem.correctors}
 
-    def node(step: Step) -> Node:
+    def nodes(steps: tuple[Step, ...], stages: Mapping[str, int]) -> Nodes:
+        return tuple(made for step in steps for made in node(step, stages))
+
+    def node(step: Step, stages: Mapping[str, int]) -> Nodes:
         match step:
             case CallStep(kernel=name):
-                return _nest(skeleton.kernels[name], skeleton, counts["s"])
+                return (_nest(skeleton.kernels[name], skeleton, method, stages),)
             case CommStep(array=array):
-                return loop_tree.Comm(array)
+                return (loop_tree.Comm(array),)
             case SyncStep():
-                return loop_tree.Sync()
+                return (loop_tree.Sync(),)
             case SwapStep(first=first, second=second):
-                return loop_tree.Swap(first, second)
-            case LoopStep(variable=variable, count=count, body=body):
-                return NestLoop(variable, 0, int(number(count, counts)), nodes(body))
+                return (loop_tree.Swap(first, second),)
+            case LoopStep(variable=variable, count=count, body=body, first=first):
+                end = first + int(number(count, counts))
+                if variable not in skeleton.dimensions:
+                    return (NestLoop(variable, first, end, nodes(body, stages)),)
+                return tuple(
+                    NestLoop(variable, k, k + 1, nodes(body, {**stages, variable: k}))
+                    for k in range(first, end)
+                )
 
-    return nodes(skeleton.steps)
+    return nodes(skeleton.steps, {})
 
 
-def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
+def _nest(
+    kernel: Kernel, skeleton: Skeleton, method: ButcherTableau, stages: Mapping[str, int]
+) -> Nest:
+    """The loops of a kernel; ``stages``: the values of the variables of loops over stages."""
     if isinstance(kernel.evaluation, Application):
         raise IllegalTransformation(
             f"kernel {kernel.name} applies a stencil: the problem must be one"
@@ -290,15 +318,45 @@ def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
     else:
         assert kernel.value is not None
         if kernel.reduce is None:
-            statement = StoreStatement(kernel.target, _with_stages(kernel.value, stages))
+            statement = StoreStatement(kernel.target, _with_stages(kernel.value, method.stages))
         else:
             result = kernel.result or Sym("sum")
-            statement = ReduceStatement(kernel.target, kernel.value, kernel.reduce, result)
+            terms = _terms(kernel, coefficients(skeleton, method), method.stages, stages)
+            statement = ReduceStatement(kernel.target, kernel.value, kernel.reduce, result, terms)
     body: Nodes = (statement,)
     for loop in reversed(kernel.loops):
-        end = None if skeleton.dimensions[loop] == "n" else stages
+        end = None if skeleton.dimensions[loop] == "n" else method.stages
         body = (NestLoop(loop, 0, end, body),)
     return Nest(kernel.name, body)
+
+
+def _terms(
+    kernel: Kernel, tables: Coefficients, count: int, stages: Mapping[str, int]
+) -> tuple[int, ...] | None:
+    """The values of the variable of a sum whose terms are not 0 whatever the arrays hold, at least
+    one; None: all ``count``.
+    """
+    assert kernel.value is not None
+    assert kernel.reduce is not None
+    values = [{**stages, kernel.reduce: i} for i in range(count)]
+    added = tuple(i for i, at in enumerate(values) if not _vanishes(kernel.value, tables, at))
+    return None if len(added) == count else added or (0,)
+
+
+def _vanishes(term: Expr, tables: Coefficients, values: Mapping[str, int]) -> bool:
+    """Whether a coefficient of the method by which a term is multiplied is 0."""
+    match term:
+        case Bin("*", left, right):
+            return _vanishes(left, tables, values) or _vanishes(right, tables, values)
+        case Ref(array=array, indices=indices) if array in tables:
+            if not all(symbols(index) <= set(values) for index in indices):
+                return False
+            entry: object = tables[array]
+            for index in indices:
+                assert isinstance(entry, Sequence)
+                entry = entry[int(number(index, values))]
+            return entry == 0
+    return False
 
 
 def _with_stages(value: Expr, stages: int) -> Expr:
@@ -354,8 +412,7 @@ def apply(tree: Nodes, transformation: Transformation) -> Nodes:
 
 def coefficients(skeleton: Skeleton, method: ButcherTableau) -> Coefficients:
     """The coefficient arrays of the method that the skeleton names."""
-    tables: Coefficients = {"A": method.A, "b": method.b, "c": method.c}
-    return {name: tables[name] for name in skeleton.arrays if name in tables}
+    return {name: table for name, table in tables(method).items() if name in skeleton.arrays}
 
 
 def _stored(skeleton: Skeleton) -> frozenset[str]:
@@ -381,6 +438,7 @@ def _storage(
     written = loop_nests.writes(tree)
     read = loop_nests.reads(tree) | loop_nests.reads_around(tree)
     contracted = {name for nest in loop_nests.nests(tree) for name in nest.contracted}
+    outliving = {row.array for row in pipeline.kept}
     windows: list[loop_tree.Window] = []
     kept: list[tuple[str, int]] = []
     for name, rows in arrays:
@@ -390,6 +448,12 @@ def _storage(
             windows += [
                 loop_tree.Window(version_name(name, stage), rows, neighbours=True)
                 for stage in range(len(pipeline.body) - 1)
+            ]
+        elif name in outliving:
+            windows += [
+                loop_tree.Window(version_name(name, row.index), 1, False, row.lags)
+                for row in pipeline.kept
+                if row.array == name and (row.lags or name not in contracted)
             ]
         elif name in contracted:
             continue

@@ -72,7 +72,7 @@ def complete_problem(
                 extents = _extents(document, keys, stated, stencil)
                 return None if extents is None else replace(altered(stated, extents=extents))
             case Problem(ivp=ivp, method=method) if ivp and method:
-                correctors = stated.correctors or max(1, method.order - 1)
+                correctors = stated.correctors or method.usual_correctors
                 problem = replace(altered(stated, correctors=correctors))
                 if not problem.h > 0:
                     raise ValueError(f"the step size {problem.h} is not positive")

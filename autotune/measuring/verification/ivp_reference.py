@@ -59,30 +59,49 @@ def rhs(ivp: Ivp, size: int) -> Callable[[float, Vector], Vector]:
 
 
 def integrate(problem: Problem, steps: int, *, y0: Vector | None = None) -> Vector:
-    """y after ``steps`` time steps of the PIRK method, from ``y0`` or the initial values.
+    """y after ``steps`` time steps of the method, from ``y0`` or the initial values.
 
-    Every step is, with F_l evaluated at t + c_l h: F_l = f(y); then m times Y_l = y + h sum_i
-    a_li F_i and F_l = f(Y_l); then y + h sum_l b_l F_l (Scherg et al. 2019, Eq. 1-3).
+    Every step of a PIRK method is, with F_l evaluated at t + c_l h: F_l = f(y); then m times Y_l =
+    y + h sum_i a_li F_i and F_l = f(Y_l); then y + h sum_l b_l F_l (Scherg et al. 2019, Eq. 1-3).
+    Of an explicit method the F_l are evaluated one after the other, each with its Y_l.
     """
-    method, h, s = problem.method, problem.h, problem.method.stages
+    h, s = problem.h, problem.method.stages
     f = _Rhs(problem.ivp, problem.size, problem.ivp.regions)
     y = initial(problem.ivp, problem.size) if y0 is None else np.array(y0, dtype=np.float64)
     if y.shape != (problem.n,):
         raise ValueError(f"y0 has shape {y.shape}, the problem has {problem.n} components")
-    F, Y = np.empty((s, problem.n)), np.empty((s, problem.n))
+    F = np.empty((s, problem.n))
     t = problem.ivp.start
+    stages = _explicit_stages if problem.method.explicit else _iterated_stages
     with np.errstate(all="ignore"):  # a state that overflows is for the caller to judge
         for _ in range(steps):
-            for node, F_l in zip(method.c, F, strict=True):
-                f(t + node * h, y, F_l)
-            for _ in range(problem.correctors):
-                for row, Y_l in zip(method.A, Y, strict=True):
-                    _combine(y, h, row, F, Y_l)
-                for node, Y_l, F_l in zip(method.c, Y, F, strict=True):
-                    f(t + node * h, Y_l, F_l)
-            _combine(y, h, method.b, F, y)
+            stages(problem, f, t, y, F)
+            _combine(y, h, problem.method.b, F, y)
             t += h
     return y
+
+
+def _iterated_stages(problem: Problem, f: "_Rhs", t: float, y: Vector, F: Vector) -> None:
+    """Store the stage derivatives (s, n) of a PIRK method in ``F``."""
+    method, h = problem.method, problem.h
+    Y = np.empty_like(F)
+    for node, F_l in zip(method.c, F, strict=True):
+        f(t + node * h, y, F_l)
+    for _ in range(problem.correctors):
+        for row, Y_l in zip(method.A, Y, strict=True):
+            _combine(y, h, row, F, Y_l)
+        for node, Y_l, F_l in zip(method.c, Y, F, strict=True):
+            f(t + node * h, Y_l, F_l)
+
+
+def _explicit_stages(problem: Problem, f: "_Rhs", t: float, y: Vector, F: Vector) -> None:
+    """Store the stage derivatives (s, n) of an explicit method in ``F``, each from those before."""
+    method, h = problem.method, problem.h
+    Y = y.copy()
+    for stage, (node, row) in enumerate(zip(method.c, method.A, strict=True)):
+        if stage:
+            _combine(y, h, row[:stage], F[:stage], Y)
+        f(t + node * h, Y, F[stage])
 
 
 def _combine(y: Vector, h: float, weights: tuple[float, ...], F: Vector, out: Vector) -> None:

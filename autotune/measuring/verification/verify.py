@@ -223,7 +223,8 @@ def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
 def _cannot_communicate(candidate: Candidate, problem: Problem, size: int) -> bool:
     """Whether the ranks cannot communicate in the candidate's way at this size."""
     pipeline = any(isinstance(t, Pipeline) for t in candidate.variant.transformations)
-    stages = problem.correctors + 1 if pipeline else 1
+    iterations = problem.correctors or problem.method.advancing.stages - 1
+    stages = iterations + 1 if pipeline else 1
     ivp, ranks, way = problem.ivp, candidate.ranks, candidate.communication
     return communication.legal(ivp, size, regions.granule(ivp), ranks, way, stages) is not None
 

@@ -215,9 +215,26 @@ class _Builder:
         else:
             self.behind, self.slot = 0, float(size)
         between = self.ranges.distance + max(self.ranges.lag, self.ranges.distance)
-        pages = -(-(self.phase.tile + between) // _PAGE)
-        self.window = pages * _PAGE - between * (1 - self.strip)
+        self.window = self.length(between)
         self.turns = max(2 * self.behind + self.parts, round(self.window / self.slot))
+
+    def length(self, between: int) -> float:
+        """Components of a window that holds a block and those between two stages."""
+        assert self.phase.tile is not None
+        pages = -(-(self.phase.tile + between) // _PAGE)
+        return pages * _PAGE - between * (1 - self.strip)
+
+    def ring(self, row: int) -> tuple[int, float]:
+        """The slots of a row of a window, and its components: 1 slot where each block lies at the
+        same place.
+        """
+        lags = self.schedule.lags(row)
+        if self.schedule.neighbours(row):
+            return self.turns, self.window
+        if not lags:
+            return 1, self.slot
+        length = self.length(lags * self.ranges.lag)
+        return max(lags * self.behind + self.parts, round(length / self.slot)), length
 
     def block_size(self) -> float:
         """Components of a block, of which a strip may hold a part only."""
@@ -233,9 +250,8 @@ class _Builder:
         stored = len(self.schedule.rows) - len(self.schedule.windows)
         component, row, shift = np.zeros((3, len(self.sizes)))
         for (number_, slot), at in self.objects.items():
-            turns = self.turns if self.schedule.neighbours(number_) else 1
-            length = self.slot if turns == 1 else self.window / turns
-            component[at] = slot * length
+            turns, length = (1, self.slot) if number_ < stored else self.ring(number_)
+            component[at] = slot * length / turns
             row[at] = number_ if number_ < stored else 0
             shift[at] = 0 if number_ < stored else number_ - stored
         return passes, WindowPlaces(component, row, shift, round(self.window))
@@ -243,7 +259,8 @@ class _Builder:
     def passes(self, alike: int) -> ThreadPasses:
         """The passes of a time step, from the state after the step before it."""
         self.around = self.bytes_of_position()
-        slots = self.turns + (self.phase.stages[-1] + 1) * self.behind
+        rings = [self.ring(row)[0] for row in self.windows()]
+        slots = max((self.turns, *rings)) + (self.phase.stages[-1] + 1) * self.behind
         last = -(-slots // self.parts) + 1
         positions = [self.position(number) for number in range(last + 1)]
         state = {
@@ -254,6 +271,10 @@ class _Builder:
         rest = self.touching({self.new(self.rest(len(state))): 0.0})
         history = (earlier, rest, *positions[:-1])
         return ThreadPasses((history, (positions[-1],)), tuple(self.sizes), alike)
+
+    def windows(self) -> range:
+        """The rows of windows."""
+        return range(len(self.schedule.rows) - len(self.schedule.windows), len(self.schedule.rows))
 
     def rest(self, slots: int) -> float:
         """Bytes of the state that a thread touches in a time step beside so many slots."""
@@ -376,8 +397,9 @@ class _Builder:
         result = []
         for cluster in clusters(shape.accesses, self.slot / 2 / self.strip, line):
             row, turns, size = rows[cluster.parameter], 0, DOUBLE * self.slot
-            if self.schedule.neighbours(row):
-                turns, size = self.turns, DOUBLE * self.window / self.turns
+            if self.schedule.neighbours(row) or self.schedule.lags(row):
+                turns, length = self.ring(row)
+                size = DOUBLE * length / turns
             elif not self.schedule.stored(row):
                 turns = self.parts
             ahead = round(cluster.shift * self.strip / self.slot)

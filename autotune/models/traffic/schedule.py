@@ -83,6 +83,8 @@ class Schedule:
     """Names of the rows, in the order of the storage: ``Y[2]``; those of windows are last."""
     windows: tuple[bool, ...] = ()
     """For each row of a window, at the end of ``rows``, whether it holds neighbours."""
+    late: tuple[int, ...] = ()
+    """For each row of a window how many stages later it is read at most."""
 
     def stored(self, row: int) -> bool:
         """Whether a row, by its position, is stored whole."""
@@ -91,6 +93,10 @@ class Schedule:
     def neighbours(self, row: int) -> bool:
         """Whether a row, by its position, belongs to a window that holds neighbours."""
         return not self.stored(row) and self.windows[row - len(self.rows)]
+
+    def lags(self, row: int) -> int:
+        """How many stages later a row, by its position, is read at most; 0 where it is stored."""
+        return 0 if self.stored(row) else self.late[row - len(self.rows)]
 
 
 _SYNC = -1
@@ -205,10 +211,11 @@ def schedule(program: StepProgram) -> Schedule:
         names += [array] if rows == 1 else [f"{array}[{index}]" for index in range(rows)]
     first = _step(program, numbers, places)
     held = tuple(w.neighbours for w in program.windows for _ in range(w.rows))
+    late = tuple(w.lags for w in program.windows for _ in range(w.rows))
     if not _has_swap(program.body):
-        return Schedule(sweeps, (first, first), tuple(names), held)
+        return Schedule(sweeps, (first, first), tuple(names), held, late)
     steps = (first, _step(program, numbers, places), _step(program, numbers, places))
-    return Schedule(sweeps, steps, tuple(names), held)
+    return Schedule(sweeps, steps, tuple(names), held, late)
 
 
 def _step(program: StepProgram, numbers: Mapping[int, int], places: dict[str, int]) -> TimeStep:

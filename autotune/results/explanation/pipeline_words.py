@@ -79,7 +79,14 @@ class PipelineSizes:
         far = _up(block + distance + max(distance, self._lag(size)), _PAGE)
         part = mean(share for shares in self._shares(size) for share in shares)
         far -= int((1 - part) * (distance + max(distance, self._lag(size))))
-        lengths = (far if w.neighbours else _up(block, _PAGE) for w in self.program.windows)
+        lengths = (
+            far
+            if w.neighbours
+            else int(part * _up(block + w.lags * self._lag(size), _PAGE))
+            if w.lags
+            else _up(block, _PAGE)
+            for w in self.program.windows
+        )
         rows = (window.rows for window in self.program.windows)
         return _DOUBLE * sum(n * r for n, r in zip(lengths, rows, strict=True))
 

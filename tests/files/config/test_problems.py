@@ -53,6 +53,21 @@ def test_the_correctors_of_a_method_are_its_order_less_one_unless_they_are_state
     assert good(line % ", correctors: 2").correctors == 2
 
 
+def test_an_explicit_method_has_no_correctors():
+    line = "{ivp: heat2d, method: dormand-prince-5, size: 64%s}"
+    problem = good(line % "")
+    assert problem.correctors == 0
+    assert problem.facts().words.startswith(
+        "N = 64, n = 4096 components, dormand-prince-5, h = 0.1"
+    )
+    assert problem.facts().id == "heat2d dormand-prince-5 h0.1"
+    _, faults = completed(line % ", correctors: 4")
+    assert faults == [
+        "s.yaml:1:74: correctors: 4, and dormand-prince-5 is explicit; expected no correctors: only"
+        " the stages of implicit methods are iterated"
+    ]
+
+
 def test_a_size_is_the_points_of_each_dimension_of_a_grid():
     assert good("{stencil: star3d-7pt, size: 9}").extents == (9, 9, 9)
     grid = good("{stencil: star3d-7pt, grid: {i: 5, k: 7, j: 6}}")

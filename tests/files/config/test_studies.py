@@ -111,6 +111,11 @@ def test_what_may_be_left_out(tmp_path):
         ("size: 16", "size: 1", "size: 1 is below the smallest size of heat2d; expected at least"),
         ("size: 16", "size: -16", "7:61: size: the number -16; expected at least 1"),
         ("size: 16", "size: 1e2", "size: the number 100.0; expected a whole number"),
+        (
+            "radau-iia-7, correctors: 6",
+            "verner-6",
+            "verner-6, and the skeleton pirk needs an implicit",
+        ),
         ("correctors: 6", "correctors: 0", "correctors: the number 0; expected at least 1"),
         (
             "step_fraction: 0.5",

@@ -172,6 +172,34 @@ def test_the_small_space():
     assert len(allowed(space, limited=False)) == 24
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("count: s - 1", "count: s", r"x.yaml:\d+:\d+: l is 1 at last where s is 1; expected the"),
+        ("count: s - 1", "count: m", r"l runs to s; expected a dimension of extent s, and a count"),
+        ("variable: l", "variable: j", r"j runs to n; expected a dimension of extent s"),
+        ("variable: l", "variable: k", r"unknown name 'l'"),
+        ("first: 1", "first: -1", r"first: the number -1; expected at least 0"),
+        ('loops: [j]\n    target: "F[l][j]"', 'loops: [l, j]\n    target: "F[l][j]"',
+         r"the loop 'l' is around a call of rhs"),
+        ('target: "F[0][j]"', 'target: "F[l][j]"', r"unknown name 'l'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_loop_over_stages(tmp_path, old, new, expected):
+    text = (paths.folder("variants/skeleton") / "erk.yaml").read_text(encoding="utf-8")
+    assert old in text
+    found = faults(tmp_path, config.skeleton, text.replace(old, new, 1))
+    assert any(re.search(expected, fault) for fault in found), found
+
+
+def test_loops_over_stages_tell_explicit_methods_from_implicit_ones():
+    pirk, erk = config.skeleton("pirk"), config.skeleton("erk")
+    assert pirk.lacking(explicit=False) is None
+    assert erk.lacking(explicit=True) is None
+    assert "implicit" in pirk.lacking(explicit=True)
+    assert "explicit" in erk.lacking(explicit=False)
+
+
 def variants(name):
     space = config.generated(name).space
     return [
@@ -204,6 +232,7 @@ def test_baselines_are_strong_and_labels_unique(name):
     unpadded = 0 in space.parameters["pad"] and len(space.parameters["pad"]) == 1
     sweeps = "t1-" if "t" in space.parameters else ""
     grid = f"{sweeps}u1"
-    expected = {"pirk": "jli", "jacobi": grid, "gauss-seidel": grid}[space.skeleton]
-    pad = "-pad5" if space.skeleton == "pirk" else "-pad1"
+    labels = {"pirk": "jli", "erk": "ji", "jacobi": grid, "gauss-seidel": grid}
+    expected = labels[space.skeleton]
+    pad = "-pad5" if space.skeleton in ("pirk", "erk") else "-pad1"
     assert baseline.label == expected + ("" if unpadded else pad)

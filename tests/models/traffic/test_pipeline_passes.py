@@ -53,7 +53,10 @@ def touched(program: StepProgram, at: Problem) -> Iterator[Line]:
     n, distance = at.n, at.ivp.distance(at.size)
     lag = -(-distance // program.granule) * program.granule
     far = -(-(loop.block + distance + lag) // PAGE) * PAGE
-    lengths = {w.array: far if w.neighbours else 0 for w in program.windows}
+    late = {
+        w.array: -(-(loop.block + w.lags * lag) // PAGE) * PAGE for w in program.windows if w.lags
+    }
+    lengths = late | {w.array: far for w in program.windows if w.neighbours}
     stages = len(loop.body.nodes)
     for start, end in strips(loop, at):
         for begin in range(0, n + stages * lag, loop.block):
@@ -164,6 +167,27 @@ def test_lines_that_miss_are_those_of_an_lru_stack(ivp: str, size: int, block: i
     for capacity, count in zip(capacities, counted, strict=True):
         assert predicted(traffic, capacity) == pytest.approx(count, abs=0.05 * largest)
     assert predicted(traffic, 1024) < 0.3 * largest
+
+
+@pytest.mark.parametrize("method", ["bogacki-shampine-3", "dormand-prince-5"])
+@pytest.mark.parametrize(
+    ("ivp", "size", "block"),
+    [("heat2d", 96, 96), ("heat2d", 80, 160), ("heat2d", 80, 320), ("wave1d", 6000, 512)],
+)
+def test_rows_that_later_stages_read_are_touched_by_each(
+    method: str, ivp: str, size: int, block: int
+) -> None:
+    at = Problem(ivp=config.ivp(ivp), method=config.method(method), correctors=0, size=size)
+    transformations = (Fuse("approx", "update"), Pipeline("l", block))
+    chosen = Variant(skeleton="erk", transformations=transformations, parameters={})
+    program = variant_program.program(chosen, config.skeleton("erk"), at)
+    step = list(touched(program, at))
+    capacities = [128, 256, 768, 2048]  # at others a window just fits, or does not
+    counted = missed(step + step, len(step), capacities)
+    traffic = analyse(program, at, 1, MACHINE)
+    largest = predicted(traffic, 0)
+    for capacity, count in zip(capacities, counted, strict=True):
+        assert predicted(traffic, capacity) == pytest.approx(count, abs=0.06 * largest)
 
 
 @pytest.mark.parametrize(("ivp", "size", "rows"), [("heat3d", 32, 8), ("heat3d", 32, 16)])

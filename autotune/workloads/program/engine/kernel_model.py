@@ -90,7 +90,7 @@ class KernelRoute:
             return StencilProblem(stencil=subject.stencil, extents=extents)
         assert subject.ivp is not None, "a kernel is a stencil or an IVP"
         assert subject.method is not None, "an IVP has a method"
-        correctors = model.correctors or max(1, subject.method.order - 1)
+        correctors = model.correctors or subject.method.usual_correctors
         return Problem(ivp=subject.ivp, method=subject.method, correctors=correctors, size=sizes[0])
 
     def _variant(self, values: Mapping[str, Value]) -> Variant:

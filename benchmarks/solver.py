@@ -3,9 +3,9 @@
     python benchmarks/solver.py [--only wave1d] [--tolerances 1e-4,1e-6,1e-8] [--rounds 3]
                                 [--budget-seconds 60] [--keep FOLDER]
 
-Each problem is tuned (`autotune tune`, so many seconds), exported (`--format library`), built by
-its `build.sh` and solved with several tolerances, in turn with its peers, round by round, on all
-cores:
+Each problem is tuned (`autotune tune`, so many seconds) with a PIRK method and with an explicit
+one, exported (`--format library`), built by its `build.sh` and solved with several tolerances, in
+turn with its peers, round by round, on all cores:
 
     scipy-RK45, scipy-DOP853     solve_ivp; its right-hand side is the compiled one of the library
     arkode-dp5, arkode-verner    ERKStep of ARKODE: Dormand-Prince 5(4), Verner 6(5)
@@ -18,7 +18,7 @@ one whose right-hand side reads every component, and one with a method of many s
 Printed are, for each solver and tolerance, the seconds (median of the rounds, with half of the
 range), the largest error over the largest component against DOP853 at 1e-13, and the evaluations of
 the right-hand side; then the time that each needs for the same error, interpolated between its
-tolerances in logarithms, over ours. Then what step control costs: a solve over as many steps of
+tolerances in logarithms, over the faster of ours. Then what step control costs: a solve over as many steps of
 fixed size, from the same state; and a choice of code: create over create_with, in ns.
 """
 
@@ -45,18 +45,19 @@ from scipy.integrate import solve_ivp
 CONFIG = """\
 schema: autotune.config/1
 title: {ivp} for benchmarks/solver.py
-name: solver-{ivp}
+name: solver-{ivp}-{method}
 machine: host
-skeleton: pirk
-space: pirk-time-small
+skeleton: {skeleton}
+space: {space}
 problems:
-  - {{ivp: {ivp}, method: {method}, correctors: {correctors}, size: {size}}}
+  - {{ivp: {ivp}, method: {method}, {correctors}size: {size}}}
 threads: [all]
 launcher: "{{command}}"
 measuring: {{rounds: 4, samples: 3, min_sample: 20 ms}}
 """
 PEERS = ("arkode-dp5", "arkode-verner", "cvode-adams")
 SCIPY = ("RK45", "DOP853")
+OURS = "ours"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +67,16 @@ class SolvedProblem:
     kind: str
     ivp: str
     size: int
-    method: str
-    correctors: int
+    methods: tuple[str, str]
+    """A PIRK method, with as many corrector steps as its order less one, and an explicit one."""
     times: float
 
 
 PROBLEMS = (
-    SolvedProblem("limited", "wave1d", 60_000, "radau-iia-7", 6, 60.0),
-    SolvedProblem("limited", "brusselator2d-mix", 120, "radau-iia-7", 6, 60.0),
-    SolvedProblem("dense", "flock", 1_000, "radau-iia-7", 6, 20.0),
-    SolvedProblem("many stages", "string-row", 60_000, "radau-iia-13", 12, 60.0),
+    SolvedProblem("limited", "wave1d", 60_000, ("radau-iia-7", "verner-6"), 60.0),
+    SolvedProblem("limited", "brusselator2d-mix", 120, ("radau-iia-7", "verner-6"), 60.0),
+    SolvedProblem("dense", "flock", 1_000, ("radau-iia-7", "dormand-prince-5"), 20.0),
+    SolvedProblem("many stages", "string-row", 60_000, ("radau-iia-13", "verner-6"), 60.0),
 )
 
 
@@ -118,25 +119,33 @@ def main() -> None:
         folder = arguments.keep or Path(temporary)
         for problem in PROBLEMS:
             if problem.ivp.startswith(arguments.only):
-                library = exported(problem, folder / problem.ivp, arguments.budget_seconds)
-                report(problem, library, folder / problem.ivp, tolerances, arguments.rounds)
+                libraries = {
+                    method: exported(problem, method, folder, arguments.budget_seconds)
+                    for method in problem.methods
+                }
+                report(problem, libraries, folder, tolerances, arguments.rounds)
 
 
-def exported(problem: SolvedProblem, folder: Path, budget: float) -> ModuleType:
+def exported(problem: SolvedProblem, method: str, place: Path, budget: float) -> ModuleType:
     """The Python module of the library of the tuned problem; what is there already is used."""
+    folder = place / f"{problem.ivp}-{method}"
     name, library = problem.ivp.replace("-", "_"), folder / "library"
     if not (library / f"lib{name}.so").exists():
         folder.mkdir(parents=True, exist_ok=True)
         config, store = folder / "solver.yaml", folder / "results.sqlite"
+        digits = [part for part in method.split("-") if part.isdigit()]
+        iterated = method == problem.methods[0]
         config.write_text(
             CONFIG.format(
                 ivp=problem.ivp,
                 size=problem.size,
-                method=problem.method,
-                correctors=problem.correctors,
+                method=method,
+                skeleton="pirk" if iterated else "erk",
+                space="pirk-time-small" if iterated else "erk-small",
+                correctors=f"correctors: {int(digits[-1]) - 1}, " if iterated else "",
             )
         )
-        print(f"{problem.ivp}: tuning for {budget:g} s", file=sys.stderr, flush=True)
+        print(f"{problem.ivp}, {method}: {budget:g} s of tuning", file=sys.stderr, flush=True)
         tune = ["tune", config, "--budget-seconds", f"{budget:g}", "--store", store]
         for command in (tune, ["export", "--format", "library", "-o", library, "--store", store]):
             subprocess.run(
@@ -147,42 +156,44 @@ def exported(problem: SolvedProblem, folder: Path, budget: float) -> ModuleType:
             )
         subprocess.run(["sh", library / "build.sh"], check=True)
     os.environ[f"{name.upper()}_LIBRARY"] = str(library / f"lib{name}.so")
-    spec = importlib.util.spec_from_file_location(name, library / f"python/{name}/__init__.py")
+    unique = f"{name}_{method.replace('-', '_')}"
+    spec = importlib.util.spec_from_file_location(unique, library / f"python/{name}/__init__.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    sys.modules[unique] = module
     spec.loader.exec_module(module)
     return module
 
 
 def report(
     problem: SolvedProblem,
-    library: ModuleType,
-    folder: Path,
+    libraries: Mapping[str, ModuleType],
+    place: Path,
     tolerances: Sequence[float],
     rounds: int,
 ) -> None:
     """Print the tables of one problem."""
-    with library.Solver(problem.size) as solver:
-        t0, y0 = solver.initial()
-        t1 = t0 + problem.times * steepness(solver, t0, y0)
-        choice = solver.choice
-        print(
-            f"\n{problem.ivp} ({problem.kind}), {solver.components} components,"
-            f" {choice.team} threads: {choice.candidate.split('@')[0]}"
-        )
-        truth = solve_ivp(solver.rhs, (t0, t1), y0, method="DOP853", rtol=1e-13, atol=1e-13).y[
-            :, -1
-        ]
-        solvers = {"autotune": ours(solver, t0, t1, y0)}
-        solvers |= {f"scipy-{name}": scipy(solver, name, t0, t1, y0) for name in SCIPY}
-        solvers |= sundials(problem, library.__name__, folder, choice.team, t1)
-        results = measured(solvers, tolerances, rounds, truth)
-        table(results)
-        at_equal_error(results)
-        control(solver, t0, t1, y0, rounds)
-    choosing(library, problem.size)
+    makers = {method: library.Solver(problem.size) for method, library in libraries.items()}
+    solver = next(iter(makers.values()))
+    t0, y0 = solver.initial()
+    t1 = t0 + problem.times * steepness(solver, t0, y0)
+    choice = solver.choice
+    print(
+        f"\n{problem.ivp} ({problem.kind}), {solver.components} components, {choice.team} threads"
+    )
+    for method, made in makers.items():
+        print(f"  {method}: {made.choice.candidate.split('@')[0]}")
+    truth = solve_ivp(solver.rhs, (t0, t1), y0, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    solvers = {f"{OURS} {method}": ours(made, t0, t1, y0) for method, made in makers.items()}
+    solvers |= {f"scipy-{name}": scipy(solver, name, t0, t1, y0) for name in SCIPY}
+    solvers |= sundials(problem, place, choice.team, t1)
+    results = measured(solvers, tolerances, rounds, truth)
+    table(results)
+    at_equal_error(results)
+    for method, made in makers.items():
+        control(method, made, t0, t1, y0, rounds)
+    choosing(next(iter(libraries.values())))
 
 
 def steepness(solver: object, t: float, y: NDArray[np.float64]) -> float:
@@ -227,9 +238,10 @@ def scipy(
 
 
 def sundials(
-    problem: SolvedProblem, name: str, folder: Path, threads: int, t1: float
+    problem: SolvedProblem, place: Path, threads: int, t1: float
 ) -> Mapping[str, Callable[[float], Solved]]:
     """The solvers of SUNDIALS; none where it is not installed."""
+    folder, name = place / f"{problem.ivp}-{problem.methods[0]}", problem.ivp.replace("-", "_")
     library, program, state = folder / "library", folder / "sundials", folder / "state"
     source = Path(__file__).with_name("solver_sundials.c")
     line = (
@@ -284,28 +296,31 @@ def measured(
 
 def table(results: Results) -> None:
     print(
-        f"{'solver':15} {'tolerance':>9} {'seconds':>10} {'':>6} {'error':>9} {'evaluations':>11}"
+        f"{'solver':22} {'tolerance':>9} {'seconds':>10} {'':>6} {'error':>9} {'evaluations':>11}"
     )
     for name, by_tolerance in results.items():
         for tolerance, runs in by_tolerance.items():
             print(
-                f"{name:15} {tolerance:9.0e} {runs.median:10.4f} {runs.spread:6.1%}"
+                f"{name:22} {tolerance:9.0e} {runs.median:10.4f} {runs.spread:6.1%}"
                 f" {runs.error:9.1e} {runs.evaluations:11d}"
             )
 
 
 def at_equal_error(results: Results) -> None:
-    """Print the time of every peer over ours, at errors that both reach."""
-    mine = results["autotune"]
-    errors = [runs.error for runs in mine.values() if runs.error > 0]
+    """Print the time of every peer over that of the faster of ours, at errors of ours that both
+    reach.
+    """
+    mine = [by_tolerance for name, by_tolerance in results.items() if name.startswith(OURS)]
+    errors = sorted({runs.error for ours in mine for runs in ours.values() if runs.error > 0})
     for name, by_tolerance in results.items():
-        if name == "autotune":
+        if name.startswith(OURS):
             continue
         ratios = []
         for error in errors:
-            seconds, our_seconds = needed(by_tolerance, error), needed(mine, error)
+            seconds = needed(by_tolerance, error)
+            our_seconds = [s for s in (needed(ours, error) for ours in mine) if s]
             if seconds and our_seconds:
-                ratios.append(f"{seconds / our_seconds:.2f} at {error:.0e}")
+                ratios.append(f"{seconds / min(our_seconds):.2f} at {error:.0e}")
         print(f"time of {name} over ours at equal error: {', '.join(ratios) or 'no common error'}")
 
 
@@ -333,17 +348,14 @@ def control(solver: object, t0: float, t1: float, y0: NDArray[np.float64], round
         shares.append(controlled / ((time.perf_counter() - begun) / steps) - 1)
     spread = (max(shares) - min(shares)) / 2
     print(
-        f"step control costs {statistics.median(shares):.1%} of a step"
+        f"{method}: step control costs {statistics.median(shares):.1%} of a step"
         f" (half of the range {spread:.1%})"
     )
 
 
-def choosing(library: ModuleType, size: int, times: int = 200) -> None:
+def choosing(library: ModuleType, times: int = 200) -> None:
     """Print the nanoseconds of a choice: to create a small solver with and without it."""
-    del size
-    smallest = next(
-        n for n in range(2, 100) if library._LIBRARY[f"{library.__name__}_components"](n) > 0
-    )
+    smallest = next(size for size in range(2, 100) if library.components(size) > 0)
     seconds: dict[str, list[float]] = {"chosen": [], "given": []}
     for _ in range(times):
         for kind, choice in (("chosen", None), ("given", 0)):

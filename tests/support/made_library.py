@@ -29,14 +29,13 @@ PLAIN: Mapping[str, Value] = {
 
 
 def setup(folder: Path, ivp: str, sizes: Sequence[int], *, method: str, correctors: int) -> Setup:
-    """A config with one IVP at some sizes, in the space pirk-time."""
-    problems = "".join(
-        f"  - {{ivp: {ivp}, method: {method}, correctors: {correctors}, size: {size}}}\n"
-        for size in sizes
-    )
+    """A config with one IVP at some sizes, in the space pirk-time or, without correctors, erk."""
+    skeleton, space = ("pirk", "pirk-time") if correctors else ("erk", "erk")
+    m = f"correctors: {correctors}, " if correctors else ""
+    problems = "".join(f"  - {{ivp: {ivp}, method: {method}, {m}size: {size}}}\n" for size in sizes)
     path = folder / "library.yaml"
     path.write_text(
-        "schema: autotune.config/1\nmachine: host\nskeleton: pirk\nspace: pirk-time\n"
+        f"schema: autotune.config/1\nmachine: host\nskeleton: {skeleton}\nspace: {space}\n"
         f"problems:\n{problems}"
     )
     return load(path)
@@ -68,7 +67,7 @@ def chosen(made: Setup, variants: Sequence[tuple[int, Mapping[str, Value]]]) -> 
             problem=problem.label,
             candidate=f"v{place}@{problem.label}:{place:012x}",
             variant=f"v{place}",
-            parameters={**PLAIN, **values},
+            parameters={name: values.get(name, PLAIN.get(name)) for name in made.space.parameters},
             build=Build(compiler="gcc", flags=("-O2",)),
             layout=ExecutionLayout(threads=threads),
         )

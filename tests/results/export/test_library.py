@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import made_library
@@ -225,6 +226,39 @@ def test_stiffness_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert not solver.solve(t, 1e-3, y, rtol=1e-10, atol=1e-10)[1].stiff
 
 
+EXPLICIT: list[tuple[int, dict[str, Value]]] = [
+    (1, {"order": "ji"}),
+    (2, {"order": "ij", "tile": 256}),
+    (2, {"order": "ji", "block": 128, "au": True, "reg": True, "align": 8}),
+    (3, {"order": "ji", "block": 128, "au": True, "reg": True, "inplace": True}),
+]
+"""Threads and parameters of explicit methods."""
+
+
+@needs_gcc
+@pytest.mark.parametrize("method", ["bogacki-shampine-3", "dormand-prince-5", "verner-6"])
+def test_explicit_methods_step_and_keep_the_tolerance(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = facts_of(tmp_path, "wave1d", EXPLICIT, method=method, correctors=0)
+    folder = made_library.built(tmp_path / "lib", facts)
+    assert subprocess.run([folder / "self_test"], stdout=subprocess.DEVNULL).returncode == 0
+    h = _problem("wave1d", 1000).h
+    problem = replace(facts.problem, size=1000)
+    expected = ivp_reference.integrate(problem, 3)
+    truth = reference("wave1d", 1000, 40 * h)
+    with made_library.imported(folder, "wave1d", monkeypatch) as library:
+        for choice in range(library.choices()):
+            solver = library.Solver(1000, 2, choice=choice)
+            t, y = solver.initial()
+            state = solver.step(t, problem.h, y, 3)
+            assert np.abs(state - expected).max() <= 1e-12 * np.abs(expected).max()
+            state, work = solver.solve(t, 40 * h, y, rtol=1e-9, atol=1e-9)
+            assert np.abs(state - truth).max() <= 2e-7, choice
+            stages = facts.problem.method.stages
+            assert work.evaluations == (work.accepted + work.rejected) * stages
+
+
 # --- wrong input ----------------------------------------------------------------------------------
 
 
@@ -438,11 +472,9 @@ def test_cmake_builds_installs_and_tests_it(tmp_path: Path) -> None:
 # --- what cannot be a library ---------------------------------------------------------------------
 
 
-def test_methods_without_an_estimate_step_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_methods_have_an_estimate_and_a_limit() -> None:
     problem = _problem("wave1d")
-    assert library_facts.stiffly_accurate(problem.method)
+    assert library_facts.has_estimate(problem.method)
     assert library_facts.embedded_order(problem) == 4
     assert 1.0 < library_facts.real_limit(problem) < 10.0
 

@@ -76,7 +76,7 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     section = _section(choices, problems)
     problem, skeleton = problems[section.key.subject.id], setup.skeleton
     _check_definition(section, problem)
-    controlled = skeleton.controlled() if stiffly_accurate(problem.method) else None
+    controlled = skeleton.controlled() if has_estimate(problem.method) else None
     name = c_names.lower(section.key.subject.name)
     steppers: dict[tuple[object, ...], LibraryStepper] = {}
     chosen = []
@@ -105,30 +105,38 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     )
 
 
-def stiffly_accurate(method: ButcherTableau) -> bool:
-    """Whether the last row of A is b: then the last stage is the approximation at the end of the
-    step that the corrector step before gives.
+def has_estimate(method: ButcherTableau) -> bool:
+    """Whether there is an approximation of lower order beside that of the method: by embedded
+    weights of an explicit one; of an implicit one by the corrector step before, which the last
+    stage holds where the last row of A is b.
     """
+    if method.explicit:
+        return method.embedded is not None
     return bool(np.allclose(method.A[-1], method.b, rtol=0.0, atol=1e-15))
 
 
 def embedded_order(problem: Problem) -> int:
-    """The order of the approximation of the corrector step before the last: that of the method,
-    but no more than the number of evaluations in turn (van der Houwen, Sommeijer 1990).
+    """The order of the approximation of lower order; 0 where there is none.
+
+    Of the corrector step before the last it is that of the method, but no more than the number of
+    evaluations in turn (van der Houwen, Sommeijer 1990).
     """
-    return min(problem.method.order, problem.correctors)
+    method = problem.method
+    return method.embedded_order or min(method.order, problem.correctors)
 
 
 def real_limit(problem: Problem) -> float:
     """The largest x up to which a step of y' = -x y is stable: abs(R(-x)) <= 1.
 
-    R is 1 + z b^T Y_m, where Y_0 = 1 and Y_k = 1 + z A Y_(k-1) (Scherg et al. 2019, Eq. 1-3).
+    R is 1 + z b^T Y_m, where Y_0 = 1 and Y_k = 1 + z A Y_(k-1) (Scherg et al. 2019, Eq. 1-3). For
+    an explicit method of s stages Y_(s-1) is the solution of Y = 1 + z A Y.
     """
     A, b = np.array(problem.method.A), np.array(problem.method.b)
+    iterations = len(b) - 1 if problem.method.explicit else problem.correctors
 
     def amplification(x: float) -> float:
         stages = np.ones(len(b))
-        for _ in range(problem.correctors):
+        for _ in range(iterations):
             stages = 1.0 - x * (A @ stages)
         return abs(1.0 - x * float(b @ stages))
 
@@ -220,11 +228,11 @@ def _stepper(
 ) -> LibraryStepper:
     program = variant_program.program(variant, skeleton, problem)
     once = any(isinstance(t, Hoist) for t in variant.transformations)
-    stages = problem.method.stages
+    stages, m = program.stages, problem.correctors
     return LibraryStepper(
         name=name,
         variant=variant,
         flags=tuple(flags),
         files=harness.stepper_units(program, problem, name),
-        evaluations=(1 if once else stages) + problem.correctors * stages,
+        evaluations=(1 if once else stages) + m * stages,
     )

@@ -130,11 +130,12 @@ def _about(facts: LibraryFacts) -> Iterator[str]:
     """What was tuned, how and where."""
     problem, section = facts.problem, facts.section
     origin = section.entries[0].origin
-    yield f"Method: {problem.method.title}, {problem.correctors} corrector steps."
+    steps = f", {problem.correctors} corrector steps" if problem.correctors else ""
+    yield f"Method: {problem.method.title}{steps}."
     yield f"Tuned: study {origin.study}, begun {origin.taken}, on {section.key.place.title},"
     yield f"with {origin.compiler or section.entries[0].build.compiler}."
     if not facts.controlled:
-        yield "The last row of A is not b: there is no error estimate, and no solve."
+        yield "The method has no error estimate: there is no solve."
 
 
 def _entry(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> Iterator[str]:

@@ -18,8 +18,8 @@ one whose right-hand side reads every component, and one with a method of many s
 Printed are, for each solver and tolerance, the seconds (median of the rounds, with half of the
 range), the largest error over the largest component against DOP853 at 1e-13, and the evaluations of
 the right-hand side; then the time that each needs for the same error, interpolated between its
-tolerances in logarithms, over the faster of ours. Then what step control costs: a solve over as many steps of
-fixed size, from the same state; and a choice of code: create over create_with, in ns.
+tolerances in logarithms, over the faster of ours. Then what step control costs: a solve over as
+many steps of fixed size, from the same state; and a choice of code: create over create_with, in ns.
 """
 
 import argparse
@@ -177,7 +177,7 @@ def report(
     makers = {method: library.Solver(problem.size) for method, library in libraries.items()}
     solver = next(iter(makers.values()))
     t0, y0 = solver.initial()
-    t1 = t0 + problem.times * steepness(solver, t0, y0)
+    t1 = float(t0 + problem.times * steepness(solver, t0, y0))
     choice = solver.choice
     print(
         f"\n{problem.ivp} ({problem.kind}), {solver.components} components, {choice.team} threads"
@@ -335,7 +335,9 @@ def needed(by_tolerance: Mapping[float, SolverRuns], error: float) -> float | No
     return math.exp(float(np.interp(wanted, *zip(*points, strict=True))))
 
 
-def control(solver: object, t0: float, t1: float, y0: NDArray[np.float64], rounds: int) -> None:
+def control(
+    method: str, solver: object, t0: float, t1: float, y0: NDArray[np.float64], rounds: int
+) -> None:
     """Print what control costs: accepted steps with control over as many without."""
     shares = []
     for _ in range(2 * rounds + 1):

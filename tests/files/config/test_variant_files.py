@@ -172,6 +172,19 @@ def test_the_small_space():
     assert len(allowed(space, limited=False)) == 24
 
 
+def test_the_small_space_of_explicit_methods():
+    space = config.generated("erk-small").space
+    values = allowed(space)
+    assert len(values) == 56
+    assert sum(chosen["block"] != "none" for chosen in values) == 40
+    assert all(chosen["block"] == "none" for chosen in allowed(space, limited=False))
+    full = config.generated("erk").space
+    extra = {name: value for name, value in full.baseline.items() if name not in space.parameters}
+    for chosen in values:
+        assert full.forbidden(chosen | extra, True) is None
+        assert full.transformations(chosen | extra) == space.transformations(chosen)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [

@@ -268,8 +268,11 @@ def test_wrong_input_is_a_code_with_a_text(wave: Path, monkeypatch: pytest.Monke
         for size in (-5, 0, 1, 2**40):
             with pytest.raises(library.SolverError, match="no problem of this size"):
                 library.Solver(size)
-        with pytest.raises(library.SolverError, match="negative"):
-            library.Solver(100, -1)
+        for threads in (-1, 5000):
+            with pytest.raises(library.SolverError, match="negative"):
+                library.Solver(100, threads)
+        with pytest.raises(OverflowError, match="does not fit"):
+            library.Solver(2**64 + 100)
         with pytest.raises(library.SolverError, match="no choice"):
             library.Solver(100, choice=99)
         solver = library.Solver(100)
@@ -286,6 +289,8 @@ def test_wrong_input_is_a_code_with_a_text(wave: Path, monkeypatch: pytest.Monke
                 solver.solve(t, 1.0, y, **wrong)
         with pytest.raises(library.SolverError, match="not finite"):
             solver.solve(t, float("inf"), y)
+        with pytest.raises(TypeError, match="safe"):
+            solver.step(t, 1e-3, y + 1j)
         with pytest.raises(ValueError, match="shape"):
             solver.step(t, 1e-3, y[:-1])
         spoilt = y.copy()
@@ -310,6 +315,8 @@ def test_errors_of_the_output_function_come_through(
     with made_library.imported(wave, "wave1d", monkeypatch) as library:
         solver = library.Solver(100)
         t, y = solver.initial()
+        with pytest.raises(library.SolverError, match="running"):
+            solver.solve(t, 1.0, y, output=lambda t, y: solver.close())
         with pytest.raises(RuntimeError, match="from within"):
             solver.solve(t, 1.0, y, output=fail)
         assert solver.solve(t, 1e-3, y)[1].t == 1e-3  # it is as before
@@ -432,7 +439,7 @@ program main
     options%rtol = 1.0e-8_c_double
     if (wave1d_solve(solver, t, t + 0.01_c_double, y, options, work) /= 0) stop 3
     if (work%accepted < 1 .or. work%t /= t + 0.01_c_double) stop 4
-    call wave1d_destroy(solver)
+    if (wave1d_destroy(solver) /= 0) stop 5
 end program
 """
 

@@ -134,8 +134,6 @@ static enum code open_solver(struct solver *s, const struct stepper *code, long 
                             : round_up(s->n, LINE_DOUBLES);
     const long rows = rows_of_arrays(code) + 1;
     const size_t bytes = (size_t)rows * (size_t)s->ld * sizeof(double);
-    if (threads > MAX_THREADS)
-        threads = MAX_THREADS;
     s->base = aligned(bytes, PAGE_DOUBLES * sizeof(double));
     s->flags = aligned((size_t)threads * FLAG_BYTES, FLAG_BYTES);
     s->parts = aligned((size_t)threads * sizeof *s->parts, FLAG_BYTES);
@@ -151,7 +149,6 @@ static enum code open_solver(struct solver *s, const struct stepper *code, long 
     madvise(s->base, bytes, MADV_HUGEPAGE);
 #endif
     s->saved = s->base + (rows - 1) * s->ld;
-    atomic_flag_clear(&s->busy);
     int lacking = 0;
 #pragma omp parallel num_threads((int)threads) reduction(+ : lacking)
     {

@@ -1,7 +1,10 @@
 """The exported library: built without a warning, equal to the reference, within the tolerance."""
 
+import ast
 import shutil
 import subprocess
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import made_library
@@ -15,7 +18,7 @@ from autotune.domain.variant import Value
 from autotune.errors import InputError
 from autotune.files.config import load
 from autotune.measuring.verification import ivp_reference
-from autotune.results.export.library import library_facts
+from autotune.results.export.library import library_facts, library_files
 
 BLOCKED: dict[str, Value] = {"block": 128, "au": True, "order": "jil", "reg": True}
 VARIANTS: list[tuple[int, dict[str, Value]]] = [
@@ -261,6 +264,11 @@ def test_wrong_input_is_a_code_with_a_text(wave: Path, monkeypatch: pytest.Monke
         assert failure.value.work.t == t
         with pytest.raises(library.SolverError, match="not finite"):
             solver.step(t, 1e300, y)
+        with pytest.raises(library.SolverError, match="vanish beside t") as failure:
+            solver.solve(1.0, 2.0, y, largest_step=1e-17)
+        assert failure.value.work.accepted == 0
+        with pytest.raises(library.SolverError, match="vanish beside t"):
+            solver.solve(1.0, 2.0, y, first_step=1e-17)
         same, work = solver.solve(t, t, y)
         assert np.array_equal(same, y)
         assert work.accepted == 0
@@ -438,13 +446,38 @@ def test_cmake_builds_installs_and_tests_it(tmp_path: Path) -> None:
 # --- what cannot be a library ---------------------------------------------------------------------
 
 
-def test_methods_without_an_estimate_step_only(
+@needs_gcc
+def test_without_an_estimate_there_are_steps_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100], method="radau-iia-3", correctors=4)
+    assert not facts.controlled
+    folder = made_library.built(tmp_path / "lib", facts)
+    assert subprocess.run([folder / "self_test"], stdout=subprocess.DEVNULL).returncode == 0
+    with made_library.imported(folder, "wave1d", monkeypatch) as library:
+        solver = library.Solver(100)
+        t, y = solver.initial()
+        solver.step(t, facts.problem.h, y)
+        with pytest.raises(library.SolverError, match="no error estimate"):
+            solver.solve(t, 1.0, y)
+
+
+def test_the_order_of_the_estimate_and_the_end_of_stability() -> None:
     problem = _problem("wave1d")
-    assert library_facts.stiffly_accurate(problem.method)
+    assert library_facts.estimates_error(problem)
     assert library_facts.embedded_order(problem) == 4
     assert 1.0 < library_facts.real_limit(problem) < 10.0
+
+
+def test_any_title_is_text_in_every_file(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
+    title = 'Burgers\' "viscous" equation, \\nu'
+    problem = replace(facts.problem, ivp=replace(facts.problem.ivp, title=title))
+    files = library_files.files(replace(facts, problem=problem))
+    assert tomllib.loads(files["pyproject.toml"])["project"]["description"] == title
+    assert "\\nu" in (ast.get_docstring(ast.parse(files["python/wave1d/__init__.py"])) or "")
+    (line,) = (line for line in files["meson.build"].splitlines() if "description:" in line)
+    assert line.endswith(f"{title!r})")
 
 
 def test_other_choices_are_refused(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     section = _section(choices, problems)
     problem, skeleton = problems[section.key.subject.id], setup.skeleton
     _check_definition(section, problem)
-    controlled = skeleton.controlled() if stiffly_accurate(problem.method) else None
+    controlled = skeleton.controlled() if estimates_error(problem) else None
     name = c_names.lower(section.key.subject.name)
     steppers: dict[tuple[object, ...], LibraryStepper] = {}
     chosen = []
@@ -112,11 +112,20 @@ def stiffly_accurate(method: ButcherTableau) -> bool:
     return bool(np.allclose(method.A[-1], method.b, rtol=0.0, atol=1e-15))
 
 
-def embedded_order(problem: Problem) -> int:
-    """The order of the approximation of the corrector step before the last: that of the method,
-    but no more than the number of evaluations in turn (van der Houwen, Sommeijer 1990).
+def estimates_error(problem: Problem) -> bool:
+    """Whether the approximation of the corrector step before estimates the error of a step.
+
+    With more corrector steps than the order of the method it does not: the two approximations then
+    lie nearer to one another than to the solution.
     """
-    return min(problem.method.order, problem.correctors)
+    return stiffly_accurate(problem.method) and problem.correctors <= problem.method.order
+
+
+def embedded_order(problem: Problem) -> int:
+    """The order of the approximation of the corrector step before the last, where it estimates the
+    error: the number of evaluations in turn (van der Houwen, Sommeijer 1990).
+    """
+    return problem.correctors
 
 
 def real_limit(problem: Problem) -> float:

@@ -124,6 +124,25 @@ def test_the_choice_follows_size_and_threads(wave: Path, monkeypatch: pytest.Mon
 
 
 @needs_gcc
+@pytest.mark.parametrize(
+    ("rest", "same"), [("", True), (" (a made-up core)", True), (" 9", False), ("9", False)]
+)
+def test_a_processor_is_the_tuned_one_by_its_whole_name(
+    rest: str, same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    name = next((line.split(":")[1].strip() for line in lines if line.startswith("model na")), "")
+    if not name:
+        pytest.skip("/proc/cpuinfo names no processor")
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
+    place = replace(facts.section.key.place, title=name + rest)
+    section = replace(facts.section, key=replace(facts.section.key, place=place))
+    folder = made_library.built(tmp_path / "lib", replace(facts, section=section))
+    with made_library.imported(folder, "wave1d", monkeypatch) as library:
+        assert library.Solver(100).choice.tuned_here is same
+
+
+@needs_gcc
 def test_the_right_hand_side_is_that_of_the_problem(
     chain: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

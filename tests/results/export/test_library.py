@@ -294,6 +294,22 @@ def test_wrong_input_is_a_code_with_a_text(wave: Path, monkeypatch: pytest.Monke
 
 
 @needs_gcc
+def test_what_is_not_finite_is_seen_with_any_flags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
+    folder = made_library.built(tmp_path / "lib", facts, flags="-ffast-math")
+    with made_library.imported(folder, "wave1d", monkeypatch) as library:
+        solver = library.Solver(100)
+        t, y = solver.initial()
+        with pytest.raises(library.SolverError, match="not finite"):
+            solver.step(t, 1e300, y)
+        y[7] = np.nan
+        with pytest.raises(library.SolverError, match="state is not finite"):
+            solver.solve(t, 1.0, y)
+
+
+@needs_gcc
 def test_errors_of_the_output_function_come_through(
     wave: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

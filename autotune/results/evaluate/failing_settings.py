@@ -45,7 +45,8 @@ def failing_settings(result: ProblemEvaluation) -> tuple[FailingSetting, ...]:
         if len(alike) > _ALIKE:
             return tuple(sorted(explained, key=lambda s: -s.count))
         pairs = tuple((s.name, s.value) for s in alike)
-        explained.append(dataclasses.replace(first, alike=pairs))
+        count = sum((first.name, first.value) in _pairs(row) for row in result.failures)
+        explained.append(dataclasses.replace(first, count=count, alike=pairs))
         left = [row for row in left if (first.name, first.value) not in _pairs(row)]
 
 

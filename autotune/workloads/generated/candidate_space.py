@@ -103,7 +103,6 @@ def _first(setup: Setup, values: Mapping[str, Value]) -> bool:
 
 def variant(setup: Setup, values: Mapping[str, Value]) -> Variant:
     """The variant of a combination of parameter values."""
-    """The variant of a combination of values."""
     return Variant(
         skeleton=setup.skeleton.name,
         definition=setup.skeleton.definition,

@@ -58,3 +58,9 @@ def test_two_values_that_fail():
     rows = [row("build-failed", text, x="-fx" if k < 2 else None, z=None if k < 2 else "-fz")
             for k, text in enumerate(refused)]  # fmt: skip
     assert settings_of(row("ok", x=None, z=None), *rows) == [("z", "-fz", 3), ("x", "-fx", 2)]
+
+
+def test_failures_that_another_setting_explains_as_well_are_counted():
+    both = [row("build-failed", "error: -fx", x="-fx", tile=9) for _ in range(2)]
+    one = [row("crashed", "a signal", x=None, tile=9) for _ in range(3)]
+    assert settings_of(row("ok", x=None, tile=1), *both, *one) == [("tile", 9, 5), ("x", "-fx", 2)]

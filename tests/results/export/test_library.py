@@ -1,7 +1,9 @@
 """The exported library: built without a warning, equal to the reference, within the tolerance."""
 
+import ast
 import shutil
 import subprocess
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from autotune.domain.variant import Value
 from autotune.errors import InputError
 from autotune.files.config import load
 from autotune.measuring.verification import ivp_reference
-from autotune.results.export.library import library_facts
+from autotune.results.export.library import library_facts, library_files
 
 BLOCKED: dict[str, Value] = {"block": 128, "au": True, "order": "jil", "reg": True}
 VARIANTS: list[tuple[int, dict[str, Value]]] = [
@@ -119,6 +121,25 @@ def test_the_choice_follows_size_and_threads(wave: Path, monkeypatch: pytest.Mon
             solver = library.Solver(size, threads)
             assert solver.choice.threads == tuned
             assert not solver.choice.tuned_here
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    ("rest", "same"), [("", True), (" (a made-up core)", True), (" 9", False), ("9", False)]
+)
+def test_a_processor_is_the_tuned_one_by_its_whole_name(
+    rest: str, same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    name = next((line.split(":")[1].strip() for line in lines if line.startswith("model na")), "")
+    if not name:
+        pytest.skip("/proc/cpuinfo names no processor")
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
+    place = replace(facts.section.key.place, title=name + rest)
+    section = replace(facts.section, key=replace(facts.section.key, place=place))
+    folder = made_library.built(tmp_path / "lib", replace(facts, section=section))
+    with made_library.imported(folder, "wave1d", monkeypatch) as library:
+        assert library.Solver(100).choice.tuned_here is same
 
 
 @needs_gcc
@@ -300,9 +321,30 @@ def test_wrong_input_is_a_code_with_a_text(wave: Path, monkeypatch: pytest.Monke
         assert failure.value.work.t == t
         with pytest.raises(library.SolverError, match="not finite"):
             solver.step(t, 1e300, y)
+        with pytest.raises(library.SolverError, match="vanish beside t") as failure:
+            solver.solve(1.0, 2.0, y, largest_step=1e-17)
+        assert failure.value.work.accepted == 0
+        with pytest.raises(library.SolverError, match="vanish beside t"):
+            solver.solve(1.0, 2.0, y, first_step=1e-17)
         same, work = solver.solve(t, t, y)
         assert np.array_equal(same, y)
         assert work.accepted == 0
+
+
+@needs_gcc
+def test_what_is_not_finite_is_seen_with_any_flags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
+    folder = made_library.built(tmp_path / "lib", facts, flags="-ffast-math")
+    with made_library.imported(folder, "wave1d", monkeypatch) as library:
+        solver = library.Solver(100)
+        t, y = solver.initial()
+        with pytest.raises(library.SolverError, match="not finite"):
+            solver.step(t, 1e300, y)
+        y[7] = np.nan
+        with pytest.raises(library.SolverError, match="state is not finite"):
+            solver.solve(t, 1.0, y)
 
 
 @needs_gcc
@@ -479,11 +521,38 @@ def test_cmake_builds_installs_and_tests_it(tmp_path: Path) -> None:
 # --- what cannot be a library ---------------------------------------------------------------------
 
 
-def test_methods_have_an_estimate_and_a_limit() -> None:
+@needs_gcc
+def test_without_an_estimate_there_are_steps_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100], method="radau-iia-3", correctors=4)
+    assert not facts.controlled
+    folder = made_library.built(tmp_path / "lib", facts)
+    assert subprocess.run([folder / "self_test"], stdout=subprocess.DEVNULL).returncode == 0
+    with made_library.imported(folder, "wave1d", monkeypatch) as library:
+        solver = library.Solver(100)
+        t, y = solver.initial()
+        solver.step(t, facts.problem.h, y)
+        with pytest.raises(library.SolverError, match="no error estimate"):
+            solver.solve(t, 1.0, y)
+
+
+def test_the_order_of_the_estimate_and_the_end_of_stability() -> None:
     problem = _problem("wave1d")
-    assert library_facts.has_estimate(problem.method)
+    assert library_facts.estimates_error(problem)
     assert library_facts.embedded_order(problem) == 4
     assert 1.0 < library_facts.real_limit(problem) < 10.0
+
+
+def test_any_title_is_text_in_every_file(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
+    title = 'Burgers\' "viscous" equation, \\nu'
+    problem = replace(facts.problem, ivp=replace(facts.problem.ivp, title=title))
+    files = library_files.files(replace(facts, problem=problem))
+    assert tomllib.loads(files["pyproject.toml"])["project"]["description"] == title
+    assert "\\nu" in (ast.get_docstring(ast.parse(files["python/wave1d/__init__.py"])) or "")
+    (line,) = (line for line in files["meson.build"].splitlines() if "description:" in line)
+    assert line.endswith(f"{title!r})")
 
 
 def test_other_choices_are_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ struct flag {
     _Alignas(2 * LINE_DOUBLES * sizeof(double)) atomic_long count;
 };
 
-_Static_assert(sizeof(struct flag) == FLAG_BYTES, "program.h is wrong");
+_Static_assert(sizeof(struct flag) == FLAG_BYTES, "thread.h is wrong");
 
 /* A thread that has looked so often gives its core to others. Where there are more threads than
    cores, one of these may be what it waits for. */

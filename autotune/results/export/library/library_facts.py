@@ -76,7 +76,7 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     section = _section(choices, problems)
     problem, skeleton = problems[section.key.subject.id], setup.skeleton
     _check_definition(section, problem)
-    controlled = skeleton.controlled() if has_estimate(problem.method) else None
+    controlled = skeleton.controlled() if estimates_error(problem) else None
     name = c_names.lower(section.key.subject.name)
     steppers: dict[tuple[object, ...], LibraryStepper] = {}
     chosen = []
@@ -115,14 +115,21 @@ def has_estimate(method: ButcherTableau) -> bool:
     return bool(np.allclose(method.A[-1], method.b, rtol=0.0, atol=1e-15))
 
 
-def embedded_order(problem: Problem) -> int:
-    """The order of the approximation of lower order; 0 where there is none.
+def estimates_error(problem: Problem) -> bool:
+    """Whether there is an approximation that estimates the error of a step.
 
-    Of the corrector step before the last it is that of the method, but no more than the number of
-    evaluations in turn (van der Houwen, Sommeijer 1990).
+    With more corrector steps than the order of the method there is none: the approximation of the
+    corrector step before then lies nearer to that of the last than to the solution.
     """
-    method = problem.method
-    return method.embedded_order or min(method.order, problem.correctors)
+    return has_estimate(problem.method) and problem.correctors <= problem.method.order
+
+
+def embedded_order(problem: Problem) -> int:
+    """The order of the approximation that estimates the error: that of the embedded weights, of
+    corrector steps the number of evaluations in turn (van der Houwen, Sommeijer 1990); 0 where
+    there is none.
+    """
+    return problem.method.embedded_order or problem.correctors
 
 
 def real_limit(problem: Problem) -> float:

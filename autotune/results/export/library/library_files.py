@@ -1,5 +1,6 @@
 """The files of a library, by name: what an application builds, links and calls."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,12 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "upper", facts.name.upper()
     yield "mark", MARK
     yield "version", VERSION
-    yield "title", c_names.comment(problem.ivp.title)
+    title = c_names.comment(problem.ivp.title)
+    escaped = title.replace("\\", "\\\\")
+    yield "title", title
+    yield "toml_title", json.dumps(title, ensure_ascii=False)
+    yield "meson_title", escaped.replace("'", "\\'")
+    yield "docstring_title", escaped.replace('"', "'")
     yield "about", [c_names.comment(line) for line in _about(facts)]
     yield "machine", c_names.literal(section.key.place.title)
     yield "dimension", c_names.comment(show(problem.ivp.dimension))
@@ -135,7 +141,8 @@ def _about(facts: LibraryFacts) -> Iterator[str]:
     yield f"Tuned: study {origin.study}, begun {origin.taken}, on {section.key.place.title},"
     yield f"with {origin.compiler or section.entries[0].build.compiler}."
     if not facts.controlled:
-        yield "The method has no error estimate: there is no solve."
+        yield "There is no error estimate, and no solve: these take a method whose last row of A"
+        yield "is b, with no more corrector steps than its order, or embedded weights."
 
 
 def _entry(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> Iterator[str]:

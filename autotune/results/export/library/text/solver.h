@@ -239,6 +239,10 @@ static void try_step(const struct solver *s, struct thread *me, const struct wis
     const double left = t1 - work->t;
     const int last = fabs(c->h) >= fabs(left), shortened = fabs(c->h) > fabs(left);
     const double h = last ? left : c->h;
+    if (!last && vanishes(h, work->t)) { /* t would stay where it is while the state goes on */
+        c->code = TOO_SMALL;
+        return;
+    }
     copy_block(me, s->saved, state(s, me));
     me->h = h;
     s->code->step(me, work->t);
@@ -289,6 +293,8 @@ static struct course solve_block(const struct solver *s, struct thread *me,
 {
     struct course c = {.work = {.t = t0}, .error = 1.0, .bound = s->code->bound(s->constants)};
     double h = w->first_step > 0.0 ? w->first_step : 0.01 * s->limit / c.bound;
+    if (w->first_step == 0.0) /* an estimate may lie below what t resolves */
+        h = fmax(h, 32.0 * DBL_EPSILON * fabs(t0));
     if (w->largest_step > 0.0 && h > w->largest_step)
         h = w->largest_step;
     if (!(h < fabs(t1 - t0)))

@@ -251,11 +251,11 @@ class Program:
     domains: Mapping[str, tuple[Value, ...]] = field(init=False, default_factory=dict, repr=False)
     """The values of every parameter, each flag of a set being one; null where it may have none."""
     requirements: tuple[ProgramConstraint, ...] = field(init=False, default=(), repr=False)
-    """The constraints, and those that the conditions of parameters are."""
+    """What the conditions of parameters require, then the constraints."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domains", flattened(self.parameters))
-        object.__setattr__(self, "requirements", (*self.constraints, *self._conditions()))
+        object.__setattr__(self, "requirements", (*self._conditions(), *self.constraints))
         beside = os.path.relpath(self.folder, self.source_folder) if self.folder else ""
         essence = (
             *(self.digest, self.build, self.run, sorted(self.environment.items()), beside),

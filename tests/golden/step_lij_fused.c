@@ -7,7 +7,7 @@ static inline double power2(double x) { return x*x; }
 enum { ARRAY_y, ARRAY_Y, ARRAY_Y_next, ARRAY_F };
 enum { BARRIER = 4 };
 
-_Static_assert(4 <= MAX_ARRAYS && 4 < MAX_PHASES, "program.h is too small");
+_Static_assert(4 <= MAX_ARRAYS && 4 < MAX_PHASES, "thread.h is too small");
 
 const int array_count = 4;
 const int array_rows[] = {1, 4, 4, 4};

@@ -7,7 +7,7 @@
 enum { ARRAY_u, ARRAY_v };
 enum { BARRIER = 1 };
 
-_Static_assert(2 <= MAX_ARRAYS && 1 < MAX_PHASES, "program.h is too small");
+_Static_assert(2 <= MAX_ARRAYS && 1 < MAX_PHASES, "thread.h is too small");
 
 const int array_count = 2;
 const int solution = ARRAY_u;

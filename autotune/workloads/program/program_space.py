@@ -104,9 +104,9 @@ def _says_nothing(program: Program, error: UndecidedError) -> Fault:
 
 
 def _place(program: Program, index: int) -> str:
-    if index < len(program.constraints):
-        return program.places.get(f"constraints.{index}", program.source)
-    return program.places.get("parameters", program.source)
+    number = index - (len(program.requirements) - len(program.constraints))
+    place = "parameters" if number < 0 else f"constraints.{number}"
+    return program.places.get(place, program.source)
 
 
 def _forbidden_baseline(problem: ProgramProblem, constraint: ProgramConstraint) -> Fault:

@@ -14,7 +14,7 @@ from made_library import facts_of
 from scipy.integrate import solve_ivp
 
 from autotune.domain.problem import Problem
-from autotune.domain.variant import Value
+from autotune.domain.variant import Build, Value
 from autotune.errors import InputError
 from autotune.files.config import load
 from autotune.measuring.verification import ivp_reference
@@ -564,6 +564,20 @@ def test_other_choices_are_refused(tmp_path: Path) -> None:
     finer = made_library.setup(tmp_path, "wave1d", [100], method="radau-iia-7", correctors=4)
     with pytest.raises(InputError, match="no choice of an IVP of the config"):
         library_facts.gather(wrong, finer, {})
+
+
+def test_compilers_are_not_mixed_and_names_of_files_are_not_taken(tmp_path: Path) -> None:
+    made = made_library.setup(tmp_path, "wave1d", [100], method="radau-iia-5", correctors=4)
+    wanted = made_library.chosen(made, [(1, {}), (2, {})])
+    (section,) = wanted.sections
+    other = replace(section.entries[1], build=Build(compiler="clang", flags=("-O2",)))
+    mixed = replace(wanted, sections=(replace(section, entries=(section.entries[0], other)),))
+    with pytest.raises(InputError, match="choices of clang and gcc"):
+        library_facts.gather(mixed, made, {})
+    subject = replace(section.key.subject, name="string")
+    named = replace(section, key=replace(section.key, subject=subject))
+    facts = library_facts.gather(replace(wanted, sections=(named,)), made, {})
+    assert facts.name == "ivp_string"
 
 
 def test_grids_are_refused(tmp_path: Path) -> None:

@@ -531,7 +531,7 @@ int main(int count, char **arguments)
     memset(team, 0, (size_t)o.threads * sizeof *team);
     const struct constants *const constants = begin(&o.shape);
     if (!constants)
-        fail("there is no memory for the constants of the problem, or its index arrays are wrong");
+        fail("there is no memory for the constants of the problem");
     ranks_prepare(constants, pieces_of(&o.shape, &s), o.threads, o.communication);
     struct flag *flags = NULL;
     if (posix_memalign((void **)&flags, FLAG_BYTES, (size_t)o.threads * FLAG_BYTES))

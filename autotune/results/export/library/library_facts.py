@@ -19,6 +19,45 @@ from autotune.workloads.generated import candidate_space
 
 MOST_COMPONENTS = 2**31 - 1
 """Of a problem, as in the programs that are measured."""
+_TAKEN = frozenset(
+    [
+        "assert",
+        "complex",
+        "ctype",
+        "errno",
+        "fenv",
+        "float",
+        "in_place",
+        "inttypes",
+        "iso646",
+        "limits",
+        "locale",
+        "main",
+        "math",
+        "neighbours",
+        "omp",
+        "sched",
+        "self_test",
+        "setjmp",
+        "signal",
+        "solver",
+        "stddef",
+        "stdio",
+        "stdint",
+        "stdlib",
+        "stepper",
+        "string",
+        "tgmath",
+        "thread",
+        "threads",
+        "time",
+        "uchar",
+        "wchar",
+        "wctype",
+        "windows",
+    ]
+)
+"""Names of headers and of other files of a library."""
 _FURTHEST = 1e6
 """So far the negative real axis is searched for the end of the stability interval."""
 
@@ -43,6 +82,8 @@ class LibraryFacts:
 
     name: str
     """Of the library, its header and the functions: a C identifier."""
+    compiler: str
+    """With which all of it was tuned."""
     problem: Problem
     """At the smallest tuned size."""
     section: ExportSection
@@ -78,6 +119,8 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     _check_definition(section, problem)
     controlled = skeleton.controlled() if estimates_error(problem) else None
     name = c_names.lower(section.key.subject.name)
+    name = f"ivp_{name}" if name in _TAKEN else name
+    compiler = _compiler(section)
     steppers: dict[tuple[object, ...], LibraryStepper] = {}
     chosen = []
     for entry in section.entries:
@@ -96,6 +139,7 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     identities = [entry.candidate.rpartition(":")[2] for entry in section.entries]
     return LibraryFacts(
         name=name,
+        compiler=compiler,
         problem=problem,
         section=section,
         steppers={stepper.name: stepper for stepper in steppers.values()},
@@ -200,6 +244,22 @@ def _section(choices: Choices, problems: Mapping[str, Problem]) -> ExportSection
             )
         )
     return sections[0]
+
+
+def _compiler(section: ExportSection) -> str:
+    """The compiler of all choices; InputError where there are several: flags are theirs."""
+    compilers = sorted({entry.build.compiler for entry in section.entries})
+    if len(compilers) > 1:
+        raise InputError(
+            Fault(
+                where=section.key.subject.id,
+                found=f"choices of {' and '.join(compilers)}",
+                expected="one compiler in a library",
+                hint="tune with the builds of one, or name one problem: --problem "
+                + section.entries[0].problem,
+            )
+        )
+    return compilers[0]
 
 
 def _check_definition(section: ExportSection, problem: Problem) -> None:

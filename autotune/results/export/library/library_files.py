@@ -1,6 +1,7 @@
 """The files of a library, by name: what an application builds, links and calls."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ _TEMPLATES = Environment(
     keep_trailing_newline=True,
     autoescape=False,
 )
+_TEMPLATES.filters["quoted"] = shlex.quote
 _STEPS = 3
 """That the self-test takes."""
 _PLACES = 32
@@ -102,6 +104,7 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "largest", facts.largest
     yield "order", embedded_order(problem)
     yield (
+    yield "compiler", shlex.quote(facts.compiler)
         "steppers",
         [
             (s.name, s.flags, [file for file in s.files if file.endswith(".c")])

@@ -19,44 +19,12 @@ from autotune.workloads.generated import candidate_space
 
 MOST_COMPONENTS = 2**31 - 1
 """Of a problem, as in the programs that are measured."""
-_TAKEN = frozenset(
-    [
-        "assert",
-        "complex",
-        "ctype",
-        "errno",
-        "fenv",
-        "float",
-        "in_place",
-        "inttypes",
-        "iso646",
-        "limits",
-        "locale",
-        "main",
-        "math",
-        "neighbours",
-        "omp",
-        "sched",
-        "self_test",
-        "setjmp",
-        "signal",
-        "solver",
-        "stddef",
-        "stdio",
-        "stdint",
-        "stdlib",
-        "stepper",
-        "string",
-        "tgmath",
-        "thread",
-        "threads",
-        "time",
-        "uchar",
-        "wchar",
-        "wctype",
-        "windows",
-    ]
-)
+_TAKEN = {
+    "assert", "complex", "ctype", "errno", "fenv", "float", "in_place", "inttypes", "iso646",
+    "limits", "locale", "math", "neighbours", "omp", "sched", "self_test", "setjmp", "signal",
+    "solver", "stddef", "stdio", "stdint", "stdlib", "stepper", "string", "tgmath", "thread",
+    "threads", "time", "uchar", "wchar", "wctype", "windows",
+}  # fmt: skip
 """Names of headers and of other files of a library."""
 _FURTHEST = 1e6
 """So far the negative real axis is searched for the end of the stability interval."""

@@ -103,8 +103,8 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "smallest", problem.ivp.minimum
     yield "largest", facts.largest
     yield "order", embedded_order(problem)
-    yield (
     yield "compiler", shlex.quote(facts.compiler)
+    yield (
         "steppers",
         [
             (s.name, s.flags, [file for file in s.files if file.endswith(".c")])

@@ -1,6 +1,7 @@
 """Which settings candidates fail with: an option that the compiler refuses, a size that crashes."""
 
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ class FailingSetting:
     count: int
     """Candidates that failed with it."""
     named: bool = False
-    """The texts of these failures hold the value."""
+    """The texts of these failures hold the value, or that of another setting that fails."""
     alike: tuple[tuple[str, Value], ...] = ()
     """Other settings, name and value, that the same number of failures have: it may be these."""
 
@@ -31,7 +32,8 @@ def failing_settings(result: ProblemEvaluation) -> tuple[FailingSetting, ...]:
     """The settings that explain failures, the one with most first.
 
     A setting explains the failures of all candidates that have it if none of them succeeded, at
-    least two failed, and their texts name its value or few other settings explain as many.
+    least two failed, and their texts name its value, or name no other of theirs and few other
+    settings explain as many.
     """
     left = list(result.failures)
     worked = {pair for row in result.rows if row.status == "ok" for pair in _pairs(row)}
@@ -56,10 +58,20 @@ def _suspects(
     """Settings that no candidate has that worked, and several have that failed."""
     for name, value in {pair: None for row in failures for pair in _pairs(row)}:
         rows = [row for row in failures if (name, value) in _pairs(row)]
-        if value is None or (name, value) in worked or len(rows) < _LEAST:
+        naming = [row for row in rows if _names(row, value)]
+        silent = [row for row in rows if not any(_names(row, other) for _, other in _pairs(row))]
+        if value is None or (name, value) in worked or len(naming) + len(silent) < _LEAST:
             continue
-        named = isinstance(value, str) and all(value in _detail(row) for row in rows)
-        yield FailingSetting(name=name, value=value, count=len(rows), named=named)
+        named = len(naming) >= _LEAST and not silent
+        if named or not naming:
+            yield FailingSetting(name=name, value=value, count=len(rows), named=named)
+
+
+def _names(row: EvaluatedCandidate, value: Value) -> bool:
+    """Whether the text of a failure holds a value as a word."""
+    if not isinstance(value, str) or not value.strip():
+        return False
+    return re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", _detail(row)) is not None
 
 
 def _pairs(row: EvaluatedCandidate) -> list[tuple[str, Value]]:

@@ -53,6 +53,15 @@ def test_a_single_failure_or_a_value_that_also_worked_explains_nothing():
     )
 
 
+def test_what_the_text_blames_on_another_value_is_not_blamed():
+    refused = "gcc: error: unrecognized command-line option '-fnuroll-loops'"
+    rows = [row("build-failed", refused, x="-fnuroll-loops", y="-fmodulo-sched") for _ in range(2)]
+    ok = [row("ok", x=None, y=None, z=z) for z in (None, "-funroll")]
+    assert settings_of(*ok, *rows) == [("x", "-fnuroll-loops", 2)]
+    longer = [row("build-failed", "error: '-funroll-all'", x="-funroll", y=str(k)) for k in (1, 2)]
+    assert settings_of(*ok, *longer) == [("x", "-funroll", 2)]  # by itself, not by the text
+
+
 def test_two_values_that_fail():
     refused = ["error: -fx", "error: -fx", "error: -fz", "error: -fz", "error: -fz"]
     rows = [row("build-failed", text, x="-fx" if k < 2 else None, z=None if k < 2 else "-fz")

@@ -67,7 +67,7 @@ struct work {
     double t;         /* as far as the solver came */
     double next_step; /* the size that it would take next */
     long accepted, rejected;
-    int stiff; /* most steps were as long as stability allows: an implicit method may be faster */
+    int stiff; /* a stretch of steps was as long as stability allows */
 };
 
 /* --- storage ---------------------------------------------------------------------------- */

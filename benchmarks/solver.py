@@ -38,6 +38,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # SciPy is slower where BLAS and OpenMP threads meet
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp

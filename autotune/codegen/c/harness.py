@@ -18,14 +18,21 @@ from autotune.domain.stencil import Stencil
 from autotune.language.expression import Num, Sym, symbols
 
 _RUNTIME = Path(__file__).parent / "runtime"
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(_RUNTIME),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-    autoescape=False,
-)
+
+
+def templates(folder: Path) -> Environment:
+    """The templates of texts in a folder: what a template lacks is an error, nothing is escaped."""
+    return Environment(
+        loader=FileSystemLoader(folder),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+_TEMPLATES = templates(_RUNTIME)
 _ALWAYS = {"program.h": "program.h", "thread.h": "thread.h", "main.c": "main.c"}
 _ONE_RANK = {**_ALWAYS, "ranks.h": "one_rank.h", "shape.h": "vector.h"}
 _GRID = {**_ONE_RANK, "shape.h": "grid.h"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from autotune.codegen.c import harness
 from autotune.domain.variant import Candidate
 from autotune.language.expression import show
 from autotune.measuring.verification.verify import checked
@@ -25,14 +25,7 @@ from autotune.version import VERSION
 MARK = "autotune.library/1"
 """What the first line of README of such a library holds."""
 _TEXT = Path(__file__).parent / "text"
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(_TEXT),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-    autoescape=False,
-)
+_TEMPLATES = harness.templates(_TEXT)
 _TEMPLATES.filters["quoted"] = shlex.quote
 _STEPS = 3
 """That the self-test takes."""

@@ -324,121 +324,114 @@ static int usable(const double *y, double t, double h)
     return y && isfinite(t) && isfinite(h);
 }
 
-static enum code run_steps(struct solver *s, double t, double h, long steps, double *y)
+/* What all threads do with their blocks; every kind uses some of it. */
+struct job {
+    double t, t1, h;
+    long steps;
+    const double *read;
+    double *y; /* read and written */
+    const struct wishes *wishes;
+    struct work work; /* what the first thread found, and: */
+    enum code code;
+    int stopped;
+};
+
+typedef void part_of_job(struct solver *s, struct thread *me, struct job *job);
+
+/* Runs a job on the team of the solver, whose arrays are aligned. */
+static enum code on_team(struct solver *s, part_of_job *part, struct job *job)
 {
-    if (!s || !usable(y, t, h) || steps < 0)
-        return BAD_ARGUMENT;
-    if ((uintptr_t)y % _Alignof(double))
+    if ((uintptr_t)job->y % _Alignof(double) || (uintptr_t)job->read % _Alignof(double))
         return MISALIGNED;
     if (atomic_flag_test_and_set(&s->busy))
         return BUSY;
     int few = 0;
-    double sum = 0.0;
 #pragma omp parallel num_threads((int)s->threads)
     {
         if (omp_get_num_threads() != s->threads) {
 #pragma omp master
             few = 1;
         } else {
-            struct thread *const me = &s->team[omp_get_thread_num()];
-            me->h = h;
-            copy_block(me, state(s, me), y);
-#pragma omp barrier
-            for (long k = 0; k < steps; k++)
-                s->code->step(me, t + (double)k * h);
-            const double all = total(s, me, finite_sum(s, me), 0);
-            copy_block(me, y, state(s, me));
-#pragma omp master
-            sum = all;
+            part(s, &s->team[omp_get_thread_num()], job);
         }
     }
     atomic_flag_clear(&s->busy);
-    return few ? FEW_THREADS : isfinite(sum) ? DONE : NOT_FINITE;
+    return few ? FEW_THREADS : job->code;
+}
+
+static void step_block(struct solver *s, struct thread *me, struct job *job)
+{
+    me->h = job->h;
+    copy_block(me, state(s, me), job->y);
+#pragma omp barrier
+    for (long k = 0; k < job->steps; k++)
+        s->code->step(me, job->t + (double)k * job->h);
+    const double sum = total(s, me, finite_sum(s, me), 0);
+    copy_block(me, job->y, state(s, me));
+#pragma omp master
+    job->code = isfinite(sum) ? DONE : NOT_FINITE;
+}
+
+static void solve_part(struct solver *s, struct thread *me, struct job *job)
+{
+    const struct course course =
+        solve_block(s, me, job->wishes, job->t, job->t1, job->y, &job->stopped);
+#pragma omp master
+    {
+        job->work = course.work;
+        job->code = course.code;
+    }
+}
+
+static void derive_block(struct solver *s, struct thread *me, struct job *job)
+{
+    s->code->derivative(me, job->t, job->read, job->y);
+}
+
+static void start_block(struct solver *s, struct thread *me, struct job *job)
+{
+    s->code->initial(me);
+    copy_block(me, job->y, state(s, me));
+}
+
+static enum code run_steps(struct solver *s, double t, double h, long steps, double *y)
+{
+    struct job job = {.t = t, .h = h, .steps = steps, .y = y};
+    return s && usable(y, t, h) && steps >= 0 ? on_team(s, step_block, &job) : BAD_ARGUMENT;
 }
 
 static enum code run_solver(struct solver *s, double t0, double t1, double *y,
                             const struct wishes *w, struct work *work)
 {
-    *work = (struct work){.t = t0};
+    struct job job = {.t = t0, .t1 = t1, .y = y, .wishes = w, .work = {.t = t0}};
+    *work = job.work;
     if (!s || !usable(y, t0, t1) || !(w->first_step >= 0.0) || !(w->largest_step >= 0.0)
         || w->most_steps < 0)
         return BAD_ARGUMENT;
-    if ((uintptr_t)y % _Alignof(double))
-        return MISALIGNED;
     if (s->code->embedded < 0)
         return NO_CONTROL;
     if (!(w->rtol >= 0.0 && w->atol >= 0.0 && isfinite(w->rtol) && isfinite(w->atol))
         || w->rtol + w->atol == 0.0 || (w->rtol < 10.0 * DBL_EPSILON && w->atol == 0.0))
         return BAD_TOLERANCE;
-    if (atomic_flag_test_and_set(&s->busy))
-        return BUSY;
-    int few = 0, stopped = 0;
-    enum code code = DONE;
-#pragma omp parallel num_threads((int)s->threads)
-    {
-        if (omp_get_num_threads() != s->threads) {
-#pragma omp master
-            few = 1;
-        } else {
-            struct thread *const me = &s->team[omp_get_thread_num()];
-            const struct course course = solve_block(s, me, w, t0, t1, y, &stopped);
-#pragma omp master
-            {
-                *work = course.work;
-                code = course.code;
-            }
-        }
-    }
-    atomic_flag_clear(&s->busy);
-    return few ? FEW_THREADS : code;
+    const enum code code = on_team(s, solve_part, &job);
+    *work = job.work;
+    return code;
 }
 
 static enum code right_hand_side(struct solver *s, double t, const double *y, double *dy)
 {
+    struct job job = {.t = t, .read = y, .y = dy};
     if (!s || !dy || !usable(y, t, 0.0))
         return BAD_ARGUMENT;
-    if ((uintptr_t)y % _Alignof(double) || (uintptr_t)dy % _Alignof(double))
-        return MISALIGNED;
     if ((uintptr_t)y < (uintptr_t)(dy + s->n) && (uintptr_t)dy < (uintptr_t)(y + s->n))
         return OVERLAP;
-    if (atomic_flag_test_and_set(&s->busy))
-        return BUSY;
-    int few = 0;
-#pragma omp parallel num_threads((int)s->threads)
-    {
-        if (omp_get_num_threads() != s->threads) {
-#pragma omp master
-            few = 1;
-        } else {
-            s->code->derivative(&s->team[omp_get_thread_num()], t, y, dy);
-        }
-    }
-    atomic_flag_clear(&s->busy);
-    return few ? FEW_THREADS : DONE;
+    return on_team(s, derive_block, &job);
 }
 
 static enum code first_state(struct solver *s, double *y)
 {
-    if (!s || !y)
-        return BAD_ARGUMENT;
-    if ((uintptr_t)y % _Alignof(double))
-        return MISALIGNED;
-    if (atomic_flag_test_and_set(&s->busy))
-        return BUSY;
-    int few = 0;
-#pragma omp parallel num_threads((int)s->threads)
-    {
-        if (omp_get_num_threads() != s->threads) {
-#pragma omp master
-            few = 1;
-        } else {
-            struct thread *const me = &s->team[omp_get_thread_num()];
-            s->code->initial(me);
-            copy_block(me, y, state(s, me));
-        }
-    }
-    atomic_flag_clear(&s->busy);
-    return few ? FEW_THREADS : DONE;
+    struct job job = {.y = y};
+    return s && y ? on_team(s, start_block, &job) : BAD_ARGUMENT;
 }
 
 #endif

@@ -74,8 +74,8 @@ class BoundedCondition:
         self._evaluate = _bounded(root.body)
 
     def decided(self, possible: Mapping[str, Possible]) -> bool | None:
-        """True or False where it is so for all values that are possible; None where it is open, or
-        where it has no value for some of them.
+        """True or False where it is so for all possible values for which every part has a value;
+        None where it is open. A part of ``and`` and ``or`` that has no value decides nothing.
         """
         return _truth(self._evaluate(possible))
 

@@ -84,8 +84,6 @@ def launch_time(samples: Sequence[Sample]) -> LaunchTime:
     a sample only a part of it, nothing is known of the losses of the single sample: see
     ``_parts_of_runs``.
     """
-    if len(samples) == 1 and samples[0].undisturbed and samples[0].busy >= 1:
-        return LaunchTime(samples[0].seconds)
     seconds = np.array([sample.seconds for sample in samples])
     busy = np.array([sample.busy for sample in samples])
     if any(float(sample.conditions.get(PART, 1.0)) < _WHOLE for sample in samples):

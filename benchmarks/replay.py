@@ -3,7 +3,7 @@
     python benchmarks/replay.py [FILE or FOLDER ...] [--seeds 100] [--methods model,random]
                                 [--models cold,engine] [--jobs 2] [--peers FOLDER]
                                 [--residual process,pool] [--prior none,sibling,reversed]
-                                [--first-seed 105] [--seed-step 1] [--failing 0,0.3,0.8]
+                                [--first-seed 108] [--seed-step 1] [--failing 0,0.3,0.8]
                                 [--noise 0,1] [--slow-seeds 4] [--tables]
 
 Spaces are recorded files (T4, Kernel Tuner cache, CSV); by default those of benchmarks/recorded.
@@ -118,7 +118,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("spaces", nargs="*", help="recorded files, or folders of them")
     parser.add_argument("--seeds", type=int, default=100, help="how many")
-    parser.add_argument("--first-seed", type=int, default=105)
+    parser.add_argument("--first-seed", type=int, default=108)
     parser.add_argument("--seed-step", type=int, default=1, help="2: every other seed")
     parser.add_argument(
         "--failing", default="0", help="shares of failing candidates, such as 0,0.3,0.8"

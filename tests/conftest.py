@@ -18,16 +18,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 import pytest  # noqa: E402
 from command_line import CommandLine  # noqa: E402
 from database_server import DatabaseServer, NoServer, running_server  # noqa: E402
-from hypothesis import HealthCheck, settings  # noqa: E402
+from hypothesis import settings  # noqa: E402
 
 # one example may wait for others' work; every run tries the same examples, on every host
-settings.register_profile(
-    "any host",
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],  # a host may stall while examples are drawn
-)
+settings.register_profile("any host", deadline=None, derandomize=True, database=None)
 settings.load_profile("any host")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -3,6 +3,7 @@
 import ast
 import shutil
 import subprocess
+import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -345,6 +346,18 @@ def test_what_is_not_finite_is_seen_with_any_flags(
         y[7] = np.nan
         with pytest.raises(library.SolverError, match="state is not finite"):
             solver.solve(t, 1.0, y)
+
+
+@needs_gcc
+@pytest.mark.parametrize("flags", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
+def test_a_program_that_loads_the_library_keeps_its_denormals(tmp_path: Path, flags: str) -> None:
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
+    folder = made_library.built(tmp_path / "lib", facts, flags=flags)
+    load = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print(sys.float_info.min / 4)"
+    done = subprocess.run(
+        [sys.executable, "-c", load, str(folder / "libwave1d.so")], capture_output=True, text=True
+    )
+    assert float(done.stdout) == sys.float_info.min / 4 > 0.0, done.stderr
 
 
 @needs_gcc

@@ -27,6 +27,10 @@ MARK = "autotune.library/1"
 _TEXT = Path(__file__).parent / "text"
 _TEMPLATES = harness.templates(_TEXT)
 _TEMPLATES.filters["quoted"] = shlex.quote
+_EXACT = ("-O3", "-fno-fast-math", "-fno-unsafe-math-optimizations")
+"""Flags of what is not tuned, and of the link: these take back -Ofast, -ffast-math and
+-funsafe-math-optimizations, for which compilers link code that switches denormals off at load.
+"""
 _STEPS = 3
 """That the self-test takes."""
 _PLACES = 32
@@ -96,6 +100,7 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "smallest", problem.ivp.minimum
     yield "largest", facts.largest
     yield "order", embedded_order(problem)
+    yield "exact", _EXACT
     yield "compiler", shlex.quote(facts.compiler)
     yield (
         "steppers",

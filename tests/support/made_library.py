@@ -89,12 +89,18 @@ def facts_of(
     return library_facts.gather(chosen(made, variants), made, {})
 
 
-def built(folder: Path, facts: LibraryFacts, *, compiler: str = "gcc", flags: str = STRICT) -> Path:
-    """The folder of the library, written and built by its ``build.sh``."""
+def written(folder: Path, facts: LibraryFacts) -> Path:
+    """The folder of the library, not built."""
     for name, text in library_files.files(facts).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def built(folder: Path, facts: LibraryFacts, *, compiler: str = "gcc", flags: str = STRICT) -> Path:
+    """The folder of the library, written and built by its ``build.sh``."""
+    written(folder, facts)
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
     done = subprocess.run(
         ["sh", "build.sh"], cwd=folder, env=environment, capture_output=True, text=True

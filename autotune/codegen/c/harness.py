@@ -141,7 +141,11 @@ def _grid_units(
 
 
 def _grid_texts(
-    program: loop_tree.StepProgram, stencil: Stencil, *, distributed: bool = False, sweeper: str = ""
+    program: loop_tree.StepProgram,
+    stencil: Stencil,
+    *,
+    distributed: bool = False,
+    sweeper: str = "",
 ) -> dict[str, str]:
     """The text of ``step.c`` on a grid, and of its sweeps; with ``sweeper`` those of a library."""
     fields = grid_source.fields(program, stencil, distributed=distributed, sweeper=sweeper)

@@ -72,9 +72,7 @@ def _stored(program: loop_tree.StepProgram, stencil: Stencil) -> list[int]:
     ]
 
 
-def _coefficient_of(
-    program: loop_tree.StepProgram, parameters: Collection[str]
-) -> dict[str, str]:
+def _coefficient_of(program: loop_tree.StepProgram, parameters: Collection[str]) -> dict[str, str]:
     """The arrays that hold coefficients, with the names of these in the code of a sweep."""
     several = loop_tree.several_sweeps(program.body)
     whole = [several[0].sweep] if several else loop_tree.grid_sweeps(program.body)

@@ -130,6 +130,17 @@ def built(
     flags: str = STRICT,
 ) -> Path:
     """The folder of the library, written and built by its ``build.sh``."""
+    written(folder, facts)
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
+    done = subprocess.run(
+        ["sh", "build.sh"], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def written(folder: Path, facts: LibraryFacts | SweepFacts) -> Path:
+    """The folder of the library, not yet built."""
     files = (
         sweep_files.files(facts) if isinstance(facts, SweepFacts) else library_files.files(facts)
     )
@@ -137,11 +148,6 @@ def built(
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
-    done = subprocess.run(
-        ["sh", "build.sh"], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
     return folder
 
 

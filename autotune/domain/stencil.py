@@ -214,6 +214,11 @@ class Stencil:
         return self.order != "jacobi"
 
     @property
+    def coefficients_read(self) -> tuple[str, ...]:
+        """The coefficient arrays that the body reads, in their order."""
+        return tuple(name for name in self.reads if name != SOURCE)
+
+    @property
     def extent_names(self) -> tuple[str, ...]:
         """The names of the extents in the order of the dimensions: ``("K", "J", "I")``."""
         return tuple(name.upper() for name in self.dimensions)

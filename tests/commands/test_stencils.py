@@ -101,6 +101,11 @@ def test_it_is_tuned_compared_and_reported(autotune, study, tmp_path):
     autotune("report", "--store", "s.sqlite", "-o", "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "K x J x I = 9 x 20 x 60 = 10800 points. Times are for one time step, a sweep" in page
+    library = tmp_path / "star"
+    autotune("export", "--store", "s.sqlite", "--format", "library", "-o", "star")
+    subprocess.run(["sh", "build.sh"], cwd=library, check=True, capture_output=True, timeout=120)
+    done = subprocess.run([library / "self_test"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_job_comes_back(autotune, study, tmp_path):

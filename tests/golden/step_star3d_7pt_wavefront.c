@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "program.h"
-#include "wavefront.h"
 
 enum { ARRAY_u, ARRAY_v };
 enum { BARRIER = 1 };
@@ -18,6 +17,8 @@ const long granule = 1;
 const double start_time = 0.0;
 const int phase_count = 2;
 const char *const phase_names[] = {"sweep", "barrier"};
+
+#include "wavefront.h"
 
 void sweep_star3d_7pt_plane(long first_j, long last_j, long first_i, long last_i,
         double *restrict v, const double *restrict u_m1, const double *restrict u_0,
@@ -56,21 +57,20 @@ void discard(struct constants *made)
 
 int ready(struct thread *me)
 {
-    (void)me;
-    return 1;
+    me->at_once = 4;
+    return claim_rings(me, 9, (least(me->extent[1], 16) + 8)*me->stride[1]);
 }
 
 void release(struct thread *me)
 {
-    (void)me;
+    free(me->ring);
+    me->ring = NULL;
 }
 
 void initial(struct thread *me)
 {
     const struct constants constants = *me->constants;
     (void)constants;
-    me->at_once = 4;
-    claim_rings(me, 9, (least(me->extent[1], 16) + 8)*me->stride[1]);
     sweep_initial_star3d_7pt(me->begin, me->end, -1, me->extent[1] + 1, -1, me->extent[2] + 1,
             me->array[ARRAY_u], me->stride[0], me->stride[1], constants.K, constants.J,
             constants.I);

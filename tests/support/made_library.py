@@ -11,13 +11,13 @@ from types import ModuleType
 import pytest
 from exported_entries import choices, entry
 
-from autotune.domain.problem import Problem
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, ExecutionLayout, Value
 from autotune.files.config import load
 from autotune.results.export.entries import Choices, EntryMachine, ExportSubject, SectionKey
-from autotune.results.export.library import library_facts, library_files
+from autotune.results.export.library import library_facts, library_files, sweep_facts, sweep_files
 from autotune.results.export.library.library_facts import LibraryFacts
+from autotune.results.export.library.sweep_facts import SweepFacts
 
 STRICT = "-Wall -Wextra -Werror"
 PLAIN: Mapping[str, Value] = {
@@ -26,36 +26,57 @@ PLAIN: Mapping[str, Value] = {
     "align": None, "simd": None, "lines": None, "ahead": None, "pad": 5,
 }  # fmt: skip
 """The parameters of the space pirk-time for its simplest variant."""
+PLAIN_SWEEP: Mapping[str, Value] = {
+    "t": 1, "tiles": False, "bk": None, "bj": None, "bi": None, "u": 1, "nt": False, "pad": 1,
+}  # fmt: skip
+"""The same of the spaces of stencils."""
 
 
 def setup(folder: Path, ivp: str, sizes: Sequence[int], *, method: str, correctors: int) -> Setup:
     """A config with one IVP at some sizes, in the space pirk-time or, without correctors, erk."""
     skeleton, space = ("pirk", "pirk-time") if correctors else ("erk", "erk")
     m = f"correctors: {correctors}, " if correctors else ""
-    problems = "".join(f"  - {{ivp: {ivp}, method: {method}, {m}size: {size}}}\n" for size in sizes)
+    problems = [f"{{ivp: {ivp}, method: {method}, {m}size: {size}}}" for size in sizes]
+    return _loaded(folder, skeleton, space, problems)
+
+
+def grid_setup(folder: Path, stencil: str, grids: Sequence[Sequence[int]], space: str) -> Setup:
+    """A config with one stencil on some grids, whose extents are K, J, I or J, I."""
+    skeleton = "gauss-seidel" if space == "gauss-seidel" else "jacobi"
+    problems = []
+    for grid in grids:
+        extents = ", ".join(f"{d}: {n}" for d, n in zip("kji"[-len(grid) :], grid, strict=True))
+        problems.append(f"{{stencil: {stencil}, grid: {{{extents}}}}}")
+    return _loaded(folder, skeleton, space, problems)
+
+
+def _loaded(folder: Path, skeleton: str, space: str, problems: Sequence[str]) -> Setup:
     path = folder / "library.yaml"
     path.write_text(
         f"schema: autotune.config/1\nmachine: host\nskeleton: {skeleton}\nspace: {space}\n"
-        f"problems:\n{problems}"
+        "problems:\n" + "".join(f"  - {problem}\n" for problem in problems)
     )
     return load(path)
 
 
-def chosen(made: Setup, variants: Sequence[tuple[int, Mapping[str, Value]]]) -> Choices:
-    """One choice for each (threads, parameters that are not those of ``PLAIN``); the first is of
+def chosen(
+    made: Setup,
+    variants: Sequence[tuple[int, Mapping[str, Value]]],
+    plain: Mapping[str, Value] = PLAIN,
+) -> Choices:
+    """One choice for each (threads, parameters that are not those of ``plain``); the first is of
     the first problem of the config, and so on around.
     """
     pairs = []
     for place, (threads, values) in enumerate(variants):
         problem = made.problems[place % len(made.problems)]
-        assert isinstance(problem, Problem)
         facts = problem.facts()
         key = SectionKey(
             place=EntryMachine(identity="abc", name="host", title="A processor (made up)"),
             subject=ExportSubject(
                 id=facts.id,
                 name=facts.name,
-                family="ivp",
+                family=problem.family,
                 definition=facts.key.split()[0],
                 size=facts.size_words,
             ),
@@ -67,7 +88,7 @@ def chosen(made: Setup, variants: Sequence[tuple[int, Mapping[str, Value]]]) -> 
             problem=problem.label,
             candidate=f"v{place}@{problem.label}:{place:012x}",
             variant=f"v{place}",
-            parameters={name: values.get(name, PLAIN.get(name)) for name in made.space.parameters},
+            parameters={name: values.get(name, plain.get(name)) for name in made.space.parameters},
             build=Build(compiler="gcc", flags=("-O2",)),
             layout=ExecutionLayout(threads=threads),
         )
@@ -89,16 +110,25 @@ def facts_of(
     return library_facts.gather(chosen(made, variants), made, {})
 
 
-def written(folder: Path, facts: LibraryFacts) -> Path:
-    """The folder of the library, not built."""
-    for name, text in library_files.files(facts).items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
+def grid_facts_of(
+    folder: Path,
+    stencil: str,
+    variants: Sequence[tuple[int, Mapping[str, Value]]],
+    grids: Sequence[Sequence[int]],
+    space: str = "stencil-time",
+) -> SweepFacts:
+    """The facts of a library with these variants of a stencil."""
+    made = grid_setup(folder, stencil, grids, space)
+    return sweep_facts.gather(chosen(made, variants, PLAIN_SWEEP), made, {})
 
 
-def built(folder: Path, facts: LibraryFacts, *, compiler: str = "gcc", flags: str = STRICT) -> Path:
+def built(
+    folder: Path,
+    facts: LibraryFacts | SweepFacts,
+    *,
+    compiler: str = "gcc",
+    flags: str = STRICT,
+) -> Path:
     """The folder of the library, written and built by its ``build.sh``."""
     written(folder, facts)
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
@@ -106,6 +136,18 @@ def built(folder: Path, facts: LibraryFacts, *, compiler: str = "gcc", flags: st
         ["sh", "build.sh"], cwd=folder, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+def written(folder: Path, facts: LibraryFacts | SweepFacts) -> Path:
+    """The folder of the library, not yet built."""
+    files = (
+        sweep_files.files(facts) if isinstance(facts, SweepFacts) else library_files.files(facts)
+    )
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     return folder
 
 

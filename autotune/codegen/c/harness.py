@@ -33,10 +33,10 @@ def templates(folder: Path) -> Environment:
 
 
 _TEMPLATES = templates(_RUNTIME)
-_ALWAYS = {"program.h": "program.h", "thread.h": "thread.h", "main.c": "main.c"}
+_ALWAYS = {name: name for name in ("program.h", "thread.h", "pages.h", "main.c")}
 _ONE_RANK = {**_ALWAYS, "ranks.h": "one_rank.h", "shape.h": "vector.h"}
-_GRID = {**_ONE_RANK, "shape.h": "grid.h"}
-_GRIDS = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h": "grid.h"}
+_GRID = {**_ONE_RANK, "shape.h": "grid.h", "storage.h": "storage.h"}
+_GRIDS = {**_GRID, "ranks.h": "ranks.h", "ranks.c": "ranks.c"}
 _DISTRIBUTED = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h": "vector.h"}
 Constant = tuple[c_expressions.Kind, str, str]
 """Type, name and value, in C."""
@@ -86,11 +86,29 @@ def stepper_units(program: loop_tree.StepProgram, problem: Problem, stepper: str
     program = replace(program, body=communication.without(program.body))
     started = (loop_tree.StoredRow(_STATE),)
     step = {"step.c": _step(program, problem, functions, started, "stepper.h", stepper)}
-    renamed = {
-        name: re.sub(r"\bsweep_", f"{stepper}_sweep_", text)
-        for name, text in (step | _sweep_units(functions)).items()
-    }
+    renamed = _prefixed(step | _sweep_units(functions), stepper)
     return renamed | _runtime({"thread.h": "thread.h"}) | _parts_of_steps(program)
+
+
+def sweeper_units(
+    program: loop_tree.StepProgram, problem: StencilProblem, sweeper: str
+) -> dict[str, str]:
+    """The source files of a time step on a grid for a library, file name to C text, in one rank.
+
+    They define one symbol, ``sweeper``, of the type in ``sweeper.h``; the names of the sweeps,
+    which other files define, begin with it.
+    """
+    program = replace(program, body=communication.without(program.body))
+    texts = _grid_texts(program, problem.stencil, sweeper=sweeper)
+    names = ("thread.h", "pages.h", "storage.h", *several_text.headers(program))
+    return _prefixed(texts, sweeper) | _runtime({name: name for name in names})
+
+
+def _prefixed(texts: Mapping[str, str], library_code: str) -> dict[str, str]:
+    """Texts with the names of sweeps behind that of the code of a library."""
+    return {
+        name: re.sub(r"\bsweep_", f"{library_code}_sweep_", text) for name, text in texts.items()
+    }
 
 
 def _parts_of_steps(program: loop_tree.StepProgram) -> dict[str, str]:
@@ -103,7 +121,7 @@ def _parts_of_steps(program: loop_tree.StepProgram) -> dict[str, str]:
     return _runtime({name: name for name, wanted in used.items() if wanted})
 
 
-def _sweep_units(functions: Sequence[loop_tree.Sweep]) -> dict[str, str]:
+def _sweep_units(functions: Sequence[loop_tree.AnySweep]) -> dict[str, str]:
     codes = map(emit.sweep_code, functions)
     return {f"{code.function}.c": code.text for code in codes}
 
@@ -118,13 +136,21 @@ def _grid_units(
     if not distributed:
         program = replace(program, body=communication.without(program.body))
     headers = {header: header for header in several_text.headers(program)}
-    texts = _runtime({**(_GRIDS if distributed else _GRID), **headers})
-    fields = grid_source.fields(program, stencil, distributed=distributed)
-    texts["step.c"] = _TEMPLATES.get_template(grid_source.TEMPLATE).render(fields)
-    for sweep in grid_source.functions(program, stencil):
-        code = emit.sweep_code(sweep)
-        texts[f"{code.function}.c"] = code.text
-    return texts
+    files = _GRIDS if distributed else _GRID
+    return _runtime({**files, **headers}) | _grid_texts(program, stencil, distributed=distributed)
+
+
+def _grid_texts(
+    program: loop_tree.StepProgram,
+    stencil: Stencil,
+    *,
+    distributed: bool = False,
+    sweeper: str = "",
+) -> dict[str, str]:
+    """The text of ``step.c`` on a grid, and of its sweeps; with ``sweeper`` those of a library."""
+    fields = grid_source.fields(program, stencil, distributed=distributed, sweeper=sweeper)
+    step = {"step.c": _TEMPLATES.get_template(grid_source.TEMPLATE).render(fields)}
+    return step | _sweep_units(grid_source.functions(program, stencil))
 
 
 def _functions(program: loop_tree.StepProgram, ivp: Ivp) -> list[loop_tree.Sweep]:

@@ -290,9 +290,7 @@ def coefficient_arrays(stencil: Stencil, arrays: Mapping[str, object]) -> dict[s
     ``arrays``.
     """
     names: dict[str, str] = {}
-    for name in stencil.reads:
-        if name == SOURCE:
-            continue
+    for name in stencil.coefficients_read:
         array = name
         while array in arrays or array in names.values():
             array += "_"

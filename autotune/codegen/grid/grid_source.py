@@ -1,6 +1,6 @@
 """The generated part of a measuring program on a grid: time step, constants, initial values."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from autotune.codegen import communication
 from autotune.codegen.c import c_expressions, emit
@@ -24,9 +24,14 @@ def functions(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tre
 
 
 def fields(
-    program: loop_tree.StepProgram, stencil: Stencil, *, distributed: bool = False
+    program: loop_tree.StepProgram,
+    stencil: Stencil,
+    *,
+    distributed: bool = False,
+    sweeper: str = "",
 ) -> Mapping[str, object]:
-    """The values of the fields of the C template."""
+    """The values of the fields of the C template; with ``sweeper`` for a library."""
+    header = "ranks.h" if distributed else "program.h"
     phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.grid_sweeps(program.body)))
     constants = _constants(stencil)
     return {
@@ -47,9 +52,35 @@ def fields(
         "rings": several_text.storage(program),
         "body": emit.step_lines(program, phases),
         "distributed": int(distributed),
-        "header": "ranks.h" if distributed else "program.h",
+        "header": "sweeper.h" if sweeper else header,
+        "sweeper": sweeper,
+        "stored": _stored(program, stencil),
+        "alone": int(stencil.order == "lexicographic"),
         "rows": _exchanged_rows(program),
         "reach": communication.halo(program),
+    }
+
+
+def _stored(program: loop_tree.StepProgram, stencil: Stencil) -> list[int]:
+    """Of each array: 0 for the state and its copies, else which of the coefficients that the body
+    reads it holds, from 1.
+    """
+    parameters = [grid_program.renamed(stencil, name) for name in stencil.coefficients_read]
+    held = _coefficient_of(program, parameters)
+    return [
+        parameters.index(held[array]) + 1 if array in held else 0 for array, _ in program.arrays
+    ]
+
+
+def _coefficient_of(program: loop_tree.StepProgram, parameters: Collection[str]) -> dict[str, str]:
+    """The arrays that hold coefficients, with the names of these in the code of a sweep."""
+    several = loop_tree.several_sweeps(program.body)
+    whole = [several[0].sweep] if several else loop_tree.grid_sweeps(program.body)
+    return {
+        row.array: parameter
+        for sweep in whole
+        for parameter, row in sweep.rows
+        if parameter in parameters
     }
 
 
@@ -68,19 +99,13 @@ def _initial(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree
     All arrays have the ghosts of u, so that two of them may be swapped.
     """
     of = {grid_program.renamed(stencil, name): name for name in stencil.coefficients}
-    several = loop_tree.several_sweeps(program.body)
-    whole = [several[0].sweep] if several else loop_tree.grid_sweeps(program.body)
-    stored = {
-        row.array: of[parameter]
-        for sweep in whole
-        for parameter, row in sweep.rows
-        if parameter in of
-    }
+    held = _coefficient_of(program, of)
     ending = grid_program.identifier(stencil)
     sweeps = []
     for array, _ in program.arrays:
-        if array in stored:
-            name, value = f"{stored[array]}_{ending}", stencil.coefficients[stored[array]]
+        if array in held:
+            coefficient = of[held[array]]
+            name, value = f"{coefficient}_{ending}", stencil.coefficients[coefficient]
         else:
             name, value = ending, stencil.initial
         rows = ((TARGET, loop_tree.StoredRow(array)),)

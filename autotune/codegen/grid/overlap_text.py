@@ -17,12 +17,12 @@ Blocks = Sequence[tuple[str, int]]
 
 
 def storage(tile: loop_tree.OverlappedTile, blocks: Blocks) -> list[str]:
-    """C lines that claim the buffers of a thread."""
+    """The body of the C function that claims the buffers of a thread."""
     sizes = dict(blocks)
     points = ", ".join(str(sizes.get(d, 0)) for d in tile.sweep.dimensions)
     return [
         f"    me->at_once = {tile.sweeps};",
-        f"    claim_buffers(me, (long[]){{{points}}}, {tile.sweep.radius * tile.sweeps});",
+        f"    return claim_buffers(me, (long[]){{{points}}}, {tile.sweep.radius * tile.sweeps});",
     ]
 
 

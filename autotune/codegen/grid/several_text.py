@@ -15,7 +15,9 @@ def headers(program: loop_tree.StepProgram) -> list[str]:
 
 
 def storage(program: loop_tree.StepProgram) -> list[str]:
-    """C lines that claim memory of a thread for what lies between the first and the last sweep."""
+    """The body of the C function that claims memory of a thread for what lies between the first and
+    the last sweep; empty where there is nothing.
+    """
     match loop_tree.several_sweeps(program.body):
         case (loop_tree.PlaneFront() as front, blocks):
             return wavefront_text.storage(front, blocks)

@@ -16,7 +16,9 @@ HEADER = "wavefront.h"
 
 
 def storage(front: loop_tree.PlaneFront, blocks: Sequence[tuple[str, int]]) -> list[str]:
-    """C lines that claim the rings of a thread; ``blocks``: dimension and size of those around."""
+    """The body of the C function that claims the rings of a thread; ``blocks``: dimension and size
+    of those around.
+    """
     planes = _depth(front) * (front.sweeps - 1)
     size = "me->ld"
     if len(front.plane.dimensions) == 2:
@@ -27,7 +29,7 @@ def storage(front: loop_tree.PlaneFront, blocks: Sequence[tuple[str, int]]) -> l
         size = f"({rows} + {around})*me->stride[1]"
     return [
         f"    me->at_once = {front.sweeps};",
-        f"    claim_rings(me, {planes}, {size});",
+        f"    return claim_rings(me, {planes}, {size});",
     ]
 
 

@@ -21,7 +21,7 @@ class ExportRequest:
             "--format",
             help="header: C, chooses by size and threads when run or when compiled. library: the"
             " code itself, a folder with C sources, build files, a Python module and a self-test:"
-            " solve and step for an IVP. wisdom: JSON"
+            " solve and step for an IVP, sweep for a stencil. wisdom: JSON"
             " with readers for C and Python; what the file holds of other studies stays. t4:"
             " auto-tuning results. csv, parquet: every candidate, predicted and measured.",
         ),

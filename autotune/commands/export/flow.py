@@ -25,7 +25,7 @@ from autotune.results.export import (
 )
 from autotune.results.export.entries import Choices
 from autotune.results.export.export_table import table
-from autotune.results.export.library import library_facts, library_files
+from autotune.results.export.library import library_files, library_kinds
 
 ENDINGS: Mapping[Format, str] = {
     "header": ".h",
@@ -128,8 +128,8 @@ def _library(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDo
         for stored in study.predictions
         if stored.prediction.seconds is not None
     }
-    facts = library_facts.gather(chosen_entries, setup_of_study(study, request.config), predicted)
-    export_files.write_folder(path, library_files.files(facts))
+    setup = setup_of_study(study, request.config)
+    export_files.write_folder(path, library_kinds.files(chosen_entries, setup, predicted))
     return _chosen(request, path, chosen_entries)
 
 

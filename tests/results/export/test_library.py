@@ -17,7 +17,6 @@ from scipy.integrate import solve_ivp
 from autotune.domain.problem import Problem
 from autotune.domain.variant import Build, Value
 from autotune.errors import InputError
-from autotune.files.config import load
 from autotune.measuring.verification import ivp_reference
 from autotune.results.export.library import library_facts, library_files
 
@@ -572,10 +571,10 @@ def test_other_choices_are_refused(tmp_path: Path) -> None:
     made = made_library.setup(tmp_path, "wave1d", [100], method="radau-iia-5", correctors=4)
     wrong = made_library.chosen(made, [(1, {})])
     other = made_library.setup(tmp_path, "heat2d", [100], method="radau-iia-5", correctors=4)
-    with pytest.raises(InputError, match="no choice of an IVP of the config"):
+    with pytest.raises(InputError, match="no choice of a problem of the config"):
         library_facts.gather(wrong, other, {})
     finer = made_library.setup(tmp_path, "wave1d", [100], method="radau-iia-7", correctors=4)
-    with pytest.raises(InputError, match="no choice of an IVP of the config"):
+    with pytest.raises(InputError, match="no choice of a problem of the config"):
         library_facts.gather(wrong, finer, {})
 
 
@@ -591,14 +590,3 @@ def test_compilers_are_not_mixed_and_names_of_files_are_not_taken(tmp_path: Path
     named = replace(section, key=replace(section.key, subject=subject))
     facts = library_facts.gather(replace(wanted, sections=(named,)), made, {})
     assert facts.name == "ivp_string"
-
-
-def test_grids_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "grid.yaml"
-    path.write_text(
-        "schema: autotune.config/1\nmachine: host\nspace: stencil-small\n"
-        "problems:\n  - {stencil: star2d-5pt, grid: {i: 8, j: 8}}\n"
-    )
-    made = made_library.setup(tmp_path, "wave1d", [100], method="radau-iia-5", correctors=4)
-    with pytest.raises(InputError, match="is for grids"):
-        library_facts.gather(made_library.chosen(made, [(1, {})]), load(path), {})

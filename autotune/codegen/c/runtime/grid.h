@@ -11,25 +11,14 @@
 
 #include "program.h"
 #include "ranks.h"
+#include "storage.h"
 
-/* Each array begins this much later in its page than the one before. Were it the same place, loads
-   of one would wait for stores to the other that agree in the last 12 bits of their address. */
-enum { SHIFT_LINES = 24 };
 enum { TAKES_H = 0 };
 static const long MOST_COMPONENTS = LONG_MAX / 16;
 
 struct shape {
     long extent[MAX_DIMENSIONS];
     long n;
-};
-
-/* Of every array: rows are whole cache lines, and padding; ghosts on both sides of a dimension. */
-struct storage {
-    double *base;
-    long ld;
-    long stride[MAX_DIMENSIONS];
-    long distance; /* from array to array */
-    long interior; /* from the start of an array to its interior point 0 */
 };
 
 static inline struct shape read_shape(const char *option, const char *text)
@@ -61,25 +50,18 @@ static inline struct constants *begin(const struct shape *shape)
     return setup_grid(shape->extent);
 }
 
+static inline struct grid_form form_of_arrays(void)
+{
+    return (struct grid_form){.dimensions = dimensions, .radius = radius, .arrays = array_count,
+                              .pad_lines = pad_lines};
+}
+
 static inline struct storage allocate(const struct shape *shape)
 {
-    const int last = dimensions - 1;
-    struct storage s = {.interior = 0};
-    s.stride[last] = 1;
-    s.ld = round_up(shape->extent[last] + 2L * radius, LINE_DOUBLES) + LINE_DOUBLES * pad_lines;
-    long size = s.ld, bytes;
-    bool large = false;
-    for (int d = last - 1; d >= 0; d--) {
-        s.stride[d] = size;
-        large |= __builtin_mul_overflow(size, shape->extent[d] + 2L * radius, &size);
-    }
-    large |= __builtin_add_overflow(size, PAGE_DOUBLES + SHIFT_LINES * LINE_DOUBLES, &s.distance);
-    large |= __builtin_mul_overflow(s.distance, array_count * (long)sizeof(double), &bytes);
-    if (large || bytes > LONG_MAX / 2)
+    const struct grid_form form = form_of_arrays();
+    struct storage s = {.base = NULL};
+    if (!lay_out(&s, &form, shape->extent))
         fail("%d arrays of %ld points are more than can be addressed", array_count, shape->n);
-    s.distance = round_up(size, PAGE_DOUBLES) + SHIFT_LINES * LINE_DOUBLES;
-    for (int d = 0; d < dimensions; d++)
-        s.interior += radius * s.stride[d];
     s.base = claim(array_count * s.distance);
     return s;
 }
@@ -105,15 +87,8 @@ static inline void place(struct thread *me, const struct storage *s, const struc
     me->end = id + 1 < threads                            ? me->last
             : to == planes || high > planes + radius ? planes + radius
                                                      : high;
-    me->ld = s->ld;
-    memcpy(me->extent, shape->extent, sizeof me->extent);
-    memcpy(me->stride, s->stride, sizeof me->stride);
-    const size_t bytes = (size_t)(me->end - me->begin) * (size_t)s->stride[0] * sizeof(double);
-    for (int a = 0; a < array_count; a++) {
-        double *const start = s->base + a * s->distance;
-        me->array[a] = start + s->interior;
-        memset(start + (me->begin + radius) * s->stride[0], 0, bytes);
-    }
+    const struct grid_form form = form_of_arrays();
+    touch(me, s, &form, shape->extent);
 }
 
 static inline struct state state_of(const struct thread *me, const struct shape *shape,

@@ -24,12 +24,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "pages.h"
 #include "program.h"
 #include "ranks.h"
 #include "shape.h"
@@ -169,13 +169,9 @@ double *claim(long doubles)
     const long pages = sysconf(_SC_PHYS_PAGES);
     if (pages > 0 && bytes / (size_t)sysconf(_SC_PAGESIZE) > (size_t)pages)
         fail("needs %zu bytes, more than this machine has", bytes);
-    void *memory = NULL;
-    if (posix_memalign(&memory, PAGE_DOUBLES * sizeof(double), bytes))
+    double *const memory = claim_pages(doubles);
+    if (!memory)
         fail("cannot allocate %zu bytes", bytes);
-#ifdef MADV_HUGEPAGE
-    /* large arrays in large pages, where the system gives them: it walks its tables less often */
-    madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
     return memory;
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "program.h"
+#include "pages.h"
 
 /* The second buffer begins this much later in its page than the first, for the same reason as arrays. */
 enum { BUFFER_SHIFT_LINES = 24 };
@@ -28,8 +28,9 @@ static inline long least(long one, long other)
 }
 
 /* Memory for the boxes of tiles: so many points in each dimension (0: as the thread has), and
-   `around` on both sides. What the first touch of a page decides, the thread decides by its work. */
-static inline void claim_buffers(struct thread *me, const long *tile, long around)
+   `around` on both sides; returns whether there was any. What the first touch of a page decides, the
+   thread decides by its work. */
+static inline int claim_buffers(struct thread *me, const long *tile, long around)
 {
     long size = LINE_DOUBLES + radius, part, bytes;
     bool large = false;
@@ -41,8 +42,9 @@ static inline void claim_buffers(struct thread *me, const long *tile, long aroun
     }
     me->plane = round_up(size, PAGE_DOUBLES) + BUFFER_SHIFT_LINES * LINE_DOUBLES;
     if (large || __builtin_mul_overflow(2 * me->plane, (long)sizeof(double), &bytes))
-        fail("buffers of %ld doubles are more than can be addressed", size);
-    me->ring = claim(2 * me->plane);
+        return 0;
+    me->ring = claim_pages(2 * me->plane);
+    return me->ring != NULL;
 }
 
 /* The points that a sweep computes for a tile: its own, and those around it that later sweeps need. */

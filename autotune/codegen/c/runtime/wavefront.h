@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "program.h"
+#include "pages.h"
 
 /* Each plane begins this much later in its page than the one before, for the same reason as arrays. */
 enum { RING_SHIFT_LINES = 24 };
@@ -22,16 +22,19 @@ static inline long least(long one, long other)
     return one < other ? one : other;
 }
 
-/* Memory for so many planes of so many doubles, touched by the thread that will use it. */
-static inline void claim_rings(struct thread *me, long planes, long doubles)
+/* Memory for so many planes of so many doubles, touched by the thread that will use it; returns
+   whether there was any. */
+static inline int claim_rings(struct thread *me, long planes, long doubles)
 {
     long size, bytes;
     me->plane = round_up(doubles, PAGE_DOUBLES) + RING_SHIFT_LINES * LINE_DOUBLES;
     if (__builtin_mul_overflow(planes, me->plane, &size)
         || __builtin_mul_overflow(size, (long)sizeof(double), &bytes))
-        fail("rings of %ld planes are more than can be addressed", planes);
-    me->ring = claim(size);
-    memset(me->ring, 0, (size_t)bytes);
+        return 0;
+    me->ring = claim_pages(size);
+    if (me->ring)
+        memset(me->ring, 0, (size_t)bytes);
+    return me->ring != NULL;
 }
 
 /* A plane as a sweep leaves it, as a pointer to its interior point 0. Planes of ghosts are those of

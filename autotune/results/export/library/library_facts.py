@@ -1,6 +1,6 @@
 """What a library holds: the codes of the chosen candidates, and the choice among them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from autotune.codegen.c import harness
 from autotune.codegen.tree import variant_program
-from autotune.domain.problem import ButcherTableau, Problem
+from autotune.domain.problem import AnyProblem, ButcherTableau, Problem
 from autotune.domain.setup import Setup
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.variant import Hoist, Variant
@@ -20,10 +20,11 @@ from autotune.workloads.generated import candidate_space
 MOST_COMPONENTS = 2**31 - 1
 """Of a problem, as in the programs that are measured."""
 _TAKEN = {
-    "assert", "complex", "ctype", "errno", "fenv", "float", "in_place", "inttypes", "iso646",
-    "limits", "locale", "math", "neighbours", "omp", "sched", "self_test", "setjmp", "signal",
-    "solver", "stddef", "stdio", "stdint", "stdlib", "stepper", "string", "tgmath", "thread",
-    "threads", "time", "uchar", "wchar", "wctype", "windows",
+    "assert", "complex", "ctype", "errno", "fenv", "float", "grids", "in_place", "inttypes",
+    "iso646", "limits", "locale", "math", "neighbours", "omp", "overlap", "pages", "sched",
+    "self_test", "setjmp", "signal", "solver", "stddef", "stdio", "stdint", "stdlib", "stepper",
+    "storage", "string", "sweeper", "tgmath", "thread", "threads", "time", "uchar", "wavefront",
+    "wchar", "wctype", "windows",
 }  # fmt: skip
 """Names of headers and of other files of a library."""
 _FURTHEST = 1e6
@@ -40,27 +41,40 @@ class LibraryStepper:
     flags: tuple[str, ...]
     files: Mapping[str, str]
     """File name to C text."""
-    evaluations: int
-    """Of the right-hand side in a step."""
+    evaluations: int = 0
+    """Of the right-hand side in a step; 0 of a sweep over a grid."""
+
+
+StepperMaker = Callable[[str, Variant, tuple[str, ...]], LibraryStepper]
+"""Name, variant and flags to the code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryFacts:
-    """A library for one IVP and method."""
+class LibraryContents:
+    """What libraries of all kinds hold: codes, and the choice among them."""
 
     name: str
     """Of the library, its header and the functions: a C identifier."""
     compiler: str
     """With which all of it was tuned."""
-    problem: Problem
-    """At the smallest tuned size."""
     section: ExportSection
-    steppers: Mapping[str, LibraryStepper]
-    """By name."""
     chosen: tuple[LibraryStepper, ...]
     """Of each entry of the section."""
     predicted: tuple[float | None, ...]
     """Seconds of a step, of each entry."""
+
+    @property
+    def steppers(self) -> dict[str, LibraryStepper]:
+        """The codes by name, each once."""
+        return {stepper.name: stepper for stepper in self.chosen}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryFacts(LibraryContents):
+    """A library for one IVP and method."""
+
+    problem: Problem
+    """At the smallest tuned size."""
     controlled: bool
     """The step size can be controlled."""
 
@@ -81,40 +95,64 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     ``predicted``: seconds of a step by identity of a candidate. InputError where the choices are of
     something else, of several problems, or of a config that has changed.
     """
-    problems = _problems(setup)
-    section = _section(choices, problems)
-    problem, skeleton = problems[section.key.subject.id], setup.skeleton
-    _check_definition(section, problem)
+    section, chosen_problem = tuned(choices, setup)
+    problem, skeleton = cast("Problem", chosen_problem), setup.skeleton
     controlled = skeleton.controlled() if estimates_error(problem) else None
-    name = c_names.lower(section.key.subject.name)
-    name = f"ivp_{name}" if name in _TAKEN else name
-    compiler = _compiler(section)
-    steppers: dict[tuple[object, ...], LibraryStepper] = {}
-    chosen = []
-    for entry in section.entries:
-        chosen_variant = _variant(entry, setup)
-        flags = tuple(flag for flag in entry.build.flags if flag != "-fopenmp")
-        key = (chosen_variant.transformations, flags)
-        if key not in steppers:
-            steppers[key] = _stepper(
-                f"{name}_{len(steppers) + 1}",
-                chosen_variant,
-                controlled or skeleton,
-                problem,
-                flags,
-            )
-        chosen.append(steppers[key])
-    identities = [entry.candidate.rpartition(":")[2] for entry in section.entries]
+
+    def make(name: str, variant: Variant, flags: tuple[str, ...]) -> LibraryStepper:
+        return _stepper(name, variant, controlled or skeleton, problem, flags)
+
+    name = library_name(section)
     return LibraryFacts(
         name=name,
-        compiler=compiler,
+        compiler=compiler_of(section),
         problem=problem,
         section=section,
-        steppers={stepper.name: stepper for stepper in steppers.values()},
-        chosen=tuple(chosen),
-        predicted=tuple(predicted.get(identity) for identity in identities),
+        chosen=codes(section, setup, name, make),
+        predicted=predictions(section, predicted),
         controlled=controlled is not None,
     )
+
+
+def tuned(choices: Choices, setup: Setup) -> tuple[ExportSection, AnyProblem]:
+    """The one section of the choices that a library is made of, and its smallest problem.
+
+    InputError where the choices are of something else, of several problems, or of a config that has
+    changed.
+    """
+    problems = _problems(setup)
+    section = _section(choices, problems)
+    problem = problems[section.key.subject.id]
+    _check_definition(section, problem)
+    return section, problem
+
+
+def library_name(section: ExportSection) -> str:
+    """The name of the subject as a C identifier that is no name of a header."""
+    name = c_names.lower(section.key.subject.name)
+    return f"{section.key.subject.family}_{name}" if name in _TAKEN else name
+
+
+def codes(
+    section: ExportSection, setup: Setup, library: str, make: StepperMaker
+) -> tuple[LibraryStepper, ...]:
+    """The code of each entry of a section; entries with the same loops and flags share it."""
+    made: dict[tuple[object, ...], LibraryStepper] = {}
+    chosen = []
+    for entry in section.entries:
+        variant = _variant(entry, setup)
+        flags = tuple(flag for flag in entry.build.flags if flag != "-fopenmp")
+        key = (variant.transformations, flags)
+        if key not in made:
+            made[key] = make(f"{library}_{len(made) + 1}", variant, flags)
+        chosen.append(made[key])
+    return tuple(chosen)
+
+
+def predictions(section: ExportSection, predicted: Mapping[str, float]) -> tuple[float | None, ...]:
+    """Seconds of a step of each entry; ``predicted``: by identity of a candidate."""
+    identities = (entry.candidate.rpartition(":")[2] for entry in section.entries)
+    return tuple(predicted.get(identity) for identity in identities)
 
 
 def has_estimate(method: ButcherTableau) -> bool:
@@ -167,27 +205,15 @@ def real_limit(problem: Problem) -> float:
     return low
 
 
-def _problems(setup: Setup) -> dict[str, Problem]:
-    """The problems of a config at their smallest size, by what a choice names them.
-
-    InputError where they are no IVPs: a step of those runs over n components.
-    """
-    if "n" not in setup.skeleton.dimensions.values():
-        raise InputError(
-            Fault(
-                where=setup.place("space"),
-                found=f"skeleton {setup.skeleton.name} is for grids",
-                expected="a study of IVPs: a library holds a solver",
-                hint="a header or a wisdom file holds every choice: --format header",
-            )
-        )
-    problems: dict[str, Problem] = {}
+def _problems(setup: Setup) -> dict[str, AnyProblem]:
+    """The problems of a config at their smallest size, by what a choice names them."""
+    problems: dict[str, AnyProblem] = {}
     for problem in sorted(setup.problems, key=lambda problem: problem.n):
-        problems.setdefault(problem.facts().id, cast("Problem", problem))
+        problems.setdefault(problem.facts().id, problem)
     return problems
 
 
-def _section(choices: Choices, problems: Mapping[str, Problem]) -> ExportSection:
+def _section(choices: Choices, problems: Mapping[str, AnyProblem]) -> ExportSection:
     """The one section of the choices that is of one of these problems, in one rank."""
     where = f"study {choices.study}"
     subjects = {s.key.subject.id: s for s in choices.sections}
@@ -196,9 +222,9 @@ def _section(choices: Choices, problems: Mapping[str, Problem]) -> ExportSection
         raise InputError(
             Fault(
                 where=where,
-                found="no choice of an IVP of the config in one process"
+                found="no choice of a problem of the config in one process"
                 f" (there is {', '.join(sorted(subjects))})",
-                expected="an IVP that the config has today, tuned with one rank",
+                expected="an IVP or a stencil that the config has today, tuned with one rank",
                 hint="a header or a wisdom file holds every choice: --format header",
             )
         )
@@ -207,14 +233,14 @@ def _section(choices: Choices, problems: Mapping[str, Problem]) -> ExportSection
             Fault(
                 where=where,
                 found=f"choices of {', '.join(sorted(subjects))}",
-                expected="one IVP with one method and one machine in a library",
+                expected="one stencil, or one IVP with one method, and one machine in a library",
                 hint=f"name one of its problems: --problem {sections[0].entries[0].problem}",
             )
         )
     return sections[0]
 
 
-def _compiler(section: ExportSection) -> str:
+def compiler_of(section: ExportSection) -> str:
     """The compiler of all choices; InputError where there are several: flags are theirs."""
     compilers = sorted({entry.build.compiler for entry in section.entries})
     if len(compilers) > 1:
@@ -230,14 +256,14 @@ def _compiler(section: ExportSection) -> str:
     return compilers[0]
 
 
-def _check_definition(section: ExportSection, problem: Problem) -> None:
+def _check_definition(section: ExportSection, problem: AnyProblem) -> None:
     """InputError where what is computed has changed since the study."""
     subject = section.key.subject
     if problem.facts().key.split()[0] != subject.definition:
         raise InputError(
             Fault(
                 where=subject.id,
-                found="the IVP or its method is another today",
+                found="the IVP, its method or the stencil is another today",
                 expected="what the study was begun with",
                 hint="tune again",
             )

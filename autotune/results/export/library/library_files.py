@@ -2,19 +2,21 @@
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from autotune.codegen.c import harness
+from autotune.domain.problem import AnyProblem
 from autotune.domain.variant import Candidate
 from autotune.language.expression import show
 from autotune.measuring.verification.verify import checked
 from autotune.results.export import c_names, header
 from autotune.results.export.entries import ExportEntry
 from autotune.results.export.library.library_facts import (
+    LibraryContents,
     LibraryFacts,
     LibraryStepper,
     embedded_order,
@@ -33,8 +35,8 @@ _EXACT = ("-O3", "-fno-fast-math", "-fno-unsafe-math-optimizations")
 """
 _STEPS = 3
 """That the self-test takes."""
-_PLACES = 32
-"""Components that the self-test compares, spread over all."""
+PLACES = 32
+"""Components that a self-test compares with the reference, spread over all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,16 @@ class _SelfTest:
 
 def files(facts: LibraryFacts) -> dict[str, str]:
     """Path in the folder of the library to text."""
-    fields = dict(_fields(facts))
+    return texts(facts, dict(_fields(facts)), ("stepper.h", "solver.h"))
+
+
+def texts(
+    facts: LibraryContents, fields: Mapping[str, object], headers: Sequence[str], kind: str = ""
+) -> dict[str, str]:
+    """The files of a library of any kind; ``headers``: those that its code includes.
+
+    ``kind``: the folder of the templates that stand in for those of the same name.
+    """
     name = facts.name
     templates = {
         "README.md": "README.md.j2",
@@ -66,40 +77,39 @@ def files(facts: LibraryFacts) -> dict[str, str]:
         f"python/{name}/__init__.py": "python_module.py.j2",
         f"fortran/{name}.f90": "fortran.f90.j2",
     }
-    texts = {
-        path: _TEMPLATES.get_template(template).render(fields)
+    rendered = {
+        path: _TEMPLATES.select_template([f"{kind}/{template}", template]).render(fields)
         for path, template in templates.items()
     }
-    texts[f"python/{name}/py.typed"] = ""
-    for shared in ("stepper.h", "solver.h"):
-        texts[f"src/{shared}"] = (_TEXT / shared).read_text(encoding="utf-8")
+    rendered[f"python/{name}/py.typed"] = ""
+    for shared in headers:
+        rendered[f"src/{shared}"] = (_TEXT / shared).read_text(encoding="utf-8")
     for stepper in facts.steppers.values():
         for file, text in stepper.files.items():
             place = "src" if file.endswith(".h") else f"src/{stepper.name}"
-            texts[f"{place}/{file}"] = text
-    return texts
+            rendered[f"{place}/{file}"] = text
+    return rendered
 
 
-def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
-    problem, section = facts.problem, facts.section
-    test = _self_test(facts)
-    goal = section.key.subject.goal
+def shared_fields(
+    facts: LibraryContents, title: str, about: Iterable[str]
+) -> Iterator[tuple[str, object]]:
+    """The values of the fields that the templates of all kinds have; ``about``: what is computed,
+    in lines.
+    """
+    section = facts.section
     yield "name", facts.name
     yield "upper", facts.name.upper()
     yield "mark", MARK
     yield "version", VERSION
-    title = c_names.comment(problem.ivp.title)
+    title = c_names.comment(title)
     escaped = title.replace("\\", "\\\\")
     yield "title", title
     yield "toml_title", json.dumps(title, ensure_ascii=False)
     yield "meson_title", escaped.replace("'", "\\'")
     yield "docstring_title", escaped.replace('"', "'")
-    yield "about", [c_names.comment(line) for line in _about(facts)]
+    yield "about", [c_names.comment(line) for line in (*about, *_origin(facts))]
     yield "machine", c_names.literal(section.key.place.title)
-    yield "dimension", c_names.comment(show(problem.ivp.dimension))
-    yield "smallest", problem.ivp.minimum
-    yield "largest", facts.largest
-    yield "order", embedded_order(problem)
     yield "exact", _EXACT
     yield "compiler", shlex.quote(facts.compiler)
     yield (
@@ -109,17 +119,27 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
             for s in facts.steppers.values()
         ],
     )
+    chosen = header.decision(section.entries, section.key.subject.goal)
+    yield "decision", list(header.branches(chosen, "    ", "{}"))
+    yield "rows", [_row(*row) for row in rows(facts)]
+
+
+def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
+    problem = facts.problem
+    test = _self_test(facts)
+    yield from shared_fields(facts, problem.ivp.title, _about(facts))
+    yield "handle", "solver"
+    yield "unit", "components"
+    yield "per", "time step"
+    yield "kind", "stepper"
+    yield "runtime", "solver.h"
+    yield "dimension", c_names.comment(show(problem.ivp.dimension))
+    yield "smallest", problem.ivp.minimum
+    yield "largest", facts.largest
+    yield "order", embedded_order(problem)
     yield "limit", repr(real_limit(problem))
     yield "controlled", facts.controlled
-    yield (
-        "entries",
-        [
-            ", ".join(_entry(entry, stepper, predicted))
-            for entry, stepper, predicted in _rows(facts)
-        ],
-    )
-    yield "decision", list(header.branches(header.decision(section.entries, goal), "    ", "{}"))
-    yield "rows", [_row(*row) for row in _rows(facts)]
+    yield "entries", [f"{', '.join(entry(*row))}, {row[1].evaluations}" for row in rows(facts)]
     yield "size", test.size
     yield "components", test.components
     yield "steps", _STEPS
@@ -129,33 +149,38 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "largest_value", repr(test.largest)
 
 
-def _rows(facts: LibraryFacts) -> Iterator[tuple[ExportEntry, LibraryStepper, float | None]]:
+def rows(facts: LibraryContents) -> Iterator[tuple[ExportEntry, LibraryStepper, float | None]]:
+    """Each choice with its code and its predicted seconds of a step."""
     return zip(facts.section.entries, facts.chosen, facts.predicted, strict=True)
 
 
 def _about(facts: LibraryFacts) -> Iterator[str]:
-    """What was tuned, how and where."""
-    problem, section = facts.problem, facts.section
-    origin = section.entries[0].origin
+    """What is computed."""
+    problem = facts.problem
     steps = f", {problem.correctors} corrector steps" if problem.correctors else ""
     yield f"Method: {problem.method.title}{steps}."
-    yield f"Tuned: study {origin.study}, begun {origin.taken}, on {section.key.place.title},"
-    yield f"with {origin.compiler or section.entries[0].build.compiler}."
     if not facts.controlled:
         yield "There is no error estimate, and no solve: these take a method whose last row of A"
         yield "is b, with no more corrector steps than its order, or embedded weights."
 
 
-def _entry(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> Iterator[str]:
+def _origin(facts: LibraryContents) -> Iterator[str]:
+    """What was tuned, when and where."""
+    section = facts.section
+    origin = section.entries[0].origin
+    yield f"Tuned: study {origin.study}, begun {origin.taken}, on {section.key.place.title},"
+    yield f"with {origin.compiler or section.entries[0].build.compiler}."
+
+
+def entry(choice: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> Iterator[str]:
     """The values of a row of the table in C."""
     yield f"&{stepper.name}"
-    yield c_names.literal(entry.candidate)
+    yield c_names.literal(choice.candidate)
     yield c_names.literal(" ".join(stepper.flags))
-    yield str(entry.size)
-    yield str(entry.threads)
-    for seconds in (entry.seconds, predicted):
+    yield str(choice.size)
+    yield str(choice.threads)
+    for seconds in (choice.seconds, predicted):
         yield "-1.0" if seconds is None else repr(float(seconds))
-    yield str(stepper.evaluations)
 
 
 def _row(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> tuple[str, ...]:
@@ -166,19 +191,10 @@ def _row(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -
 
 def _self_test(facts: LibraryFacts) -> _SelfTest:
     """The smallest problem at which every code of the library runs through all of its cases."""
-    candidates = [
-        Candidate(
-            variant=stepper.variant,
-            problem=facts.problem,
-            build=entry.build,
-            layout=entry.layout,
-        )
-        for entry, stepper, _ in _rows(facts)
-    ]
-    awkward = (checked(facts.problem).awkward(candidate) for candidate in candidates)
+    awkward = (checked(facts.problem).awkward(c) for c in candidates(facts, facts.problem))
     problem = max(awkward, key=lambda problem: problem.n)
     state = checked(problem).state(_STEPS)
-    places = np.unique(np.linspace(0, problem.n - 1, _PLACES).round().astype(int))
+    places = np.unique(np.linspace(0, problem.n - 1, PLACES).round().astype(int))
     return _SelfTest(
         size=int(problem.size_text),
         h=problem.h or 0.0,
@@ -187,3 +203,13 @@ def _self_test(facts: LibraryFacts) -> _SelfTest:
         values=tuple(state[places].tolist()),
         largest=float(np.abs(state).max()),
     )
+
+
+def candidates(facts: LibraryContents, problem: AnyProblem) -> list[Candidate]:
+    """The choices as candidates of one problem."""
+    return [
+        Candidate(
+            variant=stepper.variant, problem=problem, build=choice.build, layout=choice.layout
+        )
+        for choice, stepper, _ in rows(facts)
+    ]

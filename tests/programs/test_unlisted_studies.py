@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from threadpoolctl import threadpool_info
 
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow
@@ -70,3 +71,16 @@ def test_the_store_has_all_values_and_later_studies_know_what_was_measured(tmp_p
     second = tuned(path, budget_evaluations=2)
     note = second.record.runs[0].conditions["warm_start"]
     assert f"{len(measured)} results of study first" in note
+
+
+def test_linear_algebra_takes_one_thread_while_something_is_timed(tmp_path):
+    threads = set()
+
+    def look(*_: object) -> None:
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        threads.update(pool["num_threads"] for pool in pools)
+
+    path = configured(tmp_path)
+    options = flow.StudyOptions(budget_evaluations=2)
+    flow.tune(load(path), options, str(tmp_path / "x.sqlite"), silent, look)
+    assert threads == {1}

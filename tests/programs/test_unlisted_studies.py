@@ -6,10 +6,17 @@ import pytest
 import yaml
 from threadpoolctl import threadpool_info
 
+from autotune.commands.measure.measure_one import measure
+from autotune.commands.rank.emit_source import emit_sources
+from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import load
+from autotune.commands.rank.recalled_candidates import with_stored
+from autotune.commands.reduce.flow import reduce_winner
+from autotune.commands.reduce.reduction_request import ReductionRequest
 from autotune.commands.tune import flow
 from autotune.errors import InputError
 from autotune.progress import silent
+from autotune.workloads.capacity import candidates_on
 
 PROGRAM = """\
 schema: autotune.program/1
@@ -84,3 +91,40 @@ def test_linear_algebra_takes_one_thread_while_something_is_timed(tmp_path):
     options = flow.StudyOptions(budget_evaluations=2)
     flow.tune(load(path), options, str(tmp_path / "x.sqlite"), silent, look)
     assert threads == {1}
+
+
+def test_candidates_that_a_study_measured_have_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = configured(tmp_path, name="named")
+    study = tuned(path, budget_evaluations=3)
+    store, workload = str(tmp_path / "x.sqlite"), load(path)
+    enumerated = candidates_on(workload, uncalibrated_machine(workload.setup))
+    drawn = {candidate.identity for candidate in enumerated.legal}
+    measured = {m.candidate for m in study.record.runs[0].measurements}
+    record = next(c for c in study.record.candidates if c.identity in measured - drawn)
+    for name in (record.id, record.identity, record.label, record.variant):
+        named = with_stored(enumerated, [name], store)
+        assert record.identity in {candidate.identity for candidate in named.legal}
+    assert measure(workload, record.id, phases=False, progress=silent, store=store).ranked
+    emit_sources(workload, with_stored(enumerated, [record.id], store), record.id, tmp_path)
+    last = (tmp_path / "build-and-run.sh").read_text().splitlines()[-1]
+    assert last.split()[1:] == [str(value) for value in record.parameters.values()]
+    reduced = reduce_winner(
+        ReductionRequest(study="named", candidate=record.identity, rounds=3), store, silent
+    )
+    assert reduced.study == "named"
+
+
+def test_a_name_that_no_store_has_is_refused_with_a_way_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    workload = load(configured(tmp_path))
+    with pytest.raises(InputError, match="those that a study measured, if --store names its file"):
+        measure(workload, "a1-b2-c3@wide-T1", phases=False, progress=silent)
+
+
+def test_the_end_of_a_study_has_the_commands_of_the_winner(tmp_path):
+    study = tuned(configured(tmp_path), budget_evaluations=2)
+    (lines,) = study.commands.values()
+    best = study.evaluation.problems[0].best.candidate
+    values = " ".join(str(value) for value in best.parameters.values())
+    assert lines[-1].endswith(f"true {values}")

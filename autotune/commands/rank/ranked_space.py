@@ -14,7 +14,7 @@ from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.files import config
 from autotune.progress import Clock, Progress
-from autotune.workloads.base import EnumeratedSpace, Workload
+from autotune.workloads.base import Count, EnumeratedSpace, Workload
 from autotune.workloads.capacity import candidates_on, capacity_notes
 from autotune.workloads.layouts import execution_layouts
 from autotune.workloads.legal_baseline import illegal_baseline_note
@@ -156,8 +156,21 @@ def find(ranked: RankedSpace, name: str, engine: str | None = None) -> Ranked:
             where="candidate",
             found=f"{name!r} names {len(matching)} candidates" if matching else f"unknown {name!r}",
             expected="an id, an identity or a label, as rank prints them",
-            hint=", ".join(matching[:3]) or nearest_candidate(name, names),
+            hint=", ".join(matching[:3])
+            or unlisted_hint(ranked.enumerated)
+            or nearest_candidate(name, names),
         )
+    )
+
+
+def unlisted_hint(enumerated: EnumeratedSpace) -> str:
+    """A hint where a problem has more candidates than can be listed; else empty."""
+    count = max((source.count.value for source in enumerated.sources.values()), default=0)
+    if not count:
+        return ""
+    return (
+        f"of {Count(count)} candidates those that variants draws have a name here, and those that a"
+        " study measured, if --store names its file"
     )
 
 

@@ -5,8 +5,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from autotune.commands.rank.emit_source import command_lines
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
+from autotune.commands.rank.recalled_candidates import recalled
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import (
     baseline,
@@ -92,17 +94,33 @@ def tune(
             prior=None if options.exhaustive else prior,
         )
         if not options.exhaustive:
-            return study_run.search(options, progress)
+            return _with_commands(study_run.search(options, progress), ranked)
         earlier = (
             EarlierResults(results=results, study=name, ranked=ranked).of_the_study()
             if options.resume
             else []
         )
-        return study_run.run(
+        measured = study_run.run(
             lambda ranking: _remaining(ranked, ranking, options, earlier),
             progress,
             lambda ranking: baseline(ranked, ranking).identity,
         )
+        return _with_commands(measured, ranked)
+
+
+def _with_commands(result: TunedStudy, ranked: RankedSpace) -> TunedStudy:
+    """A study with the command lines of its winners."""
+    listed = {candidate.identity: candidate for candidate in ranked.enumerated.legal}
+    commands: dict[str, tuple[str, ...]] = {}
+    for problem in result.evaluation.problems:
+        if problem.best is None:
+            continue
+        record = problem.best.candidate
+        candidate = listed.get(record.identity)
+        candidate = candidate or recalled(ranked.enumerated, [record]).get(record.identity)
+        if candidate is not None:
+            commands[problem.label] = command_lines(ranked.workload, candidate)
+    return dataclasses.replace(result, commands=commands)
 
 
 def _ranked(

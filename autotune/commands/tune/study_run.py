@@ -56,6 +56,9 @@ class TunedStudy:
 
     record: StudyRecord
     evaluation: StudyEvaluation
+    commands: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    """By label of a problem, the command lines that build and run its winner; none for generated
+    code and for a study that is read back."""
 
 
 def result_of(record: StudyRecord) -> TunedStudy:

@@ -1,5 +1,6 @@
 """Studies of programs with more candidates than can be listed, from the config to the store."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from autotune.commands.tune import flow
 from autotune.errors import InputError
 from autotune.progress import silent
 from autotune.workloads.capacity import candidates_on
+from autotune.workloads.program.program_workload import ProgramWorkload
 
 PROGRAM = """\
 schema: autotune.program/1
@@ -128,3 +130,29 @@ def test_the_end_of_a_study_has_the_commands_of_the_winner(tmp_path):
     best = study.evaluation.problems[0].best.candidate
     values = " ".join(str(value) for value in best.parameters.values())
     assert lines[-1].endswith(f"true {values}")
+
+
+def test_a_budget_counts_from_the_start_of_the_command(tmp_path):
+    path = configured(tmp_path)
+    options, store = flow.StudyOptions(budget_seconds=60.0), str(tmp_path / "x.sqlite")
+    began = time.monotonic() - 61.0
+    study = flow.tune(load(path), options, store, silent, began=began)
+    assert not study.record.runs[0].measurements
+    assert study.record.runs[0].timings["wall"] > 61.0
+
+
+def test_an_exhaustive_study_lists_its_candidates_once(tmp_path, monkeypatch):
+    path = configured(tmp_path)
+    few = PROGRAM.replace("to: 100", "to: 2")
+    tmp_path.joinpath("wide.yaml").write_text(few)
+    calls = []
+    listing = ProgramWorkload.candidates
+
+    def counted(self, cores):
+        calls.append(cores)
+        return listing(self, cores)
+
+    monkeypatch.setattr(ProgramWorkload, "candidates", counted)
+    study = tuned(path, exhaustive=True)
+    assert len(study.record.candidates) == 8
+    assert len(calls) == 1

@@ -76,12 +76,15 @@ def load(path: Path, *, trusted: bool = True) -> Workload:
 
 
 def rank_space(
-    workload: Workload, progress: Progress, engines: Sequence[str] | None = None
+    workload: Workload,
+    progress: Progress,
+    engines: Sequence[str] | None = None,
+    listed: EnumeratedSpace | None = None,
 ) -> RankedSpace:
     """Predict and rank every legal candidate; nothing is run.
 
     ``engines``: the engine of the setup if none is given. With two engines every problem is ranked
-    by each of them.
+    by each of them. ``listed``: the candidates, where they were listed before.
     """
     setup = workload.setup
     clock = Clock()
@@ -93,7 +96,7 @@ def rank_space(
     machine = resolve_machine(workload, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
-    enumerated = candidates_on(workload, machine)
+    enumerated = candidates_on(workload, machine) if listed is None else listed
     rankings: list[Ranking] = []
     for name in wanted:
         try:

@@ -46,6 +46,8 @@ _MOST_WORDS = 8
 _PAIRS = 3
 _ROWS = 200
 """So many candidates are enough to average over."""
+_FEW_VALUES = 8
+"""So many values of a number show how its effect depends on another parameter."""
 _STUDENT = 4.604
 """99.5 % quantile of Student's t of four degrees of freedom: five folds."""
 _NORMAL = 1.645
@@ -254,10 +256,11 @@ class _Fitted:
         """
         if other.numeric and not left.numeric:
             left, other = other, left
-        first, second = _values(self.table, left), _values(self.table, other)
+        first, second = (_some(_values(self.table, p), p.numeric) for p in (left, other))
         settings = [{left.name: a, other.name: b} for a in first for b in second]
         effects = self._effects(settings).reshape(-1, len(first), len(second))
-        to, start, slow, fast = _most_apart(effects[0], self._present(left, other), left.numeric)
+        present = self._present((left, first), (other, second))
+        to, start, slow, fast = _most_apart(effects[0], present, left.numeric)
         if _option(first):
             start, to = 0, 1
         change = effects[:, to, :] - effects[:, start, :]
@@ -281,12 +284,13 @@ class _Fitted:
         text = f"{f'{left.name} = 1' if _option(first) else moved}: {phrases[0]}, {phrases[1]}"
         return _EffectSentence(abs(here - there), (left.name, other.name), text, here * there < 0)
 
-    def _present(self, parameter: Parameter, other: Parameter) -> NDArray[np.bool_]:
+    def _present(
+        self, one: tuple[Parameter, list[Value]], other: tuple[Parameter, list[Value]]
+    ) -> NDArray[np.bool_]:
         """(values of one, values of the other) which combinations were measured."""
-        first, second = self.table.inputs.place(parameter.name), self.table.inputs.place(other.name)
-        combinations = {(row[first], row[second]) for row in self.table.inputs.rows}
-        values = _values(self.table, parameter), _values(self.table, other)
-        return np.array([[(a, b) in combinations for b in values[1]] for a in values[0]])
+        places = [self.table.inputs.place(parameter.name) for parameter, _ in (one, other)]
+        combinations = {tuple(row[place] for place in places) for row in self.table.inputs.rows}
+        return np.array([[(a, b) in combinations for b in other[1]] for a in one[1]])
 
     def _effects(self, settings: list[dict[str, Value]]) -> Floats:
         """(1 + folds, settings) mean log2 time of all candidates with some parameters set.
@@ -382,6 +386,14 @@ def _values(table: MeasurementTable, parameter: Parameter) -> list[Value]:
     place = table.inputs.place(parameter.name)
     values = {row[place] for row in table.inputs.rows}
     return sorted(values, key=lambda v: (float(v), "") if isinstance(v, int | float) else (0.0, v))
+
+
+def _some(values: list[Value], numeric: bool) -> list[Value]:
+    """The values, of many numbers a few from the smallest to the largest."""
+    if not numeric or len(values) <= _FEW_VALUES:
+        return values
+    places = np.linspace(0, len(values) - 1, _FEW_VALUES).round().astype(int)
+    return [values[place] for place in places.tolist()]
 
 
 def _option(values: list[Value]) -> bool:

@@ -55,7 +55,7 @@ def load(kind: type[T], text: str) -> T:
 def _load(kind: object, text: str) -> object:
     """The value that a JSON text holds, of a type such as ``Machine`` or ``tuple[Part, ...]``."""
     try:
-        return _build(kind, json.loads(text))
+        return _converted(_converter(kind), json.loads(text))
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"the stored text is no {kind}: {error}") from error
 
@@ -66,13 +66,12 @@ def read(kind: type[T], values: Mapping[str, object]) -> T:
     So a row of a table gives the value back that ``columns`` made it of. Names that are no fields
     are ignored. Raises ValueError where a text holds something else.
     """
-    hints = _hints(cast(Hashable, kind))
     return kind(
         **{
             name: _load(hint, value)
-            if isinstance(value := values[name], str) and not is_scalar(hint)
+            if isinstance(value := values[name], str) and hint is not None
             else value
-            for name, hint in hints.items()
+            for name, hint in _from_text(cast(Hashable, kind))
         }
     )
 
@@ -122,6 +121,15 @@ def _hints(kind: Hashable) -> Mapping[str, object]:
     return {field.name: hints[field.name] for field in dataclasses.fields(cast(type, kind))}
 
 
+@functools.cache
+def _from_text(kind: Hashable) -> tuple[tuple[str, object], ...]:
+    """The fields of a dataclass, each with its annotation where a text is read as JSON; None where
+    it stays a text.
+    """
+    hints = _hints(kind)
+    return tuple((name, None if is_scalar(hint) else hint) for name, hint in hints.items())
+
+
 def _plain(value: object, *, finite: bool = False) -> object:
     if dataclasses.is_dataclass(value):
         fields = dataclasses.fields(value)
@@ -141,37 +149,97 @@ def _plain(value: object, *, finite: bool = False) -> object:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def _build(kind: object, value: object) -> object:
-    """A value read from JSON, converted to the type of an annotation."""
+_Converter = Callable[[object], object]
+"""From JSON's own types to those of an annotation."""
+
+
+def _converted(convert: _Converter | None, value: object) -> object:
+    """A value read from JSON, as a converter makes it; None: as it is."""
+    return value if convert is None else convert(value)
+
+
+@functools.cache
+def _converter(kind: Hashable) -> _Converter | None:
+    """The converter to the type of an annotation, put together once, since a study has many
+    thousands of values of few types; None where values stay as they are.
+    """
     while isinstance(kind, typing.NewType):
         kind = kind.__supertype__
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        if not isinstance(value, dict):
-            raise TypeError(f"{kind.__name__} needs a mapping, not {type(value).__name__}")
-        hints = _hints(kind)
-        return kind(**{name: _build(hints[name], item) for name, item in value.items()})
+        return functools.partial(_to_dataclass, kind)
     if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        kinds = tuple(typing.get_type_hints(kind).values())
+        parts = _converters(tuple(typing.get_type_hints(kind).values()))
         make = cast("Callable[..., object]", kind)
-        return make(*_build_tuple(kinds, cast("list[object]", value)))
+        return lambda value: make(*_to_tuple(parts, value))
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
-        return _build_tuple(arguments, cast("list[object]", value))
+        return _to_items(tuple, arguments[0]) if _endless(arguments) else _tuple(arguments)
     if origin is frozenset:
-        return frozenset(_build(arguments[0], item) for item in cast("list[object]", value))
+        return _to_items(frozenset, arguments[0])
     if origin in (Union, types.UnionType):
-        return None if value is None else _build(_single(arguments), value)
+        return _optional(_converter(_single(arguments)))
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        key, item = arguments
+        return _to_mapping(*arguments)
+    return None
+
+
+def _converters(kinds: tuple[object, ...]) -> tuple[_Converter | None, ...]:
+    return tuple(_converter(kind) for kind in kinds)
+
+
+@functools.cache
+def _field_converters(kind: Hashable) -> Mapping[str, _Converter | None]:
+    """The converters of the fields of a dataclass, made when the first one is read: a class may
+    hold itself.
+    """
+    return {name: _converter(hint) for name, hint in _hints(kind).items()}
+
+
+def _to_dataclass(kind: type, value: object) -> object:
+    if not isinstance(value, dict):
+        raise TypeError(f"{kind.__name__} needs a mapping, not {type(value).__name__}")
+    converters = _field_converters(kind)
+    return kind(**{name: _converted(converters[name], item) for name, item in value.items()})
+
+
+def _endless(arguments: tuple[object, ...]) -> bool:
+    """Whether the arguments are those of ``tuple[X, ...]``."""
+    return len(arguments) == 2 and arguments[1] is Ellipsis
+
+
+def _tuple(arguments: tuple[object, ...]) -> _Converter:
+    parts = _converters(arguments)
+    return lambda value: _to_tuple(parts, value)
+
+
+def _to_tuple(parts: tuple[_Converter | None, ...], value: object) -> tuple[object, ...]:
+    values = cast("list[object]", value)
+    return tuple(_converted(part, item) for part, item in zip(parts, values, strict=True))
+
+
+def _to_items(make: Callable[..., object], kind: object) -> _Converter:
+    """The converter of a list to a collection of values of one type."""
+    convert = _converter(kind)
+    if convert is None:
+        return make
+    return lambda value: make(convert(item) for item in cast("list[object]", value))
+
+
+def _optional(convert: _Converter | None) -> _Converter | None:
+    return convert and (lambda value: None if value is None else convert(value))
+
+
+def _to_mapping(key: object, item: object) -> _Converter | None:
+    """The converter of a mapping; keys are texts in JSON."""
+    convert = _converter(item)
+    if convert is None and key is not int:
+        return None
+
+    def mapping(value: object) -> object:
         items = cast("dict[str, object]", value).items()
-        return {int(k) if key is int else k: _build(item, v) for k, v in items}
-    return value
+        return {int(k) if key is int else k: _converted(convert, v) for k, v in items}
 
-
-def _build_tuple(arguments: tuple[object, ...], values: list[object]) -> tuple[object, ...]:
-    if len(arguments) == 2 and arguments[1] is Ellipsis:
-        return tuple(_build(arguments[0], item) for item in values)
-    return tuple(_build(a, item) for a, item in zip(arguments, values, strict=True))
+    return mapping
 
 
 def _single(arguments: tuple[object, ...]) -> object:

@@ -66,6 +66,8 @@ class BoundedCondition:
         self.condition = condition
         self.names = condition.names
         root = ast.Expression(syntax.parsed(condition.text, "a condition", len(condition.text)))
+        self.skips = any(map(_skips, ast.walk(root)))
+        """Whether it may be decided though a part of it has no value."""
         self.sums = tuple(_marked(root, condition.text))
         """Its sums; the bounds of each may be given by its text, as those of a name."""
         apart = (node.id for node in ast.walk(root) if isinstance(node, ast.Name))
@@ -78,6 +80,13 @@ class BoundedCondition:
         None where it is open. A part of ``and`` and ``or`` that has no value decides nothing.
         """
         return _truth(self._evaluate(possible))
+
+
+def _skips(node: ast.AST) -> bool:
+    """Whether the value of a node may be decided without that of one of its parts."""
+    if isinstance(node, ast.Compare):
+        return len(node.ops) > 1 or isinstance(node.ops[0], ast.In | ast.NotIn)
+    return isinstance(node, ast.BoolOp | ast.IfExp)
 
 
 _Bounded = Callable[[Mapping[str, Possible]], Possible]

@@ -175,16 +175,19 @@ def _fit(launches: _Launches) -> _Fit:
     robust = np.ones(len(y))
     noise, pollution, precision = NOISE, 0.0, 1 / POLLUTION**2
     solution = np.zeros(n + m)
+    disturbed = bool(lost.any())
     for _ in range(6):
         weights = robust / (1 + (launches.error / noise) ** 2)
         ridge = (noise / _WANDER) ** 2
-        solution = _solve(i, j, y, weights, ridge)
-        if lost.any():
-            moved = _solve(i, j, lost, weights, ridge)
+        both = np.column_stack([y, lost]) if disturbed else y[:, None]
+        solved = _solve(i, j, both, weights, ridge)
+        solution = solved[:, 0]
+        if disturbed:
+            moved = solved[:, 1]
             rest, column = y - solution[i] - solution[n + j], lost - moved[i] - moved[n + j]
             precision = float(weights @ column**2) / noise**2 + 1 / POLLUTION**2
             pollution = float(weights @ (column * rest)) / noise**2 / precision
-            solution -= pollution * moved
+            solution = solution - pollution * moved
         residual = y - pollution * lost - solution[i] - solution[n + j]
         size = np.abs(residual) / np.sqrt(1 + (launches.error / noise) ** 2)
         if free:
@@ -204,18 +207,18 @@ def _fit(launches: _Launches) -> _Fit:
 
 
 def _solve(
-    i: NDArray[np.intp], j: NDArray[np.intp], y: Floats, weights: Floats, ridge: float
+    i: NDArray[np.intp], j: NDArray[np.intp], values: Floats, weights: Floats, ridge: float
 ) -> Floats:
-    """Weighted least squares for the levels; the more numerous of candidates and rounds are
-    eliminated first.
+    """Weighted least squares for the levels of candidates and then rounds, of each column of
+    ``values``, (n, k); the more numerous of candidates and rounds are eliminated first.
     """
-    n, m = int(i.max()) + 1, int(j.max()) + 1
-    diagonal, right = _sums(i, weights), _sums(i, weights * y)
-    shared, left = _sums(j, weights) + ridge, _sums(j, weights * y)
-    if n >= m:
-        drift, levels_ = _eliminated((shared, left, j), (diagonal, right, i), weights)
+    weighted = weights[:, None] * values
+    candidates = _sums(i, weights), _column_sums(i, weighted), i
+    rounds = _sums(j, weights) + ridge, _column_sums(j, weighted), j
+    if len(candidates[0]) >= len(rounds[0]):
+        drift, levels_ = _eliminated(rounds, candidates, weights)
     else:
-        levels_, drift = _eliminated((diagonal, right, i), (shared, left, j), weights)
+        levels_, drift = _eliminated(candidates, rounds, weights)
     return np.concatenate([levels_, drift])
 
 
@@ -223,12 +226,16 @@ def _sums(where: NDArray[np.intp], values: Floats) -> Floats:
     return np.asarray(np.bincount(where, values), dtype=np.float64)
 
 
+def _column_sums(where: NDArray[np.intp], values: Floats) -> Floats:
+    return np.column_stack([_sums(where, column) for column in values.T])
+
+
 _Side = tuple[Floats, Floats, NDArray[np.intp]]
-"""Diagonal, right-hand side, and where each launch belongs."""
+"""Diagonal, right-hand sides (n, k), and where each launch belongs."""
 
 
 def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floats]:
-    """The solution of [[K, T], [T', G]] (x, y) = (r, l) with diagonal K and G, by the Schur
+    """The solutions of [[K, T], [T', G]] (x, y) = (r, l) with diagonal K and G, by the Schur
     complement of G.
     """
     (diagonal, right, i), (other, left, j) = kept, gone
@@ -240,13 +247,13 @@ def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floa
         x = scipy.linalg.solve(
             np.diag(diagonal) - scaled @ dense.T, right - scaled @ left, assume_a="pos"
         )
-        return x, (left - x @ dense) / other
+        return x, (left - dense.T @ x) / other[:, None]
     table = scipy.sparse.csr_matrix((weights, (i, j)), shape=(n, m))
     thin = table @ scipy.sparse.diags(1 / other)
     x = scipy.linalg.solve(
         np.diag(diagonal) - (thin @ table.T).toarray(), right - thin @ left, assume_a="pos"
     )
-    return x, (left - table.T @ x) / other
+    return x, (left - table.T @ x) / other[:, None]
 
 
 # --- one candidate against another ------------------------------------------------------------

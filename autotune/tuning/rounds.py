@@ -57,6 +57,10 @@ class MeasuredGroup:
     _order: random.Random = field(init=False)
     _times: dict[str, tuple[int, Mapping[Hashable, LaunchTime]]] = field(default_factory=dict)
     """Number of samples of a candidate, and its times."""
+    _by_round: dict[tuple[str, str], tuple[Measurement, Mapping[int, LaunchTime]]] = field(
+        default_factory=dict
+    )
+    """Earlier measurements by run and candidate, with their times."""
     _levels: tuple[tuple[int, ...], DriftFreeTimes] | None = None
     _wrong: tuple[tuple[int, int], dict[str, Checksum]] | None = None
     _implausible: tuple[int, dict[str, str]] | None = None
@@ -149,6 +153,15 @@ class MeasuredGroup:
             self._times[identity] = len(taken), times
         return times
 
+    def _earlier_times(self, run: str, identity: str) -> Mapping[int, LaunchTime]:
+        """The times of a candidate by round of another run."""
+        measurement = self.earlier[run, identity].measurement
+        before, times = self._by_round.get((run, identity), (None, {}))
+        if before is not measurement:
+            times = by_round(measurement.samples)
+            self._by_round[run, identity] = measurement, times
+        return times
+
     def levels(self) -> DriftFreeTimes:
         """Times of all candidates at the level of the first rounds, also from earlier runs.
 
@@ -165,7 +178,7 @@ class MeasuredGroup:
         table: dict[str, dict[Hashable, LaunchTime]] = {}
         for (run, identity), result in self.earlier.items():
             if result.measurement.status == "ok":
-                times = by_round(result.measurement.samples)
+                times = self._earlier_times(run, identity)
                 table.setdefault(identity, {}).update({(run, r): t for r, t in times.items()})
         for identity in self.samples:
             table.setdefault(identity, {}).update(self.times(identity))

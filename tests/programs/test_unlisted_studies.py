@@ -1,14 +1,24 @@
 """Studies of programs with more candidates than can be listed, from the config to the store."""
 
+import time
 from pathlib import Path
 
 import pytest
 import yaml
+from threadpoolctl import threadpool_info
 
+from autotune.commands.measure.measure_one import measure
+from autotune.commands.rank.emit_source import emit_sources
+from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import load
+from autotune.commands.rank.recalled_candidates import with_stored
+from autotune.commands.reduce.flow import reduce_winner
+from autotune.commands.reduce.reduction_request import ReductionRequest
 from autotune.commands.tune import flow
 from autotune.errors import InputError
 from autotune.progress import silent
+from autotune.workloads.capacity import candidates_on
+from autotune.workloads.program.program_workload import ProgramWorkload
 
 PROGRAM = """\
 schema: autotune.program/1
@@ -70,3 +80,79 @@ def test_the_store_has_all_values_and_later_studies_know_what_was_measured(tmp_p
     second = tuned(path, budget_evaluations=2)
     note = second.record.runs[0].conditions["warm_start"]
     assert f"{len(measured)} results of study first" in note
+
+
+def test_linear_algebra_takes_one_thread_while_something_is_timed(tmp_path):
+    threads = set()
+
+    def look(*_: object) -> None:
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        threads.update(pool["num_threads"] for pool in pools)
+
+    path = configured(tmp_path)
+    options = flow.StudyOptions(budget_evaluations=2)
+    flow.tune(load(path), options, str(tmp_path / "x.sqlite"), silent, look)
+    assert threads == {1}
+
+
+def test_candidates_that_a_study_measured_have_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = configured(tmp_path, name="named")
+    study = tuned(path, budget_evaluations=3)
+    store, workload = str(tmp_path / "x.sqlite"), load(path)
+    enumerated = candidates_on(workload, uncalibrated_machine(workload.setup))
+    drawn = {candidate.identity for candidate in enumerated.legal}
+    measured = {m.candidate for m in study.record.runs[0].measurements}
+    record = next(c for c in study.record.candidates if c.identity in measured - drawn)
+    for name in (record.id, record.identity, record.label, record.variant):
+        named = with_stored(enumerated, [name], store)
+        assert record.identity in {candidate.identity for candidate in named.legal}
+    assert measure(workload, record.id, phases=False, progress=silent, store=store).ranked
+    emit_sources(workload, with_stored(enumerated, [record.id], store), record.id, tmp_path)
+    last = (tmp_path / "build-and-run.sh").read_text().splitlines()[-1]
+    assert last.split()[1:] == [str(value) for value in record.parameters.values()]
+    reduced = reduce_winner(
+        ReductionRequest(study="named", candidate=record.identity, rounds=3), store, silent
+    )
+    assert reduced.study == "named"
+
+
+def test_a_name_that_no_store_has_is_refused_with_a_way_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    workload = load(configured(tmp_path))
+    with pytest.raises(InputError, match="those that a study measured, if --store names its file"):
+        measure(workload, "a1-b2-c3@wide-T1", phases=False, progress=silent)
+
+
+def test_the_end_of_a_study_has_the_commands_of_the_winner(tmp_path):
+    study = tuned(configured(tmp_path), budget_evaluations=2)
+    (lines,) = study.commands.values()
+    best = study.evaluation.problems[0].best.candidate
+    values = " ".join(str(value) for value in best.parameters.values())
+    assert lines[-1].endswith(f"true {values}")
+
+
+def test_a_budget_counts_from_the_start_of_the_command(tmp_path):
+    path = configured(tmp_path)
+    options, store = flow.StudyOptions(budget_seconds=60.0), str(tmp_path / "x.sqlite")
+    began = time.monotonic() - 61.0
+    study = flow.tune(load(path), options, store, silent, began=began)
+    assert not study.record.runs[0].measurements
+    assert study.record.runs[0].timings["wall"] > 61.0
+
+
+def test_an_exhaustive_study_lists_its_candidates_once(tmp_path, monkeypatch):
+    path = configured(tmp_path)
+    few = PROGRAM.replace("to: 100", "to: 2")
+    tmp_path.joinpath("wide.yaml").write_text(few)
+    calls = []
+    listing = ProgramWorkload.candidates
+
+    def counted(self, cores):
+        calls.append(cores)
+        return listing(self, cores)
+
+    monkeypatch.setattr(ProgramWorkload, "candidates", counted)
+    study = tuned(path, exhaustive=True)
+    assert len(study.record.candidates) == 8
+    assert len(calls) == 1

@@ -300,3 +300,50 @@ def test_a_source_gives_none_of_what_a_constraint_says_nothing_about(sample, mon
     drawn = source.draw(20, random.Random(1))
     assert len(drawn) == 10
     assert all(found.legal(candidate.variant.parameters) for candidate in drawn)
+
+
+PARTIAL = [
+    "1 / a > 0 or b == 2",
+    "b == 2 or 1 / a > 0",
+    "not (1 / a > 0 and b == 1)",
+    "1 / (a + c) > 0 or b == 2",
+    "(1 / a if b == 2 else 1) > 0",
+    "b in (1 / a, 2)",
+    "0 < b < 1 / a",
+    "u <= 4 or b == 1",
+    "u == null or u <= 4 or 1 / c > 0",
+    "c % a == 0 or b >= 1",
+    "log2(a) < 1 or c == 1",
+    "a + b + c <= 4",
+    "1 / a + b + c >= 2 or b == 0",
+]
+DOMAINS = {"a": (0, 1, 2), "b": (0, 1, 2), "c": (0, 1), "u": (None, 4, 8)}
+
+
+@settings(max_examples=200, deadline=None)
+@given(rules=st.lists(st.sampled_from(PARTIAL), min_size=1, max_size=3, unique=True))
+def test_the_walk_has_what_is_legal_where_a_constraint_has_no_value_for_some(sample, rules):
+    """What is counted is legal; a combination that no constraint before forbids, and for which one
+    has no value, is refused with its values.
+    """
+    found = space(sample, DOMAINS, *rules)
+    legal = [values for values in map(dict, found.program.combinations()) if found.legal(values)]
+    try:
+        walked = list(found.walk())
+        count = found.count
+    except UndecidedError as error:
+        held = [Condition(rule) for rule in rules]
+        assert any(_undefined(condition, error.values) for condition in held)
+        return
+    assert walked == legal
+    assert count == Count(len(legal))
+
+
+def _undefined(condition, values):
+    if not set(condition.names) <= values.keys():
+        return False
+    try:
+        condition.holds({name: values[name] for name in condition.names})
+    except ValueError:
+        return True
+    return False

@@ -115,6 +115,9 @@ def show(
         document(study_document.study(result.evaluation, schema, store))
     else:
         typer.echo(study_table.study(result.evaluation, store=store))
+        for label, lines in result.commands.items():
+            if lines:
+                typer.echo("\n".join([f"\nthe winner of {label} is built and run by:", *lines]))
     if report is not None:
         note(f"wrote {write_report(result, report)}")
     require_success(result)

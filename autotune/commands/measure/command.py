@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import Config, Json, command, command_options
+from autotune.commands.options import Config, StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 
 EXAMPLE = (
@@ -32,7 +32,7 @@ class MeasureOptions:
             " and stores, the loop with its data in each cache and in memory. A minute or two.",
         ),
     ] = False
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -52,6 +52,7 @@ def measure(options: MeasureOptions) -> None:
             phases=options.phases,
             dissect=options.dissect,
             progress=progress,
+            store=options.results.store,
         )
     except KeyboardInterrupt as stop:
         progress.close()
@@ -59,7 +60,7 @@ def measure(options: MeasureOptions) -> None:
         note(f"interrupted{kept}")
         raise typer.Exit(130) from None
     answer = (result.ranked, result.measurement, result.location, result.phases)
-    if options.json:
+    if options.results.json:
         document(MeasureDocument.of(result))
     else:
         typer.echo(text.measured(*answer))

@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.measure.dissect_flow import DissectionSession
+from autotune.commands.options import DEFAULT_STORE
 from autotune.commands.rank.ranked_space import RankedSpace, find, rank_space
+from autotune.commands.rank.recalled_candidates import with_named
 from autotune.domain.dissection import Dissection
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement
@@ -42,18 +44,24 @@ class CandidateMeasurement:
 
 
 def measure(
-    workload: Workload, name: str, *, phases: bool, progress: Progress, dissect: bool = False
+    workload: Workload,
+    name: str,
+    *,
+    phases: bool,
+    progress: Progress,
+    dissect: bool = False,
+    store: str = DEFAULT_STORE,
 ) -> CandidateMeasurement:
     """Build, verify and time one candidate; with ``phases`` also each of its kernels.
 
     With ``dissect`` the terms of the model are measured by probes of its sweeps, and the result is
-    stored. After Ctrl-C the finished rounds are stored, and the KeyboardInterrupt that is raised
-    again carries the name of the file.
+    stored. ``store``: names candidates of a space too large to be listed. After Ctrl-C the finished
+    rounds are stored, and the KeyboardInterrupt that is raised again carries the name of the file.
     """
     if phases or dissect:
         refuse(workload, "--dissect" if dissect else "--phases")
     workload.check()
-    space = rank_space(workload, progress)
+    space = with_named(rank_space(workload, progress), [name], store)
     ranked = find(space, name)
     if dissect:
         _require_separate_sweeps(ranked.candidate)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import Config, Json, command, command_options
+from autotune.commands.options import Config, StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 
 EXAMPLE = "Example: autotune noise configs/quickstart.yaml --rounds 20"
@@ -26,7 +26,7 @@ class NoiseOptions:
     rounds: Annotated[
         int, typer.Option("--rounds", min=2, help="Each launches the candidate twice.")
     ] = 10
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -42,9 +42,11 @@ def noise(options: NoiseOptions) -> None:
 
     workload = ranked_space.load(options.config)
     progress = TerminalProgress()
-    result = flow.measure_noise(workload, options.candidate, options.rounds, progress)
+    result = flow.measure_noise(
+        workload, options.candidate, options.rounds, progress, options.results.store
+    )
     progress.close()
-    if options.json:
+    if options.results.json:
         document(NoiseDocument.of(result))
     else:
         typer.echo(text.noise(result))

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autotune.commands.noise.resolution import NAMES, TwinFigures, noise_figures
+from autotune.commands.options import DEFAULT_STORE
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import RankedSpace, find
+from autotune.commands.rank.recalled_candidates import with_stored
 from autotune.commands.tune.preflight import check_launchers
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import rank
@@ -56,11 +58,16 @@ class NoiseResult:
 
 
 def measure_noise(
-    workload: Workload, name: str | None, rounds: int, progress: Progress
+    workload: Workload,
+    name: str | None,
+    rounds: int,
+    progress: Progress,
+    store: str = DEFAULT_STORE,
 ) -> NoiseResult:
     """Build and verify a candidate and launch it as A and as B in ``rounds`` interleaved rounds.
 
-    ``name``: an id, identity or label; None: the baseline of the first problem. After Ctrl-C the
+    ``name``: an id, identity or label; None: the baseline of the first problem. ``store``: names
+    candidates of a space too large to be listed. After Ctrl-C the
     result has the rounds that were finished.
     """
     setup = workload.setup
@@ -70,7 +77,7 @@ def measure_noise(
     candidate = (
         workload.baseline(setup.problems[0], machine.cores, setup.builds[0])
         if name is None
-        else _candidate_of(workload, machine, name)
+        else _candidate_of(workload, machine, name, store)
     )
     load = host_load.observe()
     lock = HostLock(progress)
@@ -93,9 +100,9 @@ def measure_noise(
     return NoiseResult(run=run, load=load, figures=figures)
 
 
-def _candidate_of(workload: Workload, machine: Machine, name: str) -> Candidate:
+def _candidate_of(workload: Workload, machine: Machine, name: str, store: str) -> Candidate:
     """The legal candidate of a name; nothing is predicted for it."""
-    enumerated = candidates_on(workload, machine)
+    enumerated = with_stored(candidates_on(workload, machine), [name], store)
     unpredicted = Prediction(
         seconds=None, interval=None, parts=(), engine=workload.setup.engine, reason="not predicted"
     )

@@ -12,6 +12,7 @@ from autotune.commands.options import (
     Engine,
     EngineName,
     Json,
+    StoreOptions,
     Trust,
     command,
     command_options,
@@ -54,7 +55,7 @@ class VariantsOptions:
         Path, typer.Option("-o", "--output", help="Folder for the files of --emit.")
     ] = Path()
     trust: Trust = False
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -62,15 +63,17 @@ def variants(options: VariantsOptions) -> None:
     """List the candidates of a config, or write one's source."""
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import emit_source, host_machine, ranked_space, text
+    from autotune.commands.rank.recalled_candidates import with_stored
     from autotune.workloads.capacity import candidates_on
 
     workload = ranked_space.load(options.config, trusted=options.trust)
     machine = host_machine.uncalibrated_machine(workload.setup)
     enumerated = candidates_on(workload, machine)
     if options.emit is not None:
+        enumerated = with_stored(enumerated, [options.emit], options.results.store)
         for line in emit_source.emit_sources(workload, enumerated, options.emit, options.output):
             note(line)
-    if options.json:
+    if options.results.json:
         document(rank_document.variants(workload, enumerated, illegal=options.illegal))
     elif options.emit is None:
         typer.echo(text.variants(enumerated, illegal=options.illegal))
@@ -145,7 +148,7 @@ class RankOptions:
     ] = False
     engine: Engine = None
     trust: Trust = False
-    json: Json = False
+    results: StoreOptions
 
 
 @command
@@ -155,6 +158,7 @@ def rank(options: RankOptions) -> None:
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank.explain_ranking import explain
     from autotune.commands.rank.ranked_space import find, require_predictions
+    from autotune.commands.rank.recalled_candidates import with_named
     from autotune.errors import Fault, InputError
     from autotune.results.explanation import text as explanation_text
 
@@ -162,6 +166,7 @@ def rank(options: RankOptions) -> None:
         if given and not options.why:
             raise typer.BadParameter("needs --why", param_hint=option)
     ranked = _ranked(options.config, options.engine, trusted=options.trust)
+    ranked = with_named(ranked, [options.why, options.against], options.results.store)
     for line in ranked.baseline_notes:
         note(line)
     unranked = ranked.workload.unpredicted(ranked.rankings, ranked.machine)
@@ -169,12 +174,12 @@ def rank(options: RankOptions) -> None:
         candidate = find(ranked, options.why).candidate.id
         fault = f"{candidate} has no prediction to explain"
         raise InputError(Fault(where="--why", found=fault, hint=unranked.splitlines()[-1]))
-    if unranked and not options.json:
+    if unranked and not options.results.json:
         typer.echo(unranked)
         return
     progress, assembly = TerminalProgress(), options.assembly
     reasons = explain(ranked, options.why, options.against, progress) if options.why else []
-    if options.json:
+    if options.results.json:
         document(
             rank_document.rank(
                 ranked.workload, ranked.machine, ranked.rankings, reasons, assembly=assembly

@@ -1,14 +1,28 @@
 """The source of one candidate in files: its C text, or the commands of a program."""
 
+import re
 from pathlib import Path
 
 from autotune import paths
-from autotune.commands.rank.ranked_space import nearest_candidate
+from autotune.commands.rank.ranked_space import nearest_candidate, unlisted_hint
 from autotune.domain.variant import Candidate, matching
 from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.protocol import time_arguments
 from autotune.results.report import usage
 from autotune.workloads.base import EnumeratedSpace, Workload
+
+_USUAL = re.compile(
+    r"#|set -e|cd |export OMP_(?:NUM_THREADS|PLACES|PROC_BIND|WAIT_POLICY|DYNAMIC)="
+)
+"""Lines of a script that say nothing about a candidate."""
+
+
+def command_lines(workload: Workload, candidate: Candidate) -> tuple[str, ...]:
+    """The command lines that build and run a program; none for generated code."""
+    texts = workload.sources(candidate, Path())
+    scripts = [text for name, text in texts.items() if name.endswith(".sh")]
+    lines = [line for text in scripts for line in text.splitlines()]
+    return tuple(line for line in lines if line and not _USUAL.match(line))
 
 
 def emit_sources(
@@ -50,6 +64,8 @@ def _find(enumerated: EnumeratedSpace, name: str) -> Candidate:
             where="--emit",
             found=found,
             expected="an id, an identity or a label, as variants prints them",
-            hint=", ".join(c.id for c in named[:3]) or nearest_candidate(name, ids),
+            hint=", ".join(c.id for c in named[:3])
+            or unlisted_hint(enumerated)
+            or nearest_candidate(name, ids),
         )
     )

@@ -14,7 +14,7 @@ from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.files import config
 from autotune.progress import Clock, Progress
-from autotune.workloads.base import EnumeratedSpace, Workload
+from autotune.workloads.base import Count, EnumeratedSpace, Workload
 from autotune.workloads.capacity import candidates_on, capacity_notes
 from autotune.workloads.layouts import execution_layouts
 from autotune.workloads.legal_baseline import illegal_baseline_note
@@ -76,12 +76,15 @@ def load(path: Path, *, trusted: bool = True) -> Workload:
 
 
 def rank_space(
-    workload: Workload, progress: Progress, engines: Sequence[str] | None = None
+    workload: Workload,
+    progress: Progress,
+    engines: Sequence[str] | None = None,
+    listed: EnumeratedSpace | None = None,
 ) -> RankedSpace:
     """Predict and rank every legal candidate; nothing is run.
 
     ``engines``: the engine of the setup if none is given. With two engines every problem is ranked
-    by each of them.
+    by each of them. ``listed``: the candidates, where they were listed before.
     """
     setup = workload.setup
     clock = Clock()
@@ -93,7 +96,7 @@ def rank_space(
     machine = resolve_machine(workload, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
-    enumerated = candidates_on(workload, machine)
+    enumerated = candidates_on(workload, machine) if listed is None else listed
     rankings: list[Ranking] = []
     for name in wanted:
         try:
@@ -156,8 +159,21 @@ def find(ranked: RankedSpace, name: str, engine: str | None = None) -> Ranked:
             where="candidate",
             found=f"{name!r} names {len(matching)} candidates" if matching else f"unknown {name!r}",
             expected="an id, an identity or a label, as rank prints them",
-            hint=", ".join(matching[:3]) or nearest_candidate(name, names),
+            hint=", ".join(matching[:3])
+            or unlisted_hint(ranked.enumerated)
+            or nearest_candidate(name, names),
         )
+    )
+
+
+def unlisted_hint(enumerated: EnumeratedSpace) -> str:
+    """A hint where a problem has more candidates than can be listed; else empty."""
+    count = max((source.count.value for source in enumerated.sources.values()), default=0)
+    if not count:
+        return ""
+    return (
+        f"of {Count(count)} candidates those that variants draws have a name here, and those that a"
+        " study measured, if --store names its file"
     )
 
 

@@ -23,13 +23,32 @@ def setup_of_study(record: StudyRecord, place: Path | None) -> Setup:
         try:
             return config.load(path)
         except ConfigError as error:
-            beside = Path(f"{record.config}.yaml")
-            if beside.is_file():
+            beside = _beside(record)
+            if beside is not None:
                 return config.load(beside)
+            found = error.faults[0].found.replace(f"{folder}/", "")
             raise InputError(
                 Fault(
                     where=f"study {record.name}",
-                    found=f"the store does not suffice: {error.faults[0].found}",
+                    found=f"the store does not suffice: {found}",
                     hint="name the config file of the study: --config FILE",
                 )
             ) from error
+
+
+def _beside(record: StudyRecord) -> Path | None:
+    """The config of a study in the working folder: the file of its name, or one that says the same
+    as the store; None where there is none.
+    """
+    named = Path(f"{record.config}.yaml")
+    if named.is_file():
+        return named
+    return next((path for path in sorted(Path().glob("*.yaml")) if _is_of(path, record)), None)
+
+
+def _is_of(path: Path, record: StudyRecord) -> bool:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return bool(text.strip()) and record.setup_text.startswith(text.strip())

@@ -1,15 +1,15 @@
 """From a study to its reduced winner: a run of the study that leaves out, drops and compares."""
 
 import dataclasses
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
+from autotune.commands.rank.emit_source import command_lines
 from autotune.commands.rank.named_programs import require_known
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
+from autotune.commands.rank.recalled_candidates import recalled
 from autotune.commands.rank.study_setup import setup_of_study
 from autotune.commands.reduce.differences import CandidatesBetween, ChangedSetting
 from autotune.commands.reduce.influence_shares import influence_shares
@@ -35,10 +35,6 @@ from autotune.workloads.shipped import workload_of
 PURPOSE = "reduce"
 """Condition ``purpose`` of the runs of a study that reduce its winner."""
 
-_USUAL = re.compile(
-    r"#|set -e|cd |export OMP_(?:NUM_THREADS|PLACES|PROC_BIND|WAIT_POLICY|DYNAMIC)="
-)
-"""Lines of a script that say nothing about a candidate."""
 _LEAST_ROUNDS = 5
 """Fewer launches do not tell a per cent apart."""
 
@@ -106,7 +102,7 @@ def reduce_winner(request: ReductionRequest, store: str, progress: Progress) -> 
             differences=between.differences,
             shares=shares,
             reduction=reduction,
-            commands=_commands(workload, reduction.reduced),
+            commands=command_lines(workload, reduction.reduced),
             interrupted=interrupted,
             words=_words(problem, chosen, request.candidate),
         )
@@ -203,9 +199,8 @@ def _between(
     listed = {c.identity: c for c in (*ranked.enumerated.legal, *([safe] if safe else []))}
     source = ranked.enumerated.sources.get(key)
     winner = listed.get(record.identity)
-    if winner is None and source is not None:
-        made = source.recalled(record.parameters, record.build, record.layout)
-        winner = made if made and made.identity == record.identity else None
+    if winner is None:
+        winner = recalled(ranked.enumerated, [record]).get(record.identity)
     if safe is None or winner is None:
         raise InputError(
             Fault(
@@ -262,11 +257,3 @@ def _prediction(ranked: RankedSpace, candidate: Candidate) -> Prediction:
                 return entry.prediction
     engine, why = ranked.engines[0], "it is between the winner and the baseline"
     return Prediction(seconds=None, interval=None, parts=(), engine=engine, reason=why)
-
-
-def _commands(workload: Workload, candidate: Candidate) -> tuple[str, ...]:
-    """The command lines that build and run a program; none for generated code."""
-    texts = workload.sources(candidate, Path())
-    scripts = [text for name, text in texts.items() if name.endswith(".sh")]
-    lines = [line for text in scripts for line in text.splitlines()]
-    return tuple(line for line in lines if line and not _USUAL.match(line))

@@ -2,6 +2,7 @@
 
 import contextlib
 import shlex
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -86,6 +87,7 @@ def tune(options: TuneOptions) -> None:
 
     Candidates are ranked by prediction; only the most promising are measured.
     """
+    began = time.monotonic()
     _check_together(options.given)
     if options.study.prior is not None and options.study.sampler not in (None, "model"):
         raise typer.BadParameter("is for --sampler model", param_hint="--prior")
@@ -112,7 +114,7 @@ def tune(options: TuneOptions) -> None:
         _emit(options.config, workload, options, options.emit_job)
         return
     try:
-        study = _tuned(workload, options)
+        study = _tuned(workload, options, began)
     except KeyboardInterrupt as stop:
         resume = f"autotune tune {shlex.quote(str(options.config))} --resume{options.results.again}"
         kept = f"every finished sample is kept: {resume}"
@@ -121,15 +123,18 @@ def tune(options: TuneOptions) -> None:
     show(study, json=options.results.json, report=options.report, store=options.results.shown)
 
 
-def _tuned(workload: "Workload", options: TuneOptions) -> "TunedStudy":
-    """The study, measured here or read from the results of a job on another machine."""
+def _tuned(workload: "Workload", options: TuneOptions, began: float) -> "TunedStudy":
+    """The study, measured here or read from the results of a job on another machine; ``began``: the
+    time.monotonic() from which a budget counts.
+    """
     from autotune.commands.live import screen
     from autotune.commands.tune import flow, jobs
 
     with contextlib.closing(screen()) as display:
         if options.collect is not None:
             return jobs.collect(workload, options.collect, options.results.store, display)
-        return flow.tune(workload, options.study, options.results.store, display, display.watch)
+        store = options.results.store
+        return flow.tune(workload, options.study, store, display, display.watch, began=began)
 
 
 _EXCLUSIVE: Mapping[str, tuple[str, ...]] = {

@@ -1,12 +1,15 @@
 """From ranked candidates to a study: candidates are chosen, built, verified, timed, evaluated."""
 
 import dataclasses
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from autotune.commands.rank.emit_source import command_lines
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
+from autotune.commands.rank.recalled_candidates import recalled
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import (
     baseline,
@@ -26,7 +29,7 @@ from autotune.files.store import Store, StudyRecord, kept_dissections
 from autotune.progress import Progress
 from autotune.results.report import page
 from autotune.tuning import Chosen, EarlierResult, Watcher, unwatched
-from autotune.workloads.base import Workload
+from autotune.workloads.base import EnumeratedSpace, Workload
 from autotune.workloads.capacity import candidates_on
 
 __all__ = [
@@ -45,6 +48,10 @@ __all__ = [
 ]
 
 
+_ENDING = 0.04
+"""Share of a budget that is left for the evaluation at the end."""
+_MOST_ENDING = 3.0
+"""Seconds that this takes at most."""
 _MOVES = "without it, the search moves through all of them"
 
 
@@ -54,18 +61,23 @@ def tune(
     store: str,
     progress: Progress,
     watcher: Watcher = unwatched,
+    *,
+    began: float | None = None,
 ) -> TunedStudy:
     """Tune a config: measure the most promising candidates and compare them.
 
-    Every sample is stored when it is taken; Ctrl-C loses at most one.
+    Every sample is stored when it is taken; Ctrl-C loses at most one. ``began``: the
+    time.monotonic() from which the budget counts; None: now.
     """
-    wall = time.monotonic()
+    wall = time.monotonic() if began is None else began
     setup = workload.setup
     setup = dataclasses.replace(setup, search=_searching(setup.search, options))
     workload = workload.at(setup)
     needing_all = {"--exhaustive": options.exhaustive, "--mirror": options.mirror}
+    listed = None
     for option in (option for option, given in needing_all.items() if given):
-        require_listed(candidates_on(workload, uncalibrated_machine(setup)), option, _MOVES)
+        listed = listed or candidates_on(workload, uncalibrated_machine(setup))
+        require_listed(listed, option, _MOVES)
     with Store.open(store) as results:
         name = _study_name(setup, options, results)
         prior = prior_study(setup.search.prior, results, name if options.resume else None)
@@ -74,7 +86,7 @@ def tune(
         check_objectives(setup)
         resumed = results.load_study(name) if options.resume else None
         progress(_opening_line(setup, name, resumed, results), 0, 1)
-        ranked = _ranked(workload, results, resumed, progress)
+        ranked = _ranked(workload, results, resumed, progress, listed)
         calibrating = ranked.clock.stages["calibrate"]  # of a fresh host: not the user's budget
         before = time.monotonic()
         conditions = conditions_of(ranked, progress)
@@ -85,40 +97,66 @@ def tune(
             ranked=ranked,
             measurer=workload.measurer(ranked.machine),
             conditions=conditions,
-            deadline=wall + calibrating + (options.budget_seconds or float("inf")),
+            deadline=wall + calibrating + _measuring_seconds(options.budget_seconds),
             started=wall,
             watcher=watcher,
             resumed=resumed,
             prior=None if options.exhaustive else prior,
         )
         if not options.exhaustive:
-            return study_run.search(options, progress)
+            return _with_commands(study_run.search(options, progress), ranked)
         earlier = (
             EarlierResults(results=results, study=name, ranked=ranked).of_the_study()
             if options.resume
             else []
         )
-        return study_run.run(
+        measured = study_run.run(
             lambda ranking: _remaining(ranked, ranking, options, earlier),
             progress,
             lambda ranking: baseline(ranked, ranking).identity,
         )
+        return _with_commands(measured, ranked)
+
+
+def _measuring_seconds(budget: float | None) -> float:
+    """How much of a budget in seconds is there to measure: the rest is for evaluating."""
+    return math.inf if budget is None else budget - min(_ENDING * budget, _MOST_ENDING)
+
+
+def _with_commands(result: TunedStudy, ranked: RankedSpace) -> TunedStudy:
+    """A study with the command lines of its winners."""
+    listed = {candidate.identity: candidate for candidate in ranked.enumerated.legal}
+    commands: dict[str, tuple[str, ...]] = {}
+    for problem in result.evaluation.problems:
+        if problem.best is None:
+            continue
+        record = problem.best.candidate
+        candidate = listed.get(record.identity)
+        candidate = candidate or recalled(ranked.enumerated, [record]).get(record.identity)
+        if candidate is not None:
+            commands[problem.label] = command_lines(ranked.workload, candidate)
+    return dataclasses.replace(result, commands=commands)
 
 
 def _ranked(
-    workload: Workload, results: Store, resumed: StudyRecord | None, progress: Progress
+    workload: Workload,
+    results: Store,
+    resumed: StudyRecord | None,
+    progress: Progress,
+    listed: EnumeratedSpace | None,
 ) -> RankedSpace:
     """The ranked candidates; of those that cannot be listed also what a study that is resumed
-    proposed and, with a warm start, what others measured.
+    proposed and, with a warm start, what others measured. ``listed``: the candidates, where they
+    were listed before.
     """
-    ranked = rank_space(workload, progress)
+    ranked = rank_space(workload, progress, listed=listed)
     for line in (*ranked.capacity_notes, *ranked.baseline_notes):
         progress(line, 0, 1)
     if resumed is not None:
         ranked = with_proposed(ranked, resumed.candidates)
     if workload.setup.search.warm_start and ranked.enumerated.sources:
-        listed = {candidate.identity for candidate in ranked.enumerated.legal}
-        ranked = with_related(ranked, [record for record, _ in results.other_candidates(listed)])
+        present = {candidate.identity for candidate in ranked.enumerated.legal}
+        ranked = with_related(ranked, [record for record, _ in results.other_candidates(present)])
     return ranked
 
 

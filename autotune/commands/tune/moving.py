@@ -1,17 +1,16 @@
 """The search of a run: over all candidates, or over pools that move where there are too many."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from autotune.commands.rank.ranked_space import RankedSpace
-from autotune.domain.ranking import Ranked
+from autotune.commands.rank.recalled_candidates import predicted, recalled, with_candidates
 from autotune.domain.results import Prediction
-from autotune.domain.variant import Build, Candidate
+from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files.store import CandidateRecord
 from autotune.tuning.moving_search import MovingSearch
 from autotune.tuning.study_search import StudySearch
-from autotune.workloads.base import CandidateSource, EnumeratedSpace
+from autotune.workloads.base import EnumeratedSpace
 
 AnySearch = StudySearch | MovingSearch
 
@@ -47,7 +46,7 @@ def search_over(
         return make(candidates, predictions)
 
     def predict(entering: Sequence[Candidate]) -> Sequence[Prediction]:
-        return _predict(ranked, entering)
+        return predicted(ranked, entering)
 
     seed = ranked.setup.selection.seed
     return MovingSearch(
@@ -61,61 +60,15 @@ def with_related(ranked: RankedSpace, records: Sequence[CandidateRecord]) -> Ran
     """
     sources = ranked.enumerated.sources
     builds = dict.fromkeys(candidate.build for candidate in ranked.enumerated.legal)
-    return _with(
-        ranked,
-        [
-            candidate
-            for record in records
-            if record.problem.key in sources
-            for build in builds
-            if (candidate := _recalled(sources[record.problem.key], record, build)) is not None
-        ],
+    related = (
+        sources[record.problem.key].recalled(record.parameters, build, record.layout)
+        for record in records
+        if record.problem.key in sources
+        for build in builds
     )
+    return with_candidates(ranked, (candidate for candidate in related if candidate is not None))
 
 
 def with_proposed(ranked: RankedSpace, proposed: Sequence[CandidateRecord]) -> RankedSpace:
     """The ranked candidates, with those that earlier runs proposed from more than can be listed."""
-    sources = ranked.enumerated.sources
-    recalled = [
-        candidate
-        for record in proposed
-        if record.problem.key in sources
-        if (candidate := _recalled(sources[record.problem.key], record, record.build)) is not None
-    ]
-    identities = {record.identity for record in proposed}
-    return _with(ranked, (c for c in recalled if c.identity in identities))
-
-
-def _with(ranked: RankedSpace, candidates: Iterable[Candidate]) -> RankedSpace:
-    """The ranked candidates and others, each with its prediction."""
-    present = {candidate.identity for candidate in ranked.enumerated.legal}
-    others = {c.identity: c for c in candidates if c.identity not in present}
-    recalled = list(others.values())
-    if not recalled:
-        return ranked
-    entries = [
-        Ranked(None, candidate, prediction, drawn=False)
-        for candidate, prediction in zip(recalled, _predict(ranked, recalled), strict=True)
-    ]
-    rankings = tuple(
-        replace(
-            ranking,
-            entries=(
-                *ranking.entries,
-                *(e for e in entries if e.candidate.problem.key == ranking.problem.key),
-            ),
-        )
-        for ranking in ranked.rankings
-    )
-    enumerated = replace(ranked.enumerated, legal=[*ranked.enumerated.legal, *recalled])
-    return replace(ranked, enumerated=enumerated, rankings=rankings)
-
-
-def _recalled(source: CandidateSource, record: CandidateRecord, build: Build) -> Candidate | None:
-    return source.recalled(record.parameters, build, record.layout)
-
-
-def _predict(ranked: RankedSpace, entering: Sequence[Candidate]) -> Sequence[Prediction]:
-    workload = ranked.workload
-    with workload.predictor(workload.setup.engine, ranked.machine, lambda *_: None) as engine:
-        return engine.predict(entering)
+    return with_candidates(ranked, recalled(ranked.enumerated, proposed).values())

@@ -56,7 +56,9 @@ def check_objectives(setup: Setup) -> None:
 
 
 def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | int | str]:
-    """The state of the host at the start of a run, and whether its calibration still holds."""
+    """The state of the host at the start of a run, and whether its calibration still holds, where
+    predictions rest on it.
+    """
     conditions: dict[str, float | int | str] = {
         "priority": quiet.attainable_priority(),
         "others": quiet.other_processes().note or "idle",
@@ -72,7 +74,7 @@ def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | 
         if ranked.setup.launcher == launcher.PLACE and here != ranked.machine.title:
             conditions["warning"] = f"predicted for {ranked.machine.name}, timed on {here}"
         return conditions
-    if ranked.machine.calibration is None:
+    if ranked.machine.calibration is None or not ranked.workload.predicted:
         return conditions
     progress("check the calibration", 0, 1)
     with contextlib.suppress(WorkFailed):

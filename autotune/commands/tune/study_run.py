@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import baseline, evaluations, tasks
@@ -54,6 +56,9 @@ class TunedStudy:
 
     record: StudyRecord
     evaluation: StudyEvaluation
+    commands: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    """By label of a problem, the command lines that build and run its winner; none for generated
+    code and for a study that is read back."""
 
 
 def result_of(record: StudyRecord) -> TunedStudy:
@@ -267,7 +272,11 @@ class StudyRun:
     def _running(
         self, conditions: Mapping[str, float | int | str]
     ) -> Iterator[tuple[str, list[str]]]:
-        """A context with a new run and a list for its final state; it always ends the run."""
+        """A context with a new run and a list for its final state; it always ends the run.
+
+        Linear algebra of this process takes one thread there: its matrices are small, and threads
+        that wait for one another by spinning would disturb what is timed.
+        """
         ranked = self.ranked
         facts = RunFacts(
             machine=ranked.machine,
@@ -283,7 +292,8 @@ class StudyRun:
         run = self.results.begin_run(self.study, facts)
         states = ["interrupted"]
         try:
-            yield run, states
+            with threadpool_limits(1, user_api="blas"):
+                yield run, states
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self.study) from None
         finally:

@@ -358,6 +358,13 @@ class Store:
         with self._reading("a candidate") as connection:
             return store_reading.candidates(connection, identities)
 
+    def named_candidates(self, name: str) -> tuple[CandidateRecord, ...]:
+        """The stored candidates, of any study, with this id, identity, label, or label of the
+        variant.
+        """
+        with self._reading("a candidate") as connection:
+            return store_reading.named_candidates(connection, name)
+
 
 def now() -> str:
     """The current time in UTC as ISO 8601, to the microsecond."""

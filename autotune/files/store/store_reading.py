@@ -109,6 +109,22 @@ def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[Ca
     return tuple(loaded)
 
 
+def named_candidates(connection: sa.Connection, name: str) -> tuple[CandidateRecord, ...]:
+    """The candidates with this id or identity; without one, those with this label or label of the
+    variant.
+    """
+    exact = candidates(connection, [name.rpartition(":")[2]])
+    if exact:
+        return exact
+    table = store_tables.candidates.c
+    fits = [
+        table.record.contains(f'"{field}":{codec.dump(name)}', autoescape=True)
+        for field in ("label", "variant")
+    ]
+    texts = connection.execute(sa.select(table.record).where(sa.or_(*fits))).scalars()
+    return tuple(codec.load(CandidateRecord, text) for text in texts)
+
+
 _AT_ONCE = 500
 """Identities in one query: databases limit how many values it may name."""
 

@@ -22,14 +22,14 @@ from autotune.learning.models.base import Floats
 from autotune.statistics.distributions import student
 
 LEVEL = 0.99
-"""Of the intervals, two-sided."""
+"""Of the intervals, two-sided, where one parameter is asked about."""
 _LINKED = 1e-9
 """Of a contrast, what may be missing of it in the span of the blocks' differences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDifference:
-    """A difference of mean log2 times, and half of its 99 % interval.
+    """A difference of mean log2 times, and half of its interval.
 
     The interval is infinite for too few candidates. ``balanced``: the difference is among
     candidates alike in what matters. Otherwise another parameter may cause it, and it never counts
@@ -62,6 +62,8 @@ class _Blocks:
     codes: NDArray[np.intp]
     block: NDArray[np.intp]
     balanced: bool
+    level: float
+    """Of the intervals."""
 
     @cached_property
     def _counts(self) -> Floats:
@@ -113,7 +115,7 @@ class _Blocks:
         half = math.inf
         if freedom > 0:
             error = math.sqrt(max(0.0, float(contrast @ solved)) * rest / freedom)
-            half = error * student(freedom, LEVEL)
+            half = error * student(freedom, self.level)
         return GroupDifference(mean=float(contrast @ effects), half=half, balanced=self.balanced)
 
     def trend(self, numbers: Floats) -> GroupDifference | None:
@@ -126,7 +128,7 @@ class _Blocks:
         slope = float(at @ self._within) / weight
         rest = self._within - slope * at
         error = math.sqrt(float(rest @ rest) / freedom / weight)
-        return GroupDifference(mean=slope, half=error * student(freedom, LEVEL))
+        return GroupDifference(mean=slope, half=error * student(freedom, self.level))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +145,12 @@ class GroupMeans:
         name: str,
         matters: Collection[str],
         where: tuple[str, Value] | None = None,
+        level: float = LEVEL,
     ) -> "GroupMeans":
         """The group means of a table, or of its rows where another parameter has a value.
 
         ``matters``: the parameters that blocks agree in if agreement in all parameters links no
-        values.
+        values. ``level``: of the intervals.
         """
         names = table.inputs.names
         place, rows = table.inputs.place(name), list(enumerate(table.inputs.rows))
@@ -166,7 +169,7 @@ class GroupMeans:
             ]
             blocks: dict[tuple[Value, ...], int] = {}
             block = [blocks.setdefault(tuple(r[k] for k in kept), len(blocks)) for _, r in rows]
-            tiers.append(_Blocks(logs, codes, np.array(block, np.intp), balanced))
+            tiers.append(_Blocks(logs, codes, np.array(block, np.intp), balanced, level))
         return cls(values, tuple(tiers))
 
     def change(self, start: Value, to: Value) -> GroupDifference | None:

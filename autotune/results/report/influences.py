@@ -8,10 +8,11 @@ one parameter changes the time at one value of the other than at another value.
 The error of the model is its error on unseen candidates (five folds). If it is not clearly smaller
 than the error of one constant time, there are no sentences. An effect is reported if the model and
 the measured times of candidates alike in everything else (``group_means``) agree in its direction,
-and if it is more than chance with 99 % by one of them. For the model, chance is judged by its
-change as each fold is left out (delete-a-group jackknife, Kott 2001). The reported size is the
-model's if it lies within the interval of the measured times, else that of the times. A pair is
-reported only if both show its effect.
+and if it is more than chance by one of them: with 99 % for all parameters together, of which each
+gets its share (Bonferroni), since of many that do nothing one or the other seems to do something.
+For the model, chance is judged by its change as each fold is left out (delete-a-group jackknife,
+Kott 2001). The reported size is the model's if it lies within the interval of the measured times,
+else that of the times. A pair is reported only if both show its effect.
 
 Values that neither method distinguishes from the fastest one are named as equal to it. A value that
 only the measured times distinguish is left out. A value is called the fastest only if both methods
@@ -37,7 +38,8 @@ from autotune.learning.models.conformal import FOLDS, folds
 from autotune.learning.models.terms import parameters
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation, varied
 from autotune.results.report import change_words
-from autotune.results.report.group_means import GroupDifference, GroupMeans
+from autotune.results.report.group_means import LEVEL, GroupDifference, GroupMeans
+from autotune.statistics.distributions import student
 from autotune.units import rough_percent
 
 LEAST = 12
@@ -46,8 +48,8 @@ _MOST_WORDS = 8
 _PAIRS = 3
 _ROWS = 200
 """So many candidates are enough to average over."""
-_STUDENT = 4.604
-"""99.5 % quantile of Student's t of four degrees of freedom: five folds."""
+_FEW_VALUES = 8
+"""So many values of a number show how its effect depends on another parameter."""
 _NORMAL = 1.645
 """95 % quantile of the normal distribution."""
 _WORTH, _APART = float(np.log2(1.02)), float(np.log2(1.05))
@@ -81,8 +83,9 @@ class Influences:
             f" candidates that it had not seen it is off by {rough_percent(self.error)} on average;"
             f" the same {self.metric.name} for all would be off by {rough_percent(self.same)}."
             " Given is what a parameter changes over all of them, as far as it is more than chance"
-            f" (99 %) and the measured {'times' if self.metric.timed else 'values'} of candidates"
-            " alike in all else agree. Which candidates were measured is no designed experiment:"
+            f" (99 %, all together) and the measured {'times' if self.metric.timed else 'values'}"
+            " of candidates alike in all else agree. Which candidates were measured is no designed"
+            " experiment:"
             " parameters that were varied together share what they do."
         )
 
@@ -183,14 +186,21 @@ class _Fitted:
         return [p for p in self.table.parameters if p.name in names]
 
     def _measured(self, parameter: Parameter, where: tuple[str, Value] | None = None) -> GroupMeans:
-        return GroupMeans.of(self.table, parameter.name, [p.name for p in self._used], where)
+        used = [p.name for p in self._used]
+        return GroupMeans.of(self.table, parameter.name, used, where, self._level)
+
+    @property
+    def _level(self) -> float:
+        """The probability of the interval of one parameter."""
+        return 1 - (1 - LEVEL) / len(self.table.parameters)
 
     def _single(self, parameter: Parameter) -> "_EffectSentence | None":
         values, measured = _values(self.table, parameter), self._measured(parameter)
         effects = self._effects([{parameter.name: value} for value in values])
         option = _option(values)
         if option or (parameter.numeric and len(values) > 2):
-            size = _agreed(effects[:, -1] - effects[:, 0], measured.change(values[0], values[-1]))
+            change = measured.change(values[0], values[-1])
+            size = _agreed(effects[:, -1] - effects[:, 0], change, self._level)
             if size is None:
                 return None
             name = parameter.name
@@ -216,7 +226,7 @@ class _Fitted:
             if value == first:
                 continue
             change = measured.change(first, value)
-            size = _agreed(effect - effects[first], change)
+            size = _agreed(effect - effects[first], change, self._level)
             credible = change is not None and change.clear and change.mean > _WORTH
             sure = sure and credible and size is not None
             if size is not None and size > 0:
@@ -254,14 +264,15 @@ class _Fitted:
         """
         if other.numeric and not left.numeric:
             left, other = other, left
-        first, second = _values(self.table, left), _values(self.table, other)
+        first, second = (_some(_values(self.table, p), p.numeric) for p in (left, other))
         settings = [{left.name: a, other.name: b} for a in first for b in second]
         effects = self._effects(settings).reshape(-1, len(first), len(second))
-        to, start, slow, fast = _most_apart(effects[0], self._present(left, other), left.numeric)
+        present = self._present((left, first), (other, second))
+        to, start, slow, fast = _most_apart(effects[0], present, left.numeric)
         if _option(first):
             start, to = 0, 1
         change = effects[:, to, :] - effects[:, start, :]
-        if _clear(change[:, slow] - change[:, fast], _APART) is None:
+        if _clear(change[:, slow] - change[:, fast], _APART, self._level) is None:
             return None
         agreed = []
         for place in (slow, fast):
@@ -281,12 +292,13 @@ class _Fitted:
         text = f"{f'{left.name} = 1' if _option(first) else moved}: {phrases[0]}, {phrases[1]}"
         return _EffectSentence(abs(here - there), (left.name, other.name), text, here * there < 0)
 
-    def _present(self, parameter: Parameter, other: Parameter) -> NDArray[np.bool_]:
+    def _present(
+        self, one: tuple[Parameter, list[Value]], other: tuple[Parameter, list[Value]]
+    ) -> NDArray[np.bool_]:
         """(values of one, values of the other) which combinations were measured."""
-        first, second = self.table.inputs.place(parameter.name), self.table.inputs.place(other.name)
-        combinations = {(row[first], row[second]) for row in self.table.inputs.rows}
-        values = _values(self.table, parameter), _values(self.table, other)
-        return np.array([[(a, b) in combinations for b in values[1]] for a in values[0]])
+        places = [self.table.inputs.place(parameter.name) for parameter, _ in (one, other)]
+        combinations = {tuple(row[place] for place in places) for row in self.table.inputs.rows}
+        return np.array([[(a, b) in combinations for b in other[1]] for a in one[1]])
 
     def _effects(self, settings: list[dict[str, Value]]) -> Floats:
         """(1 + folds, settings) mean log2 time of all candidates with some parameters set.
@@ -306,14 +318,16 @@ class _Fitted:
         )
 
 
-def _clear(effects: Floats, worth: float) -> float | None:
-    """The size of an effect in the whole model; None if it may be chance or is below ``worth``.
+def _clear(effects: Floats, worth: float, level: float) -> float | None:
+    """The size of an effect in the whole model; None if it may be chance, by an interval of a
+    ``level``, or is below ``worth``.
 
     ``effects``: first in the whole model, then in each of the models without one fold.
     """
     size, parts = abs(float(effects[0])), effects[1:]
-    error = np.sqrt((len(parts) - 1) / len(parts) * ((parts - parts.mean()) ** 2).sum())
-    return size if size > max(worth, _STUDENT * float(error)) else None
+    error = np.sqrt((len(parts) - 1) / len(parts) * ((parts - effects[0]) ** 2).sum())
+    half = student(len(parts) - 1, level) * float(error)
+    return size if size > max(worth, half) else None
 
 
 def _most_apart(
@@ -338,7 +352,7 @@ def _most_apart(
 # --- what the measured times say of it ------------------------------------------------------
 
 
-def _agreed(effects: Floats, measured: GroupDifference | None) -> float | None:
+def _agreed(effects: Floats, measured: GroupDifference | None, level: float) -> float | None:
     """The change on which model and measured times agree; None if they contradict each other.
 
     None also if the change may be chance by both. ``effects``: the whole model first.
@@ -348,7 +362,7 @@ def _agreed(effects: Floats, measured: GroupDifference | None) -> float | None:
         return None
     if min(abs(effect), abs(measured.mean)) <= _WORTH:
         return None
-    if _clear(effects, _WORTH) is None and not measured.clear:
+    if _clear(effects, _WORTH, level) is None and not measured.clear:
         return None
     if measured.holds(effect):
         return effect
@@ -382,6 +396,14 @@ def _values(table: MeasurementTable, parameter: Parameter) -> list[Value]:
     place = table.inputs.place(parameter.name)
     values = {row[place] for row in table.inputs.rows}
     return sorted(values, key=lambda v: (float(v), "") if isinstance(v, int | float) else (0.0, v))
+
+
+def _some(values: list[Value], numeric: bool) -> list[Value]:
+    """The values, of many numbers a few from the smallest to the largest."""
+    if not numeric or len(values) <= _FEW_VALUES:
+        return values
+    places = np.linspace(0, len(values) - 1, _FEW_VALUES).round().astype(int)
+    return [values[place] for place in places.tolist()]
 
 
 def _option(values: list[Value]) -> bool:

@@ -126,12 +126,14 @@ class PartialCombination:
 
     def put(self, name: str, place: int) -> bool:
         """Give a parameter the value at a place of its domain; False, and nothing is changed, where
-        no legal combination can follow.
+        no legal combination can follow. UndecidedError where a constraint that is not false for all
+        of its values has no value for these.
         """
         self.assign(name, place)
         for rule in self._rules[name]:
             truth = rule.bounds.decided(self._possible)
-            if truth is None and rule.names <= self.values.keys():
+            unsure = truth is None or (truth and rule.bounds.skips)
+            if unsure and rule.names <= self.values.keys():
                 truth = rule.holds(self.values, self._given)
             if truth is False:
                 self.take_back(name)

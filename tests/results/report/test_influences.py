@@ -279,3 +279,29 @@ def test_the_page_says_what_makes_candidates_fast(
     text = page.render(found)
     assert "<h3>What makes candidates fast</h3>" in text
     assert "<li>tile from 8 to 128: 16 times the time, 2 times the time a doubling</li>" in text
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("count", [24, 60])
+def test_flags_that_do_nothing_are_not_named(seed: int, count: int) -> None:
+    """Two of twelve flags change the time, the others not even the binary; noise of 3 %."""
+    chance = np.random.default_rng([seed, count])
+    flags = [f"-f{number}" for number in range(12)]
+    rows = []
+    for on in chance.random((count, 12)) < 0.5:
+        parameters = {flag: flag if use else None for flag, use in zip(flags, on, strict=True)}
+        factor = (0.7 if on[0] else 1.0) * (1.2 if on[1] else 1.0)
+        candidate = SimpleNamespace(
+            id=f"c{len(rows)}",
+            parameters=parameters,
+            build=Build(compiler="gcc", flags=("-O3",)),
+            layout=ExecutionLayout(),
+        )
+        measured = 1e-3 * factor * np.exp(0.03 * chance.normal())
+        rows.append(SimpleNamespace(candidate=candidate, compared=True, measured=measured))
+    problem = SimpleNamespace(goal=TIME)
+    found = influences(SimpleNamespace(rows=rows, label="flags", problem=problem))
+    assert found is not None
+    named = {word.strip(",:") for text in found.words for word in text.split() if "-f" in word}
+    assert named <= {"-f0", "-f1"}
+    assert "-f0" in named

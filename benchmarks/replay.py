@@ -43,7 +43,8 @@ With --failing so large a share of the candidates fails, by regions. With --nois
 takes as long as a sample drawn from those that the file holds of a candidate: our search launches
 as in a study, a peer is told the mean of so many samples of each candidate, and what counts is the
 recorded time of the candidate that a method calls the fastest. Beside evaluations is P, the score
-against random search (`replay_performance`), up to the smaller budget. Headlines leave out the
+against random search (`replay_performance`), up to the smaller budget, and how many evaluations a
+model or a prior costs or saves against none, in runs of the same space and seed. Headlines leave out the
 spaces and seeds on which settings were chosen (`replay_chosen_on.txt`); the default seeds are
 others.
 
@@ -109,6 +110,7 @@ def main() -> None:
     runs = [done[states[task]] for task in tasks if states[task] in done]
     chosen_on = score.ChosenOn.read(Path(arguments.chosen_on).read_text(encoding="utf-8"))
     blocks = [score.lines(runs, chosen_on), tables.peers(runs), tables.beside(runs)]
+    blocks += [tables.lost(runs)]
     print("\n\n".join("\n".join(block) for block in [*blocks, tables.named(runs)] if block))
 
 

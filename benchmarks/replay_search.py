@@ -88,7 +88,7 @@ def evaluated(
 def _best(recorded: RecordedCandidates, searched: Searched) -> int | None:
     """The row of the candidate that a study would report as the fastest."""
     comparable = comparable_measurements("", searched.measurements)
-    return None if comparable is None else recorded.identities.index(comparable.fastest)
+    return None if comparable is None else recorded.identities.index(comparable.least_regret)
 
 
 def _unseen(stage: str, done: int, total: int, detail: str = "") -> None:

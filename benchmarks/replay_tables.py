@@ -1,6 +1,6 @@
 """Tables of a replay: our search beside every peer, space by space, with errors and verdicts."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -109,6 +109,44 @@ def beside(runs: Sequence[Run]) -> list[str]:
                 mean = clustered(group, lambda run: run.performance)[0]
                 out.append(f"    {setting:28s} {mean:6.2f}  {near[0]:.2f}  {near[1]:.2f}")
     return out
+
+
+def lost(runs: Sequence[Run]) -> list[str]:
+    """Evaluations that our search loses by what it was told, against being told nothing.
+
+    Runs are paired by space and seed, and one that never gets there counts its whole budget. The
+    mean is over spaces, with its interval by bootstrap over spaces.
+    """
+    ours = [run for run in runs if run.method.startswith(OURS) and "," not in run.model]
+    cold = {(r.space, r.seed): r for r in ours if (r.method, r.model) == (OURS, COLD)}
+    out: list[str] = []
+    for model, method in sorted({(r.model, r.method) for r in ours} - {(COLD, OURS)}):
+        group = [r for r in ours if (r.model, r.method) == (model, method)]
+        group = [r for r in group if (r.space, r.seed) in cold]
+        cells = [
+            f"to {share} {_signed(clustered(group, _later(share, cold)))},"
+            f" median {np.median([_later(share, cold)(run) for run in group]):+.0f}"
+            for share in ("5 %", "1 %")
+            if group
+        ]
+        if cells:
+            out.append(f"  {model}, {method} ({len(group)} pairs): {'; '.join(cells)}")
+    title = "evaluations lost against our search cold, mean over spaces [95 %]; negative: gained"
+    return [title, *out] if out else []
+
+
+def _later(share: str, cold: Mapping[tuple[str, int], Run]) -> Callable[[Run], float]:
+    def later(run: Run) -> float:
+        other = cold[run.space, run.seed]
+        limit = min(run.budget, other.budget)
+        return min(run.to(share), limit) - min(other.to(share), limit)
+
+    return later
+
+
+def _signed(values: tuple[float, float, float]) -> str:
+    middle, low, high = values
+    return f"{middle:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
 def named(runs: Sequence[Run]) -> list[str]:

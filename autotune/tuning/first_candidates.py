@@ -14,12 +14,17 @@ import numpy as np
 
 from autotune.domain.ranking import Ranked, Ranking, unsure
 from autotune.domain.setup import Selection
+from autotune.statistics.rank_correlation import kendall
 from autotune.tuning.base import Chosen
 
 _DRAWS = 4000
 """Draws of what predictions are unsure of; a probability of 0.1 is then known to 0.005."""
 _FURTHEST = 400
 """So many contenders are looked at, the predicted fastest ones."""
+JUDGED = 4
+"""So many times say whether predictions are worth following, ..."""
+_FOLLOWED = 1 / 3
+"""... which they are with this rank correlation: two pairs in the right order for a wrong one."""
 
 
 def first_candidates(
@@ -43,6 +48,21 @@ def first_candidates(
     best, others = mixed[: selection.top], mixed[selection.top :]
     turns = zip_longest(best, others)
     return [choice for turn in turns for choice in turn if choice is not None]
+
+
+def misled(predicted: Sequence[float], measured: Sequence[float]) -> bool:
+    """Whether the first times speak against following the predictions any longer.
+
+    ``predicted``, ``measured``: seconds of the same candidates, some of them drawn at random. The
+    predictions remain a hint to the search.
+
+    >>> misled([1, 2, 3, 4], [5, 7, 6, 8]), misled([1, 2, 3, 4], [7, 8, 5, 6]), misled([1], [2])
+    (False, True, False)
+    """
+    if len(predicted) < JUDGED:
+        return False
+    correlation = kendall(predicted, measured)
+    return correlation is not None and correlation < _FOLLOWED
 
 
 def within(budget: int, selection: Selection) -> Selection:

@@ -17,12 +17,13 @@ from autotune.tuning.base import Bench, Chosen, EarlierResult, Proposal, Search,
 from autotune.tuning.baseline import require_baseline
 from autotune.tuning.building import prepare
 from autotune.tuning.events import Best, ProblemNotice, Standing
+from autotune.tuning.first_candidates import JUDGED, misled
 from autotune.tuning.race import Race, RaceStanding, settled
 from autotune.tuning.rounds import TAIL, MeasuredGroup, Shown, shown
 from autotune.units import Seconds
 
 BATCH = 2
-"""So many builds for each CPU: the first candidates after the first comparison come in batches."""
+"""So many builds for each CPU: the first candidates after the first few come in batches."""
 FINALISTS = 3
 """So many of the fastest are measured again at the end, with the baseline beside them."""
 _COMMON = 2
@@ -116,7 +117,8 @@ class ProblemSearch:
         return choice.candidate.identity == self.task.baseline
 
     def _measure_first(self, search: Search) -> None:
-        """Compare the next of the first candidates: the baseline with one other, then batches.
+        """Compare the next of the first candidates: the baseline with one other, then two more, then
+        batches. What is left of them is given up where the predictions prove wrong.
 
         Raises WorkFailed, with what the compiler or the program said, if the baseline fails.
         """
@@ -124,11 +126,25 @@ class ProblemSearch:
         if not begun and self._is_baseline(self.first[0]):
             self._build(self.first[:1])
             require_baseline(self.group, self.task.baseline, self.label, "first", self.deadline)
-        count = BATCH * self.plan.batch if begun else 2
+        count = BATCH * self.plan.batch if len(self.order) >= JUDGED else 2
         chosen, self.first = self.first[:count], self.first[count:]
         rival = self.incumbent(self.group.levels()) if begun else None
         self._compare(chosen, search, "first", rival, f"measure {self.label}")
         self.tell(search, sorted(self.earlier))
+        if self.first and not self.task.complete and self._misled():
+            why = f"the predictions order wrongly: {len(self.first)} of them are left to the search"
+            self.publish(self, ProblemNotice(kind="begun", why=why), None)
+            self.first = []
+
+    def _misled(self) -> bool:
+        """Whether the times so far speak against measuring the best by prediction."""
+        times = self.group.levels().times
+        pairs = [
+            (predicted, seconds)
+            for identity, seconds in times.items()
+            if (predicted := self._entries[identity].prediction.seconds) is not None
+        ]
+        return misled([predicted for predicted, _ in pairs], [seconds for _, seconds in pairs])
 
     def left(self, otherwise: int) -> int:
         """How many candidates may still be measured; ``otherwise`` without a budget."""

@@ -97,6 +97,17 @@ def test_the_first_candidates_are_measured_and_told_in_order() -> None:
     assert [choice.why for choice in tried.journal.choices] == ["first", "first"]
 
 
+def test_predictions_in_a_wrong_order_are_not_followed_any_longer() -> None:
+    backwards = SEVEN[::-1]
+    tried = Tried(steady(*backwards), first=(0, 5, 1, 6, 2, 3, 4)).begin()
+    assert set(tried.search.order) == {identity(number) for number in (0, 5, 1, 6)}
+    assert tried.why[1:] == ["the predictions order wrongly: 3 of them are left to the search"]
+    followed = Tried(steady(*SEVEN), first=(0, 5, 1, 6, 2, 3, 4)).begin()
+    assert len(followed.search.order) == 7
+    whole = Tried(steady(*backwards), first=(0, 5, 1, 6, 2, 3, 4), complete="enough").begin()
+    assert len(whole.search.order) == 7, "where nothing is searched, all that was asked for"
+
+
 def test_the_first_candidates_keep_to_the_budget() -> None:
     tried = Tried(steady(*SEVEN), first=(0, 1, 2), evaluations=2).begin()
     assert set(tried.algorithm.told) == {identity(0), identity(1)}

@@ -17,6 +17,7 @@ from autotune.domain.results import Measurement
 from autotune.files.store.records import RunRecord
 from autotune.statistics.distributions import student
 from autotune.statistics.drift import Contest, DriftFreeTimes, contest, levels, share_of_each
+from autotune.statistics.expected_regret import expected_regrets
 from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
 
 Interval = tuple[float, float]
@@ -62,6 +63,24 @@ class ComparableRun:
         share = share_of_each(len(rivals))
         close = [name for name in rivals if self._close(name, fastest, share)]
         return (fastest, *sorted(close, key=lambda name: (self.times[name], name)))
+
+    @property
+    def regrets(self) -> dict[str, float]:
+        """The expected regret of each of the contenders that may be chosen, the fastest first.
+
+        That is the time that a choice is expected to take over that of the one that is the fastest
+        of all, less 1.
+        """
+        names = [name for name in self.contenders if name in self.rounds]
+        times = {name: self.times[name] for name in names}
+        errors = {name: _error(self.level, name, self.rounds[name]) for name in names}
+        return expected_regrets(times, errors)
+
+    @property
+    def least_regret(self) -> str:
+        """The candidate to choose where only times count."""
+        regrets = self.regrets
+        return min(regrets, key=lambda name: regrets[name])
 
     def _close(self, name: str, fastest: str, share: float) -> bool:
         if name in self.rounds:
@@ -164,11 +183,15 @@ def _intervals(
 ) -> dict[str, Interval]:
     intervals = {}
     for name, rounds in table.items():
-        lost = float(np.mean([launch.lost for launch in rounds.values()]))
-        error = math.hypot(level.errors[name], level.pollution.error * lost)
-        factor = math.exp(student(len(rounds) + 2, _SHOWN) * error)
+        factor = math.exp(student(len(rounds) + 2, _SHOWN) * _error(level, name, rounds))
         intervals[name] = times[name] / factor, times[name] * factor
     return intervals
+
+
+def _error(level: DriftFreeTimes, name: str, rounds: Rounds) -> float:
+    """Standard deviation of the logarithm of a candidate's time."""
+    lost = float(np.mean([launch.lost for launch in rounds.values()]))
+    return math.hypot(level.errors[name], level.pollution.error * lost)
 
 
 def _enough(table: Table) -> Table:

@@ -41,8 +41,9 @@ SEARCHED = "objectives"
 
 Interval = tuple[float, float]
 
-_NEAR = 0.05
-"""Of candidates whose times differ by no more, the one most like the baseline is chosen."""
+_TIE = 0.01
+"""Of candidates whose expected regrets are greater than the least by no more, the baseline is
+chosen, or the one most like it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +153,8 @@ class ProblemEvaluation:
     """Share of the pairs measured more than 5 % apart that were predicted in the right order."""
     searched: tuple[str, ...] = ()
     """The objectives of the search, where it had more than the time."""
+    regret: float | None = None
+    """Expected time of the best over that of the one that is the fastest of all, less 1."""
 
     @property
     def layouts(self) -> int:
@@ -260,6 +263,7 @@ def _problem(
     comparable = deciding_run(comparable_runs)
     contenders = comparable.contenders if comparable else ()
     winner = _choice(comparable, {c.identity: c for c in candidates}, safe)
+    regrets = comparable.regrets if comparable else {}
     before = {name for comparable in comparable_runs for name in comparable.times}
     rows = tuple(_row(study, c, p, rank, comparable) for c, p, rank in ordered)
     by_identity = {row.candidate.identity: row for row in rows}
@@ -291,29 +295,30 @@ def _problem(
         rank_correlation=rank_correlation.kendall(predicted, measured),
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
         searched=_searched_objectives(study, comparable),
+        regret=regrets.get(winner or ""),
     )
 
 
 def _choice(
     comparable: ComparableRun | None, candidates: Mapping[str, CandidateRecord], safe: str | None
 ) -> str | None:
-    """Of those that may be the fastest, and may be chosen: the baseline, or the one most like it
-    among those that are about as fast as the fastest.
+    """Of those that may be the fastest, the one with the least expected regret; of those that are
+    about as good, the baseline, or the one most like it.
     """
     if comparable is None:
         return None
-    fastest, times = comparable.fastest, comparable.times
-    contenders = [name for name in comparable.contenders if name in comparable.rounds]
-    if safe is None or safe in contenders:
-        return safe if safe in contenders else fastest
-    contenders = [name for name in contenders if times[name] <= times[fastest] * (1 + _NEAR)]
+    if safe is None:
+        return comparable.least_regret
+    regrets = comparable.regrets
+    least = min(regrets.values())
     usual = varied(candidates[safe])
 
-    def unlike(name: str) -> int:
+    def unlike(name: str) -> tuple[int, float]:
         settings = varied(candidates[name])
-        return sum(settings.get(k) != usual.get(k) for k in settings.keys() | usual.keys())
+        differ = sum(settings.get(k) != usual.get(k) for k in settings.keys() | usual.keys())
+        return (-1 if name == safe else differ), regrets[name]
 
-    return min(contenders, key=unlike)
+    return min((name for name in regrets if regrets[name] <= least + _TIE), key=unlike)
 
 
 def _searched_objectives(study: StudyRecord, comparable: ComparableRun | None) -> tuple[str, ...]:

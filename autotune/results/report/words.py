@@ -167,6 +167,8 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
     why = "it was the fastest" if best is rows[0] else "it is most like the baseline"
     if best is result.baseline:
         why = "it is the baseline"
+    if result.regret is not None:
+        why += f", with an expected regret of {percent(result.regret)}"
     return (
         f"undecided between {listed([*names, *more])}"
         f" (within {percent(undecided_width(result))});"

@@ -79,3 +79,23 @@ def test_ours_is_behind_where_its_median_is_not_smaller(load) -> None:
     told = score.ahead(both)
     assert told[0] == "cold, to 5 %, against random: ahead on every space"
     assert told[1] == "cold, to 1 %, against random: behind or level on a"
+
+
+def test_what_a_model_costs_is_counted_against_none_in_the_same_run(load) -> None:
+    score, tables = load("replay_score"), load("replay_tables")
+    runs = [
+        score.Run(
+            space=space, method="model", model=model, seed=seed, budget=50,
+            to5=to5, to1=math.inf, stop=math.inf, cpu=0.0, steps=50, performance=0.5,
+            loss=0.1, launches=50,
+        )
+        for space, model, seed, to5 in (
+            ("a", "cold", 1, 9.0), ("a", "correlation 0", 1, 12.0), ("a", "correlation 0", 2, 3.0),
+            ("b", "cold", 1, 20.0), ("b", "correlation 0", 1, math.inf),
+        )
+    ]  # fmt: skip
+    title, line = tables.lost(runs)
+    assert title.startswith("evaluations lost")
+    assert line.startswith("  correlation 0, model (2 pairs): to 5 % +16.5 [")
+    assert line.endswith("; to 1 % +0.0 [+0.0, +0.0], median +0")
+    assert tables.lost(runs[:1]) == []

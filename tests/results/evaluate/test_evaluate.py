@@ -279,4 +279,23 @@ def test_a_candidate_that_is_hardly_told_apart_but_far_slower_is_not_chosen(stor
     problem = result(store)
     assert len(problem.contenders) == 2
     assert problem.best.candidate.identity == one("b").identity
-    assert words.undecided(problem).endswith("is chosen because it was the fastest")
+    assert " is chosen because it was the fastest, with an expected" in words.undecided(problem)
+
+
+def test_of_those_not_told_apart_the_one_of_least_expected_regret_is_chosen(store):
+    """The baseline may be as fast, but is expected to lose some per cent."""
+    begin(store, a=1.0, b=1.0)
+    run(store, a=[1.0, 1.2, 1.05, 1.0, 1.1, 1.2], b=[1.0, 1.0, 1.0, 1.05, 1.0, 1.05])
+    problem = result(store)
+    assert len(problem.contenders) == 2
+    assert problem.best is not problem.baseline
+    assert 0 < problem.regret < 0.02
+
+
+def test_of_choices_that_are_expected_to_lose_as_much_the_baseline_is_taken(store):
+    begin(store, a=1.0, b=1.0)
+    run(store, a=[1.0, 1.2, 1.05, 1.0, 1.1, 1.2], b=[0.995, 1.194, 1.045, 1.0, 1.09, 1.2])
+    problem = result(store)
+    assert len(problem.contenders) == 2
+    assert problem.contenders[0].measured < problem.baseline.measured
+    assert problem.best is problem.baseline

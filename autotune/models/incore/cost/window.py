@@ -57,7 +57,7 @@ class _Port:
 
     taken: dict[int, int] = field(default_factory=dict)
     """By cycle: the parts of it that are taken."""
-    bound: list[tuple[float, int]] = field(default_factory=list)
+    bound: list[tuple[int, int]] = field(default_factory=list)
     """When work starts that is bound to it, and its parts of cycles."""
     waiting: int = 0
     """The sum of these parts."""
@@ -70,18 +70,21 @@ class _Port:
         while bound and bound[0][0] <= now:
             self.waiting -= heapq.heappop(bound)[1]
 
-    def free(self, ready: float) -> float:
-        """The first cycle from ``ready`` on in which the port is free."""
-        cycle, taken = -int(-ready // 1), self.taken
+    def free(self, cycle: int) -> int:
+        """The first cycle from ``cycle`` on in which the port is free."""
+        taken = self.taken
         while taken.get(cycle, 0) >= _PARTS:
             cycle += 1
-        return float(cycle)
+        return cycle
 
-    def take(self, start: float, size: int) -> None:
+    def take(self, cycle: int, size: int) -> None:
         """Take so many parts of cycles from a cycle on."""
-        heapq.heappush(self.bound, (start, size))
+        heapq.heappush(self.bound, (cycle, size))
         self.waiting += size
-        cycle, taken = int(start), self.taken
+        taken, used = self.taken, self.taken.get(cycle, 0)
+        if used + size <= _PARTS:
+            taken[cycle] = used + size
+            return
         while size > 0:
             used = taken.get(cycle, 0)
             part = min(_PARTS - used, size)
@@ -95,23 +98,26 @@ class _Ports:
     """All ports by name."""
 
     named: dict[str, _Port] = field(default_factory=lambda: defaultdict(_Port))
-    third: set[float] = field(default_factory=set)
+    third: set[int] = field(default_factory=set)
     """Cycles in which a third operand comes."""
 
     def start(
         self, ready: float, size: int, ports: Sequence[_Port], beside: _Port | None, now: float
-    ) -> float:
+    ) -> int:
         """The cycle in which work starts that enters the window ``now``."""
         port = ports[0]
         if len(ports) > 1:
             for other in ports:
-                other.forget(now)
-                if (other.waiting, other.count) < (port.waiting, port.count):
+                if other.bound and other.bound[0][0] <= now:
+                    other.forget(now)
+                if other.waiting < port.waiting or (
+                    other.waiting == port.waiting and other.count < port.count
+                ):
                     port = other
         port.count += 1
-        at = port.free(ready)
+        at = port.free(math.ceil(ready))
         if beside is not None:
-            while at not in self.third and beside.taken.get(int(at), 0):
+            while at not in self.third and beside.taken.get(at, 0):
                 at = port.free(at + 1)
             if at not in self.third:
                 self.third.add(at)
@@ -205,15 +211,19 @@ def _ends(
                 entered = stalled = max(entered, heapq.heappop(waiting))
             begin = entered
             for register in e.addressing:
-                begin = max(begin, ready[register])
+                if ready[register] > begin:
+                    begin = ready[register]
             begin += e.load
             if e.stored is not None:
                 begin = max(begin, starts[e.stored] + forward)
             for register in e.reads:
-                begin = max(begin, ready[register])
+                if ready[register] > begin:
+                    begin = ready[register]
             start = begin
             for size, named, beside in e.uops:
-                start = max(start, ports.start(begin, size, named, beside, entered))
+                at = ports.start(begin, size, named, beside, entered)
+                if at > start:
+                    start = at
             starts[number] = start
             for _ in range(e.waits):
                 heapq.heappush(waiting, start)

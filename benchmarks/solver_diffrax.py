@@ -1,11 +1,11 @@
-"""One solution with diffrax for ``solver.py``, which writes its arguments.
+"""Solutions with diffrax for ``solver.py``, which writes its arguments.
 
-    PYTHON benchmarks/solver_diffrax.py PROBLEM.json dopri5|dopri8 TOLERANCE
+    PYTHON benchmarks/solver_diffrax.py PROBLEM.json dopri5|dopri8
 
 The file has the values of names, the regions [first, last, body], local values and sums of a
-right-hand side; y0.npy beside it is the first state, and state.npy becomes that at the end. Printed
-are the seconds of a solution (with one core its CPU time), compiled before, and the evaluations of
-the right-hand side.
+right-hand side; y0.npy beside it is the first state. For each line of the input, a tolerance, it
+writes the last state to state.npy and prints a line: the seconds of a solution (with one core its
+CPU time), compiled before, and the evaluations of the right-hand side.
 
 It imports nothing of autotune, since it runs in the environment of the peer.
 """
@@ -75,7 +75,7 @@ def right_hand_side(job: dict[str, Any]) -> Any:
 
 
 def main() -> None:
-    path, method, tolerance = sys.argv[1:]
+    path, method = sys.argv[1:]
     jax.config.update("jax_enable_x64", True)
     job = json.loads(Path(path).read_text(encoding="utf-8"))
     folder = Path(job["folder"])
@@ -93,21 +93,17 @@ def main() -> None:
         return done.ys[-1], done.stats["num_steps"]
 
     y = jnp.asarray(np.load(folder / "y0.npy"))
-    jax.block_until_ready(solve(y, float(tolerance)))
     now = time.perf_counter if len(os.sched_getaffinity(0)) > 1 else time.process_time
-    begun = now()
-    state, steps = jax.block_until_ready(solve(y, float(tolerance)))
-    seconds = now() - begun
-    np.save(folder / "state.npy", np.asarray(state))
     tableau = solver.tableau  # with fsal, the last stage is the first of the next step
-    print(
-        json.dumps(
-            {
-                "seconds": seconds,
-                "evaluations": int(steps) * (tableau.num_stages - tableau.fsal) + 1,
-            }
-        )
-    )
+    stages = tableau.num_stages - tableau.fsal
+    jax.block_until_ready(solve(y, 1e-2))
+    for line in sys.stdin:
+        begun = now()
+        state, steps = jax.block_until_ready(solve(y, float(line)))
+        seconds = now() - begun
+        np.save(folder / "state.npy", np.asarray(state))
+        said = {"seconds": seconds, "evaluations": int(steps) * stages + 1}
+        print(json.dumps(said), flush=True)
 
 
 if __name__ == "__main__":

@@ -207,10 +207,16 @@ def _described(ivp: Ivp, size: int) -> dict[str, object]:
 def _diffrax(task: Task, python: Path, place: Path, method: str) -> Run:
     script = Path(__file__).with_name("solver_diffrax.py")
     cores = ",".join(map(str, sorted(os.sched_getaffinity(0))[: task.threads]))
+    command = ["taskset", "-c", cores, str(python), str(script), str(place / "diffrax.json")]
+    child = subprocess.Popen(
+        [*command, method], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )  # ends with its input, so with this process
 
     def run(tolerance: float) -> Solved:
-        command = ["taskset", "-c", cores, str(python), str(script), str(place / "diffrax.json")]
-        done = json.loads(_output([*command, method, repr(tolerance)]))
+        assert child.stdin
+        assert child.stdout
+        print(repr(tolerance), file=child.stdin, flush=True)
+        done = json.loads(child.stdout.readline())
         return Solved(done["seconds"], np.load(place / "state.npy"), done["evaluations"])
 
     return run

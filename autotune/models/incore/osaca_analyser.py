@@ -46,6 +46,8 @@ Progress = Callable[[int, int], None]
 """Called with the number of finished sweeps and of all sweeps."""
 
 _COMPILE_LIMIT = Seconds(60.0)
+_BATCH = 32
+"""Sweeps whose instructions are looked up together."""
 
 
 def assemble(text: str, build: Build, where: str = "builds") -> str:
@@ -120,15 +122,24 @@ class OsacaAnalyser:
             self._pool.close()
 
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
-        """One result per sweep, in order; several sweeps are compiled at once and looked up in one
-        batch.
+        """One result per sweep, in order; several sweeps are compiled at once, and those that are
+        compiled are looked up and analysed, some in one batch, while compilers make the next.
         """
-        prepared = []
+        results: list[InCoreResult] = []
+        waiting: list[_PreparedSweep] = []
         with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
-            for item in pool.map(lambda code: self._prepared(code, build), codes):
-                prepared.append(item)
+            prepared = pool.map(lambda code: self._prepared(code, build), codes)
+            for number, item in enumerate(prepared, start=1):
+                waiting.append(item)
+                if len(waiting) == _BATCH or number == len(codes):
+                    results += self._batch(waiting)
+                    waiting = []
                 if self._progress:
-                    self._progress(len(prepared), len(codes))
+                    self._progress(number, len(codes))
+        return results
+
+    def _batch(self, prepared: Sequence[_PreparedSweep]) -> list[InCoreResult]:
+        """The results of some sweeps, whose instructions are looked up together."""
         loops_ = [s.state for s in prepared if isinstance(s.state, HotLoops)]
         looked_up = [loops for loops in loops_ if self._uses_pool(loops.main[0])]
         failed = self._look_up(looked_up)

@@ -5,6 +5,7 @@ need to read a line are here too.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -80,7 +81,7 @@ class InstructionSet(Protocol):
     def parse(self, text: str) -> Instruction:
         """The instruction in a line, which has no label or comment."""
 
-    def changes(self, instruction: Instruction) -> list[RegisterChange]:
+    def changes(self, instruction: Instruction) -> Sequence[RegisterChange]:
         """The general registers (and eight bytes of memory) that an instruction writes, with their
         new values.
         """

@@ -34,6 +34,10 @@ class LinearForm:
 
     def plus(self, other: "LinearForm", factor: int = 1) -> "LinearForm":
         """This form plus ``factor`` times another."""
+        if not other.terms:
+            return LinearForm(self.terms, self.constant + factor * other.constant)
+        if not self.terms and factor == 1:
+            return LinearForm(other.terms, self.constant + other.constant)
         terms = dict(self.terms)
         for name, count in other.terms:
             terms[name] = terms.get(name, 0) + factor * count

@@ -1,7 +1,9 @@
 """x86-64 instructions in AT&T syntax; the destination is the last operand."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from autotune.models.incore.assembly.instructions import (
     DOUBLE,
@@ -50,6 +52,8 @@ _CALLERS = (
     *("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%r8", "%r9", "%r10", "%r11"),
     *(f"%xmm{number}" for number in range(32)),
 )
+_ALIKE = 1 << 14
+"""Instructions that are kept: the loops of a space are made of far fewer different ones."""
 _FUSED = re.compile(r"(?:cmp|test|add|sub|inc|dec|and)[bwlq]?")
 
 
@@ -61,55 +65,14 @@ class X86:
 
     def parse(self, text: str) -> Instruction:
         """The instruction in a line of assembly."""
-        mnemonic, operands = words(text)
-        place, address = _address(operands)
-        width = max(
-            (_WIDTH[o[1]] for o in operands if re.match(r"%[xyz]mm\d", o)),
-            default=_SUFFIX.get(mnemonic[-1], DOUBLE),
-        )
-        scalar = mnemonic.endswith("sd") and "broadcast" not in mnemonic
-        work: Work = next((w for pattern, w in _WORK if pattern.fullmatch(mnemonic)), "none")
-        moves = bool(_MOVE.fullmatch(mnemonic)) or "broadcast" in mnemonic
-        if moves and address is not None:
-            work = "none"  # a duplicate of what is in memory is a load
-        lanes = 0 if work == "none" else 1 if scalar else width // DOUBLE
-        loads = stores = 0
-        if address is not None and not _NO_ACCESS.match(mnemonic):
-            size = _size(mnemonic, operands[place], width, scalar)
-            writes = place == len(operands) - 1 and not _READS_ONLY.fullmatch(mnemonic)
-            replaces = moves or "extract" in mnemonic or mnemonic.startswith("set")
-            loads = 0 if writes and replaces else size
-            stores = size if writes else 0
-        return Instruction(
-            text=text,
-            mnemonic=mnemonic,
-            operands=operands,
-            address=address,
-            loads=loads,
-            stores=stores,
-            work=work,
-            lanes=max(lanes, stores // DOUBLE) if moves else lanes,
-            moves=moves and bool(loads or stores),
-        )
+        return _parsed(text)
 
-    def changes(self, instruction: Instruction) -> list[RegisterChange]:
+    def changes(self, instruction: Instruction) -> Sequence[RegisterChange]:
         """The writes of an instruction to registers and to eight bytes of memory.
 
         A vector register has a known value while it holds one of a general register.
         """
-        name, operands = instruction.mnemonic, instruction.operands
-        if instruction.stores:
-            return _stored(instruction)
-        if not operands:
-            return []
-        if _VECTOR.match(operands[-1]):
-            return [_kept(instruction)]
-        if not _GENERAL.fullmatch(operands[-1]):
-            return []
-        if re.fullmatch(r"j\w+|cmp\w?|test\w?|push\w?|call\w?|bt\w?", name):
-            return []
-        match = _CHANGING.fullmatch(name.removeprefix("v"))
-        return [_written(match[1] if match else "", _whole(operands[-1]), instruction)]
+        return _changes(instruction)
 
     def conditional(self, instruction: Instruction) -> tuple[str, ...]:
         """The registers among which a conditional move chooses."""
@@ -125,13 +88,13 @@ class X86:
     def compared(self, instruction: Instruction) -> tuple[str, str] | None:
         """The operands of a comparison, in the order first minus second."""
         operands = instruction.operands
-        if not re.fullmatch(r"cmp[lq]?", instruction.mnemonic) or instruction.address:
+        if instruction.mnemonic not in ("cmp", "cmpl", "cmpq") or instruction.address:
             return None
         return _operand(operands[1]), _operand(operands[0])
 
     def jump_target(self, instruction: Instruction) -> str | None:
         """The label that a direct jump goes to; None for other instructions."""
-        if not re.fullmatch(r"j\w+", instruction.mnemonic) or not instruction.operands:
+        if instruction.mnemonic[0] != "j" or not instruction.operands:
             return None
         target = instruction.operands[-1]
         return None if target.startswith("*") else target.split("@")[0]
@@ -144,7 +107,7 @@ class X86:
 
     def ends_block(self, instruction: Instruction) -> bool:
         """Whether control never passes to the next instruction."""
-        return bool(re.fullmatch(r"jmpq?|retq?|ud2|hlt", instruction.mnemonic))
+        return instruction.mnemonic in ("jmp", "jmpq", "ret", "retq", "ud2", "hlt")
 
     def fuses(self, first: Instruction, second: Instruction) -> bool:
         """Whether a compare, test or add directly before a conditional jump fuses with it."""
@@ -158,6 +121,57 @@ class X86:
             f"copy:\n.L1:\n{load}\tvmovupd\t%ymm0, (%rdi,%rax)\n"
             "\taddq\t$32, %rax\n\tcmpq\t%rdx, %rax\n\tjne\t.L1\n\tret\n"
         )
+
+
+@lru_cache(maxsize=_ALIKE)
+def _parsed(text: str) -> Instruction:
+    mnemonic, operands = words(text)
+    place, address = _address(operands)
+    width = max(
+        (_WIDTH[o[1]] for o in operands if re.match(r"%[xyz]mm\d", o)),
+        default=_SUFFIX.get(mnemonic[-1], DOUBLE),
+    )
+    scalar = mnemonic.endswith("sd") and "broadcast" not in mnemonic
+    work: Work = next((w for pattern, w in _WORK if pattern.fullmatch(mnemonic)), "none")
+    moves = bool(_MOVE.fullmatch(mnemonic)) or "broadcast" in mnemonic
+    if moves and address is not None:
+        work = "none"  # a duplicate of what is in memory is a load
+    lanes = 0 if work == "none" else 1 if scalar else width // DOUBLE
+    loads = stores = 0
+    if address is not None and not _NO_ACCESS.match(mnemonic):
+        size = _size(mnemonic, operands[place], width, scalar)
+        writes = place == len(operands) - 1 and not _READS_ONLY.fullmatch(mnemonic)
+        replaces = moves or "extract" in mnemonic or mnemonic.startswith("set")
+        loads = 0 if writes and replaces else size
+        stores = size if writes else 0
+    return Instruction(
+        text=text,
+        mnemonic=mnemonic,
+        operands=operands,
+        address=address,
+        loads=loads,
+        stores=stores,
+        work=work,
+        lanes=max(lanes, stores // DOUBLE) if moves else lanes,
+        moves=moves and bool(loads or stores),
+    )
+
+
+@lru_cache(maxsize=_ALIKE)
+def _changes(instruction: Instruction) -> tuple[RegisterChange, ...]:
+    name, operands = instruction.mnemonic, instruction.operands
+    if instruction.stores:
+        return (_stored(instruction),)
+    if not operands:
+        return ()
+    if _VECTOR.match(operands[-1]):
+        return (_kept(instruction),)
+    if not _GENERAL.fullmatch(operands[-1]):
+        return ()
+    if re.fullmatch(r"j\w+|cmp\w?|test\w?|push\w?|call\w?|bt\w?", name):
+        return ()
+    match = _CHANGING.fullmatch(name.removeprefix("v"))
+    return (_written(match[1] if match else "", _whole(operands[-1]), instruction),)
 
 
 def _address(operands: tuple[str, ...]) -> tuple[int, Address | None]:
@@ -224,12 +238,12 @@ def _written(name: str, target: str, instruction: Instruction) -> RegisterChange
     return RegisterChange(register=target, terms=None)
 
 
-def _stored(instruction: Instruction) -> list[RegisterChange]:
+def _stored(instruction: Instruction) -> RegisterChange:
     """The change made by a store of eight bytes from a general register, or by a sum in memory."""
     name = re.sub(r"[bwlq]$", "", instruction.mnemonic)
     if instruction.stores != DOUBLE or name not in ("mov", "add", "sub", "inc", "dec"):
-        return [RegisterChange(register=MEMORY, terms=None)]
-    return [_written(name, MEMORY, replace(instruction, address=None))]
+        return RegisterChange(register=MEMORY, terms=None)
+    return _written(name, MEMORY, replace(instruction, address=None))
 
 
 def _operand(text: str) -> str:

@@ -52,34 +52,98 @@ class Issue:
 
 
 @dataclass(slots=True)
-class _Ports:
-    """The ports, cycle by cycle."""
+class _Port:
+    """A port, cycle by cycle."""
 
-    slots: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
-    """By port and cycle: the parts of the cycle that are taken."""
-    bound: dict[str, list[tuple[float, int]]] = field(default_factory=lambda: defaultdict(list))
-    """By port: when work starts that is bound to it, and its parts of cycles."""
-    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    """By port: the pieces of work so far; ports with as much waiting work take turns."""
-    third: set[float] = field(default_factory=set)
+    taken: dict[int, int] = field(default_factory=dict)
+    """By cycle: the parts of it that are taken."""
+    bound: list[tuple[int, int]] = field(default_factory=list)
+    """When work starts that is bound to it, and its parts of cycles."""
+    waiting: int = 0
+    """The sum of these parts."""
+    count: int = 0
+    """The pieces of work so far; ports with as much waiting work take turns."""
+
+    def forget(self, now: float) -> None:
+        """Drop what has started by ``now``."""
+        bound = self.bound
+        while bound and bound[0][0] <= now:
+            self.waiting -= heapq.heappop(bound)[1]
+
+    def free(self, cycle: int) -> int:
+        """The first cycle from ``cycle`` on in which the port is free."""
+        taken = self.taken
+        while taken.get(cycle, 0) >= _PARTS:
+            cycle += 1
+        return cycle
+
+    def take(self, cycle: int, size: int) -> None:
+        """Take so many parts of cycles from a cycle on."""
+        heapq.heappush(self.bound, (cycle, size))
+        self.waiting += size
+        taken, used = self.taken, self.taken.get(cycle, 0)
+        if used + size <= _PARTS:
+            taken[cycle] = used + size
+            return
+        while size > 0:
+            used = taken.get(cycle, 0)
+            part = min(_PARTS - used, size)
+            taken[cycle] = used + part
+            size -= part
+            cycle += 1
+
+
+@dataclass(slots=True)
+class _Ports:
+    """All ports by name."""
+
+    named: dict[str, _Port] = field(default_factory=lambda: defaultdict(_Port))
+    third: set[int] = field(default_factory=set)
     """Cycles in which a third operand comes."""
 
     def start(
-        self, ready: float, size: int, ports: Sequence[str], beside: str, now: float
-    ) -> float:
+        self, ready: float, size: int, ports: Sequence[_Port], beside: _Port | None, now: float
+    ) -> int:
         """The cycle in which work starts that enters the window ``now``."""
-        port = min(ports, key=lambda p: (_pending(self.bound[p], now), self.counts[p]))
-        self.counts[port] += 1
-        at = _free(self.slots[port], ready)
-        while beside and at not in self.third and self.slots[beside].get(int(at), 0):
-            at = _free(self.slots[port], at + 1)
-        if beside and at not in self.third:
-            self.third.add(at)
-            _take(self.slots[beside], at, _PARTS)
-            heapq.heappush(self.bound[beside], (at, _PARTS))
-        _take(self.slots[port], at, size)
-        heapq.heappush(self.bound[port], (at, size))
+        port = ports[0]
+        if len(ports) > 1:
+            for other in ports:
+                if other.bound and other.bound[0][0] <= now:
+                    other.forget(now)
+                if other.waiting < port.waiting or (
+                    other.waiting == port.waiting and other.count < port.count
+                ):
+                    port = other
+        port.count += 1
+        at = port.free(math.ceil(ready))
+        if beside is not None:
+            while at not in self.third and beside.taken.get(at, 0):
+                at = port.free(at + 1)
+            if at not in self.third:
+                self.third.add(at)
+                beside.take(at, _PARTS)
+        port.take(at, size)
         return at
+
+
+@dataclass(frozen=True, slots=True)
+class _Entering:
+    """An instruction as it enters the window; registers are numbers."""
+
+    uops: tuple[tuple[int, tuple[_Port, ...], _Port | None], ...]
+    """Parts of cycles, ports, and the port of a third operand."""
+    waits: int
+    front: float
+    """Cycles of the front end, and:"""
+    taken: float
+    """Those of vector operations."""
+    addressing: tuple[int, ...]
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    load: float
+    latency: float
+    stored: int | None
+    """The store of the same pass that it reads."""
 
 
 def cycles(
@@ -101,46 +165,88 @@ def cycles(
         how if _registers(step) else replace(how, operations=0)
         for step, how in zip(steps, taking or [Taking()] * len(steps), strict=True)
     ]
-    stored = {f.load: f.store for f in forwards}
-    starts = [0.0] * len(steps)
-    waits = [
-        how.operations if _vector(step) and uops else 0
-        for step, uops, how in zip(steps, work, taking, strict=True)
-    ]
-    passes = max(_FEWEST, min(_MOST, -(-_WINDOWS * window // max(1, sum(waits)))))
-    parts = [_parts(uops, how) for uops, how in zip(work, taking, strict=True)]
-    enters = [
-        (how.instructions / issue.instructions, how.operations / issue.vectors) for how in taking
-    ]
-    ready: dict[str, float] = defaultdict(float)
     ports = _Ports()
+    numbers: dict[str, int] = defaultdict(lambda: len(numbers))
+    stored = {f.load: f.store for f in forwards}
+    entering = [
+        _Entering(
+            uops=_bound_to(ports, _parts(uops, how), how.beside),
+            waits=how.operations if _vector(step) and uops else 0,
+            front=how.instructions / issue.instructions,
+            taken=how.operations / issue.vectors,
+            addressing=tuple(numbers[r] for r in step.addressing),
+            reads=tuple(numbers[r] for r in step.reads),
+            writes=tuple(numbers[r] for r in step.writes),
+            load=step.load if step.loads else 0.0,
+            latency=step.latency,
+            stored=stored.get(number),
+        )
+        for number, (step, uops, how) in enumerate(zip(steps, work, taking, strict=True))
+    ]
+    waits = sum(e.waits for e in entering)
+    passes = max(_FEWEST, min(_MOST, -(-_WINDOWS * window // max(1, waits))))
+    ends = _ends(entering, ports, len(numbers), 2 * passes, window, forward)
+    return (ends[-1] - ends[passes - 1]) / passes
+
+
+def _ends(
+    entering: Sequence[_Entering],
+    ports: _Ports,
+    registers: int,
+    passes: int,
+    window: int,
+    forward: float,
+) -> list[float]:
+    """The cycles at whose end so many passes are done."""
+    ready = [0.0] * registers
+    starts = [0.0] * len(entering)
     waiting: list[float] = []
     ends: list[float] = []
     entered = delivered = taken = stalled = last = 0.0
-    every = list(zip(steps, parts, waits, taking, enters, strict=True))
-    for _ in range(2 * passes):
-        for number, (step, uops, waits_here, how, enter) in enumerate(every):
-            delivered, taken = max(delivered, stalled) + enter[0], max(taken, stalled) + enter[1]
+    for _ in range(passes):
+        for number, e in enumerate(entering):
+            delivered, taken = max(delivered, stalled) + e.front, max(taken, stalled) + e.taken
             entered = max(entered, delivered, taken)
-            while len(waiting) > window - waits_here:
+            while len(waiting) > window - e.waits:
                 entered = stalled = max(entered, heapq.heappop(waiting))
-            begin = max([entered, *(ready[r] for r in step.addressing)])
-            if step.loads:
-                begin += step.load
-            if number in stored:
-                begin = max(begin, starts[stored[number]] + forward)
-            begin = start = max([begin, *(ready[r] for r in step.reads)])
-            for size, named in uops:
-                beside = how.beside if how.beside and named == uops[0][1] else ""
-                start = max(start, ports.start(begin, size, named, beside, entered))
+            begin = entered
+            for register in e.addressing:
+                if ready[register] > begin:
+                    begin = ready[register]
+            begin += e.load
+            if e.stored is not None:
+                begin = max(begin, starts[e.stored] + forward)
+            for register in e.reads:
+                if ready[register] > begin:
+                    begin = ready[register]
+            start = begin
+            for size, named, beside in e.uops:
+                at = ports.start(begin, size, named, beside, entered)
+                if at > start:
+                    start = at
             starts[number] = start
-            for _ in range(waits_here):
+            for _ in range(e.waits):
                 heapq.heappush(waiting, start)
-            for register in step.writes:
-                ready[register] = start + step.latency
-            last = max(last, start + step.latency)
+            end = start + e.latency
+            for register in e.writes:
+                ready[register] = end
+            last = max(last, end)
         ends.append(last)
-    return (ends[-1] - ends[passes - 1]) / passes
+    return ends
+
+
+def _bound_to(
+    ports: _Ports, parts: Sequence[tuple[int, list[str]]], beside: str
+) -> tuple[tuple[int, tuple[_Port, ...], _Port | None], ...]:
+    """Micro-operations with their ports; a third operand comes with those like the first."""
+    return tuple(
+        (
+            size,
+            tuple(ports.named[name] for name in names),
+            ports.named[beside] if beside and names == parts[0][1] else None,
+        )
+        for size, names in parts
+    )
 
 
 def _parts(uops: Sequence[Uop], how: Taking) -> list[tuple[int, list[str]]]:
@@ -163,28 +269,3 @@ def _registers(step: ChainInstruction) -> bool:
 def _vector(step: ChainInstruction) -> bool:
     """Whether an instruction works on vectors or stores one, and is no load alone."""
     return _registers(step) and (step.latency > 0 or not step.loads)
-
-
-def _pending(bound: list[tuple[float, int]], now: float) -> int:
-    """The parts of work that wait for a port; what has started by ``now`` is dropped."""
-    while bound and bound[0][0] <= now:
-        heapq.heappop(bound)
-    return sum(size for _, size in bound)
-
-
-def _free(used: dict[int, int], ready: float) -> float:
-    """The first cycle from ``ready`` on in which a port is free."""
-    cycle = -int(-ready // 1)
-    while used.get(cycle, 0) >= _PARTS:
-        cycle += 1
-    return float(cycle)
-
-
-def _take(used: dict[int, int], start: float, size: int) -> None:
-    """Take so many parts of cycles of a port from a cycle on."""
-    cycle = int(start)
-    while size > 0:
-        free = _PARTS - used.get(cycle, 0)
-        used[cycle] = used.get(cycle, 0) + min(free, size)
-        size -= free
-        cycle += 1

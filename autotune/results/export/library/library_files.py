@@ -9,16 +9,19 @@ from pathlib import Path
 import numpy as np
 
 from autotune.codegen.c import harness
-from autotune.domain.problem import AnyProblem
+from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.variant import Candidate
 from autotune.language.expression import show
 from autotune.measuring.verification.verify import checked
 from autotune.results.export import c_names, header
 from autotune.results.export.entries import ExportEntry
+from autotune.results.export.library.dense_output import Interpolant
 from autotune.results.export.library.library_facts import (
     LibraryContents,
     LibraryFacts,
     LibraryStepper,
+    dense_degree,
+    dense_order,
     embedded_order,
     real_limit,
 )
@@ -53,7 +56,7 @@ class _SelfTest:
 
 def files(facts: LibraryFacts) -> dict[str, str]:
     """Path in the folder of the library to text."""
-    return texts(facts, dict(_fields(facts)), ("stepper.h", "solver.h"))
+    return texts(facts, dict(_fields(facts)), ("stepper.h", "dense.h", "solver.h"))
 
 
 def texts(
@@ -137,6 +140,7 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "smallest", problem.ivp.minimum
     yield "largest", facts.largest
     yield "order", embedded_order(problem)
+    yield "dense", _dense(problem)
     yield "limit", repr(real_limit(problem))
     yield "controlled", facts.controlled
     yield "entries", [f"{', '.join(entry(*row))}, {row[1].evaluations}" for row in rows(facts)]
@@ -147,6 +151,27 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "places", test.places
     yield "values", [repr(value) for value in test.values]
     yield "largest_value", repr(test.largest)
+
+
+@dataclass(frozen=True, slots=True)
+class _DenseTables:
+    """The tables of dense.h."""
+
+    order: int
+    degree: int
+    stages: tuple[str, ...]
+    expansion: tuple[str, ...]
+
+
+def _dense(problem: Problem) -> _DenseTables:
+    interpolant = Interpolant(dense_degree(problem))
+    stages = [x for node, weights in interpolant.stages() for x in (node, *weights)]
+    return _DenseTables(
+        order=dense_order(problem),
+        degree=interpolant.degree,
+        stages=tuple(repr(float(x)) for x in stages),
+        expansion=tuple(repr(float(x)) for x in interpolant.expansion.ravel()),
+    )
 
 
 def rows(facts: LibraryContents) -> Iterator[tuple[ExportEntry, LibraryStepper, float | None]]:

@@ -154,8 +154,8 @@ class Skeleton:
         return CallStep(EMBEDDED) in self.steps
 
     def lacking(self, *, explicit: bool, stages: int) -> str | None:
-        """Why a step is none of an explicit (or of an implicit) method of so many stages; None if it
-        is one.
+        """Why a step is none of an explicit (or of an implicit) method with so many stages;
+        None where it is.
         """
         loops = list(self._loops(self.steps))
         if explicit and any("m" in symbols(loop.count) for loop in loops):

@@ -15,6 +15,7 @@ from autotune.language.expression import show
 from autotune.measuring.verification.verify import checked
 from autotune.results.export import c_names, header
 from autotune.results.export.entries import ExportEntry
+from autotune.results.export.library import build_text
 from autotune.results.export.library.dense_output import Interpolant
 from autotune.results.export.library.library_facts import (
     LibraryContents,
@@ -32,6 +33,8 @@ MARK = "autotune.library/1"
 _TEXT = Path(__file__).parent / "text"
 _TEMPLATES = harness.templates(_TEXT)
 _TEMPLATES.filters["quoted"] = shlex.quote
+_TEMPLATES.filters["cmake_option"] = build_text.cmake_option
+_TEMPLATES.filters["meson_flag"] = build_text.meson_flag
 _EXACT = ("-O3", "-fno-fast-math", "-fno-unsafe-math-optimizations")
 """Flags of what is not tuned, and of the link: these take back -Ofast, -ffast-math and
 -funsafe-math-optimizations, for which compilers link code that switches denormals off at load.
@@ -74,6 +77,7 @@ def texts(
         "build.sh": "build.sh.j2",
         "pyproject.toml": "pyproject.toml.j2",
         f"{name}.pc.in": "pkgconfig.pc.in.j2",
+        f"{name}-config.cmake.in": "config.cmake.in.j2",
         f"include/{name}.h": "library.h.j2",
         f"src/{name}.c": "library.c.j2",
         "src/self_test.c": "self_test.c.j2",
@@ -105,11 +109,13 @@ def shared_fields(
     yield "upper", facts.name.upper()
     yield "mark", MARK
     yield "version", VERSION
+    yield "abi", build_text.interface_version(VERSION)
     title = c_names.comment(title)
     escaped = title.replace("\\", "\\\\")
     yield "title", title
     yield "toml_title", json.dumps(title, ensure_ascii=False)
-    yield "meson_title", escaped.replace("'", "\\'")
+    yield "meson_title", build_text.meson_string(title)
+    yield "pkgconfig_title", build_text.pkg_config(title)
     yield "docstring_title", escaped.replace('"', "'")
     yield "about", [c_names.comment(line) for line in (*about, *_origin(facts))]
     yield "machine", c_names.literal(section.key.place.title)

@@ -73,7 +73,7 @@ class Interpolant:
 
     def weights(self, theta: float) -> Vector:
         """v, u(0), u(1) and u of the inner nodes at theta, (degree,)."""
-        return legendre.legval(2 * theta - 1, self.expansion.T)
+        return np.asarray(legendre.legval(2 * theta - 1, self.expansion.T))
 
     def stages(self) -> Iterator[tuple[float, Vector]]:
         """Each evaluation inside a step, in turn: its node, and the weights that give y there, of

@@ -400,7 +400,9 @@ class Setup:
         """Check that the skeleton is one of the method of problem ``i``."""
         if not (isinstance(problem, Problem) and isinstance(self.subject, Generated)):
             return
-        lacking = self.subject.skeleton.lacking(explicit=problem.method.explicit)
+        lacking = self.subject.skeleton.lacking(
+            explicit=problem.method.explicit, stages=problem.method.advancing.stages
+        )
         if lacking is not None:
             found = f"{problem.method.name}, and the skeleton {self.subject.name} {lacking}"
             raise MisfitError(Misfit(("problems", i, "method"), found))

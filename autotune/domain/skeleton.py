@@ -153,13 +153,19 @@ class Skeleton:
         """Whether a step keeps the embedded approximation."""
         return CallStep(EMBEDDED) in self.steps
 
-    def lacking(self, *, explicit: bool) -> str | None:
-        """Why a step is none of an explicit (or of an implicit) method; None where it is."""
+    def lacking(self, *, explicit: bool, stages: int) -> str | None:
+        """Why a step is none of an explicit (or of an implicit) method with so many stages;
+        None where it is.
+        """
         loops = list(self._loops(self.steps))
         if explicit and any("m" in symbols(loop.count) for loop in loops):
             return "needs an implicit method, whose stages are iterated"
         if not explicit and any(loop.variable in self.dimensions for loop in loops):
             return "needs an explicit method, whose stages follow one another"
+        for loop in loops:
+            if loop.variable in self.dimensions and number(loop.count, {"s": stages}) < 1:
+                least = next(s for s in _STAGES if number(loop.count, {"s": s}) >= 1)
+                return f"needs a method of {least} stages or more, not {stages}"
         return None
 
     def _loops(self, steps: tuple[Step, ...]) -> Iterator[LoopStep]:

@@ -270,7 +270,9 @@ def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
 
     A loop over the stages of an explicit method is a loop of one iteration for each stage.
     """
-    lacking = skeleton.lacking(explicit=problem.method.explicit)
+    lacking = skeleton.lacking(
+        explicit=problem.method.explicit, stages=problem.method.advancing.stages
+    )
     if lacking is not None:
         raise IllegalTransformation(f"skeleton {skeleton.name} {lacking}")
     method = method_of(skeleton, problem)

@@ -207,10 +207,11 @@ def test_a_wrong_loop_over_stages(tmp_path, old, new, expected):
 
 def test_loops_over_stages_tell_explicit_methods_from_implicit_ones():
     pirk, erk = config.skeleton("pirk"), config.skeleton("erk")
-    assert pirk.lacking(explicit=False) is None
-    assert erk.lacking(explicit=True) is None
-    assert "implicit" in pirk.lacking(explicit=True)
-    assert "explicit" in erk.lacking(explicit=False)
+    assert pirk.lacking(explicit=False, stages=1) is None
+    assert erk.lacking(explicit=True, stages=2) is None
+    assert "implicit" in pirk.lacking(explicit=True, stages=2)
+    assert "explicit" in erk.lacking(explicit=False, stages=2)
+    assert erk.lacking(explicit=True, stages=1) == "needs a method of 2 stages or more, not 1"
 
 
 def variants(name):

@@ -182,6 +182,21 @@ def embedded_order(problem: Problem) -> int:
     return problem.method.embedded_order or problem.correctors
 
 
+def dense_degree(problem: Problem) -> int:
+    """The degree of the interpolant between the ends of a step: the order of the approximation that
+    estimates the error, so that both errors shrink alike, or 3 if that is lower.
+    """
+    return max(3, embedded_order(problem))
+
+
+def dense_order(problem: Problem) -> int:
+    """The order of the interpolant: its degree, or that of the steps if that is lower, which m
+    corrector steps limit to m + 1 (van der Houwen, Sommeijer 1990).
+    """
+    steps = problem.correctors + 1 if problem.correctors else problem.method.order
+    return min(dense_degree(problem), steps, problem.method.order)
+
+
 def real_limit(problem: Problem) -> float:
     """The largest x up to which a step of y' = -x y is stable: abs(R(-x)) <= 1.
 

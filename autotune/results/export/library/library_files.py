@@ -9,16 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from autotune.codegen.c import harness
-from autotune.domain.problem import AnyProblem
+from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.variant import Candidate
 from autotune.language.expression import show
 from autotune.measuring.verification.verify import checked
 from autotune.results.export import c_names, header
 from autotune.results.export.entries import ExportEntry
+from autotune.results.export.library import build_text
+from autotune.results.export.library.dense_output import Interpolant
 from autotune.results.export.library.library_facts import (
     LibraryContents,
     LibraryFacts,
     LibraryStepper,
+    dense_degree,
+    dense_order,
     embedded_order,
     real_limit,
 )
@@ -29,6 +33,8 @@ MARK = "autotune.library/1"
 _TEXT = Path(__file__).parent / "text"
 _TEMPLATES = harness.templates(_TEXT)
 _TEMPLATES.filters["quoted"] = shlex.quote
+_TEMPLATES.filters["cmake_option"] = build_text.cmake_option
+_TEMPLATES.filters["meson_flag"] = build_text.meson_flag
 _EXACT = ("-O3", "-fno-fast-math", "-fno-unsafe-math-optimizations")
 """Flags of what is not tuned, and of the link: these take back -Ofast, -ffast-math and
 -funsafe-math-optimizations, for which compilers link code that switches denormals off at load.
@@ -53,7 +59,7 @@ class _SelfTest:
 
 def files(facts: LibraryFacts) -> dict[str, str]:
     """Path in the folder of the library to text."""
-    return texts(facts, dict(_fields(facts)), ("stepper.h", "solver.h"))
+    return texts(facts, dict(_fields(facts)), ("stepper.h", "dense.h", "solver.h"))
 
 
 def texts(
@@ -71,6 +77,7 @@ def texts(
         "build.sh": "build.sh.j2",
         "pyproject.toml": "pyproject.toml.j2",
         f"{name}.pc.in": "pkgconfig.pc.in.j2",
+        f"{name}-config.cmake.in": "config.cmake.in.j2",
         f"include/{name}.h": "library.h.j2",
         f"src/{name}.c": "library.c.j2",
         "src/self_test.c": "self_test.c.j2",
@@ -102,11 +109,13 @@ def shared_fields(
     yield "upper", facts.name.upper()
     yield "mark", MARK
     yield "version", VERSION
+    yield "abi", build_text.interface_version(VERSION)
     title = c_names.comment(title)
     escaped = title.replace("\\", "\\\\")
     yield "title", title
     yield "toml_title", json.dumps(title, ensure_ascii=False)
-    yield "meson_title", escaped.replace("'", "\\'")
+    yield "meson_title", build_text.meson_string(title)
+    yield "pkgconfig_title", build_text.pkg_config(title)
     yield "docstring_title", escaped.replace('"', "'")
     yield "about", [c_names.comment(line) for line in (*about, *_origin(facts))]
     yield "machine", c_names.literal(section.key.place.title)
@@ -137,6 +146,7 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "smallest", problem.ivp.minimum
     yield "largest", facts.largest
     yield "order", embedded_order(problem)
+    yield "dense", _dense(problem)
     yield "limit", repr(real_limit(problem))
     yield "controlled", facts.controlled
     yield "entries", [f"{', '.join(entry(*row))}, {row[1].evaluations}" for row in rows(facts)]
@@ -147,6 +157,27 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "places", test.places
     yield "values", [repr(value) for value in test.values]
     yield "largest_value", repr(test.largest)
+
+
+@dataclass(frozen=True, slots=True)
+class _DenseTables:
+    """The tables of dense.h."""
+
+    order: int
+    degree: int
+    stages: tuple[str, ...]
+    expansion: tuple[str, ...]
+
+
+def _dense(problem: Problem) -> _DenseTables:
+    interpolant = Interpolant(dense_degree(problem))
+    stages = [x for node, weights in interpolant.stages() for x in (node, *weights)]
+    return _DenseTables(
+        order=dense_order(problem),
+        degree=interpolant.degree,
+        stages=tuple(repr(float(x)) for x in stages),
+        expansion=tuple(repr(float(x)) for x in interpolant.expansion.ravel()),
+    )
 
 
 def rows(facts: LibraryContents) -> Iterator[tuple[ExportEntry, LibraryStepper, float | None]]:

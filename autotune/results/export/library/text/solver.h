@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "dense.h"
 #include "stepper.h"
 
 /* In the order of the public header. */
@@ -29,7 +30,8 @@ enum code {
     BUSY,
     STOPPED,
     OVERLAP,
-    NO_CONTROL
+    NO_CONTROL,
+    BAD_TIMES
 };
 
 enum rule { PI_RULE, I_RULE };
@@ -48,6 +50,8 @@ struct solver {
     struct part *parts;
     double *base;  /* the rows of all arrays, and one more: */
     double *saved; /* the state at the beginning of a step */
+    double *dense; /* rows of dense output; NULL until it is asked for */
+    const struct interpolant *interpolant;
     long size, n, ld, threads;
     int order;     /* of the embedded approximation */
     double limit;  /* of h |lambda| on the negative real axis, beyond which steps are unstable */
@@ -59,6 +63,9 @@ struct wishes {
     double first_step, largest_step; /* 0: as the solver chooses; none */
     long most_steps;                 /* 0: no limit */
     enum rule rule;
+    const double *times; /* between the ends, at which the states are wanted, in order */
+    long count;
+    double *states; /* at these times, one after the other; NULL: for output only */
     int (*output)(double t, const double *y, void *data);
     void *data;
 };
@@ -67,6 +74,8 @@ struct work {
     double t;         /* as far as the solver came */
     double next_step; /* the size that it would take next */
     long accepted, rejected;
+    long outputs;     /* of the times, those whose states were handed out */
+    long between;     /* evaluations for states between the ends of steps */
     int stiff; /* a stretch of steps was as long as stability allows */
 };
 
@@ -82,6 +91,7 @@ static void close_solver(struct solver *s)
     free(s->flags);
     free(s->parts);
     free(s->base);
+    free(s->dense);
 }
 
 static void *aligned(size_t bytes, size_t alignment)
@@ -90,6 +100,15 @@ static void *aligned(size_t bytes, size_t alignment)
     if (posix_memalign(&memory, alignment, (bytes + alignment - 1) / alignment * alignment))
         return NULL;
     return memory;
+}
+
+/* Rows for dense output, which the threads touch first when they write them; 0: no memory. */
+static int open_dense(struct solver *s)
+{
+    const size_t row = (size_t)s->ld * sizeof(double);
+    if (!s->dense)
+        s->dense = aligned((size_t)dense_rows(s->interpolant) * row, PAGE_DOUBLES * sizeof(double));
+    return s->dense != NULL;
 }
 
 static long rows_of_arrays(const struct stepper *code)
@@ -183,9 +202,8 @@ static double total(const struct solver *s, const struct thread *me, double mine
     return sum;
 }
 
-static double finite_sum(const struct solver *s, const struct thread *me)
+static double finite_sum(const struct thread *me, const double *y)
 {
-    const double *const y = state(s, me);
     double sum = 0.0;
     for (long j = me->first; j < me->last; j++)
         sum += y[j] * 0.0;
@@ -221,6 +239,7 @@ static double longer(enum rule rule, int order, double error, double before)
 /* What every thread knows of the steps; all compute the same. */
 struct course {
     struct work work;
+    struct dense dense;
     double h, error, bound;
     long turn, long_steps;
     enum code code;
@@ -273,18 +292,57 @@ static void try_step(const struct solver *s, struct thread *me, const struct wis
         c->h = copysign(w->largest_step, c->h);
 }
 
-/* Hands an accepted state out; returns whether the solver goes on. */
-static int shown(const struct solver *s, const struct thread *me, const struct wishes *w,
-                 const struct course *c, double *y, int *stopped)
+/* Gives output a state that the threads have written; returns whether the solver goes on. */
+static int shown(const struct wishes *w, double t, const double *y, int *stopped)
 {
-    if (!w->output)
-        return 1;
-    copy_block(me, y, state(s, me));
 #pragma omp barrier
 #pragma omp master
-    *stopped = w->output(c->work.t, y, w->data);
+    *stopped = w->output(t, y, w->data);
 #pragma omp barrier
     return !*stopped;
+}
+
+/* Hands out the states at the times of the step from t0, h long, that was accepted last; h = 0:
+   those at the beginning. */
+static void hand_out(const struct solver *s, struct thread *me, const struct wishes *w,
+                     struct course *c, double t0, double h, double *y, int *stopped)
+{
+    struct work *const work = &c->work;
+    const double *const now = state(s, me), t1 = work->t;
+    int fitted = 0;
+    for (; c->code == DONE && work->outputs < w->count; work->outputs++) {
+        const double t = w->times[work->outputs];
+        if (h > 0.0 ? t > t1 : h < 0.0 ? t < t1 : t != t1)
+            break;
+        double *const to = w->states ? w->states + work->outputs * s->n : y;
+        if (t == t1) {
+            copy_block(me, to, now);
+        } else {
+            if (!fitted)
+                fit(&c->dense, me, s->code, s->saved, now, t0, h);
+            fitted = 1;
+            interpolate(&c->dense, me, s->saved, now, h, (t - t0) / h, to);
+        }
+        if (!isfinite(total(s, me, finite_sum(me, to), c->turn++)))
+            c->code = NOT_FINITE;
+        else if (w->output && !shown(w, t, to, stopped))
+            c->code = STOPPED;
+    }
+    c->dense.derived = fitted;
+    work->between = c->dense.evaluations;
+}
+
+/* Hands out what is wanted of an accepted step. */
+static void report(const struct solver *s, struct thread *me, const struct wishes *w,
+                   struct course *c, double t0, double *y, int *stopped)
+{
+    if (w->count > 0) {
+        hand_out(s, me, w, c, t0, me->h, y, stopped);
+    } else if (w->output) {
+        copy_block(me, y, state(s, me));
+        if (!shown(w, c->work.t, y, stopped))
+            c->code = STOPPED;
+    }
 }
 
 static struct course solve_block(const struct solver *s, struct thread *me,
@@ -301,16 +359,21 @@ static struct course solve_block(const struct solver *s, struct thread *me,
         h = fabs(t1 - t0);
     c.h = copysign(h, t1 - t0);
     copy_block(me, state(s, me), y);
-    if (!isfinite(total(s, me, finite_sum(s, me), c.turn++)))
+    if (!isfinite(total(s, me, finite_sum(me, state(s, me)), c.turn++)))
         c.code = NOT_FINITE;
+    if (w->count > 0) {
+        c.dense = dense_in(s->interpolant, s->dense, s->ld);
+        hand_out(s, me, w, &c, t0, 0.0, y, stopped);
+    }
     while (c.code == DONE && c.work.t != t1) {
         const long before = c.work.accepted;
+        const double from = c.work.t;
         if (w->most_steps > 0 && c.work.accepted + c.work.rejected >= w->most_steps)
             c.code = TOO_MANY_STEPS;
         else
             try_step(s, me, w, &c, t1);
-        if (c.code == DONE && c.work.accepted > before && !shown(s, me, w, &c, y, stopped))
-            c.code = STOPPED;
+        if (c.code == DONE && c.work.accepted > before)
+            report(s, me, w, &c, from, y, stopped);
     }
     c.work.next_step = fabs(c.h);
     copy_block(me, y, state(s, me));
@@ -333,7 +396,7 @@ struct job {
     const struct wishes *wishes;
     struct work work; /* what the first thread found, and: */
     enum code code;
-    int stopped;
+    int stopped, lacking;
 };
 
 typedef void part_of_job(struct solver *s, struct thread *me, struct job *job);
@@ -366,7 +429,7 @@ static void step_block(struct solver *s, struct thread *me, struct job *job)
 #pragma omp barrier
     for (long k = 0; k < job->steps; k++)
         s->code->step(me, job->t + (double)k * job->h);
-    const double sum = total(s, me, finite_sum(s, me), 0);
+    const double sum = total(s, me, finite_sum(me, state(s, me)), 0);
     copy_block(me, job->y, state(s, me));
 #pragma omp master
     job->code = isfinite(sum) ? DONE : NOT_FINITE;
@@ -374,8 +437,14 @@ static void step_block(struct solver *s, struct thread *me, struct job *job)
 
 static void solve_part(struct solver *s, struct thread *me, struct job *job)
 {
-    const struct course course =
-        solve_block(s, me, job->wishes, job->t, job->t1, job->y, &job->stopped);
+    struct course course = {.work = {.t = job->t}, .code = NO_MEMORY};
+    if (job->wishes->count > 0) {
+#pragma omp master
+        job->lacking = !open_dense(s);
+#pragma omp barrier
+    }
+    if (!job->lacking)
+        course = solve_block(s, me, job->wishes, job->t, job->t1, job->y, &job->stopped);
 #pragma omp master
     {
         job->work = course.work;
@@ -392,6 +461,47 @@ static void start_block(struct solver *s, struct thread *me, struct job *job)
 {
     s->code->initial(me);
     copy_block(me, job->y, state(s, me));
+}
+
+static int overlap(const double *one, long size, const double *other, long other_size)
+{
+    return (uintptr_t)one < (uintptr_t)(other + other_size)
+           && (uintptr_t)other < (uintptr_t)(one + size);
+}
+
+/* Whether the times lie between t0 and t1, in the order in which the solver comes there. */
+static int in_order(const double *times, long count, double t0, double t1)
+{
+    double before = t0;
+    for (long i = 0; i < count; i++) {
+        const int in = t0 <= t1 ? times[i] >= before && times[i] <= t1
+                                : times[i] <= before && times[i] >= t1;
+        if (!in)
+            return 0;
+        before = times[i];
+    }
+    return 1;
+}
+
+/* Whether states can be handed out as it is wished. */
+static enum code times_usable(const struct solver *s, const struct wishes *w, double t0, double t1,
+                              const double *y)
+{
+    if (w->count < 0 || (w->count > 0 && (!w->times || (!w->states && !w->output))))
+        return BAD_ARGUMENT;
+    if (w->count == 0)
+        return DONE;
+    if ((uintptr_t)w->times % _Alignof(double) || (uintptr_t)w->states % _Alignof(double))
+        return MISALIGNED;
+    if (!in_order(w->times, w->count, t0, t1))
+        return BAD_TIMES;
+    const long written = w->count * s->n;
+    if (overlap(w->times, w->count, y, s->n))
+        return OVERLAP;
+    if (w->states
+        && (overlap(w->states, written, y, s->n) || overlap(w->states, written, w->times, w->count)))
+        return OVERLAP;
+    return DONE;
 }
 
 static enum code run_steps(struct solver *s, double t, double h, long steps, double *y)
@@ -413,7 +523,9 @@ static enum code run_solver(struct solver *s, double t0, double t1, double *y,
     if (!(w->rtol >= 0.0 && w->atol >= 0.0 && isfinite(w->rtol) && isfinite(w->atol))
         || w->rtol + w->atol == 0.0 || (w->rtol < 10.0 * DBL_EPSILON && w->atol == 0.0))
         return BAD_TOLERANCE;
-    const enum code code = on_team(s, solve_part, &job);
+    enum code code = times_usable(s, w, t0, t1, y);
+    if (code == DONE)
+        code = on_team(s, solve_part, &job);
     *work = job.work;
     return code;
 }
@@ -423,7 +535,7 @@ static enum code right_hand_side(struct solver *s, double t, const double *y, do
     struct job job = {.t = t, .read = y, .y = dy};
     if (!s || !dy || !usable(y, t, 0.0))
         return BAD_ARGUMENT;
-    if ((uintptr_t)y < (uintptr_t)(dy + s->n) && (uintptr_t)dy < (uintptr_t)(y + s->n))
+    if (overlap(y, s->n, dy, s->n))
         return OVERLAP;
     return on_team(s, derive_block, &job);
 }

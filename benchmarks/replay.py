@@ -44,9 +44,9 @@ takes as long as a sample drawn from those that the file holds of a candidate: o
 as in a study, a peer is told the mean of so many samples of each candidate, and what counts is the
 recorded time of the candidate that a method calls the fastest. Beside evaluations is P, the score
 against random search (`replay_performance`), up to the smaller budget, and how many evaluations a
-model or a prior costs or saves against none, in runs of the same space and seed. Headlines leave out the
-spaces and seeds on which settings were chosen (`replay_chosen_on.txt`); the default seeds are
-others.
+model or a prior costs or saves against none, in runs of the same space and seed. Headlines leave
+out the spaces and seeds on which settings were chosen (`replay_chosen_on.txt`); the default seeds
+are others.
 
 Every run is appended to --results when it is done, and left out when it is there already (those of
 our search only as long as its code is the same), so that an interrupted benchmark goes on where it

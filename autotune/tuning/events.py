@@ -9,10 +9,10 @@ from autotune.domain.results import Status
 from autotune.domain.variant import Candidate
 
 Kind = Literal["begun", "proposed", "built", "timed", "finals", "finished"]
-"""``begun``: the first candidates of a problem are chosen, or given up. ``proposed``: the search named one.
-``built``: one was built and verified, or failed to be. ``timed``: one was launched; ``verdict``
-says how it compares. ``finals``: the best are measured again, interleaved. ``finished``: nothing
-more is done about a problem, ``why`` says for what reason."""
+"""``begun``: the first candidates of a problem are chosen, or given up. ``proposed``: the search
+named one. ``built``: one was built and verified, or failed to be. ``timed``: one was launched;
+``verdict`` says how it compares. ``finals``: the best are measured again, interleaved.
+``finished``: nothing more is done about a problem, ``why`` says for what reason."""
 
 Verdict = Literal["open", "best", "close", "slower", "failed"]
 """``open``: too early to say. ``best``: the fastest so far. ``close``: not told apart from it, and

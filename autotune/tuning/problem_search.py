@@ -117,8 +117,9 @@ class ProblemSearch:
         return choice.candidate.identity == self.task.baseline
 
     def _measure_first(self, search: Search) -> None:
-        """Compare the next of the first candidates: the baseline with one other, then two more, then
-        batches. What is left of them is given up where the predictions prove wrong.
+        """Compare the next of the first candidates: the baseline with one other, two more, batches.
+
+        What is left of them is given up where the predictions prove wrong.
 
         Raises WorkFailed, with what the compiler or the program said, if the baseline fails.
         """

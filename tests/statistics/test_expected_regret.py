@@ -9,7 +9,9 @@ from autotune.statistics.expected_regret import expected_regrets
 def test_it_is_the_mean_over_draws():
     times, errors = {"a": 1.0, "b": 1.02, "c": 1.1}, {"a": 0.05, "b": 0.02, "c": 0.08}
     chance = np.random.default_rng(1)
-    drawn = np.exp(np.log([*times.values()]) + chance.normal(size=(200_000, 3)) * [*errors.values()])
+    drawn = np.exp(
+        np.log([*times.values()]) + chance.normal(size=(200_000, 3)) * [*errors.values()]
+    )
     expected = drawn.mean(axis=0) / drawn.min(axis=1).mean() - 1
     assert [*expected_regrets(times, errors).values()] == pytest.approx(expected, abs=5e-4)
 

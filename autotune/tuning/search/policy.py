@@ -11,7 +11,7 @@ class Policy:
 
     first: int = 3
     """The number of predicted best candidates measured before anything is learned."""
-    start: int = 5
+    start: int = 3
     """So many candidates at least are measured before anything is learned; those beyond ``first``,
     or all of them without predictions, are drawn at random."""
     with_prior: int = 4

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.rank.recalled_candidates import predicted, recalled, with_candidates
-from autotune.domain.results import Prediction
+from autotune.domain.results import Measurement, Prediction
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files.store import CandidateRecord
@@ -13,6 +13,8 @@ from autotune.tuning.study_search import StudySearch
 from autotune.workloads.base import EnumeratedSpace
 
 AnySearch = StudySearch | MovingSearch
+_FASTEST, _LATEST = 200, 100
+"""Candidates of other studies that enter a problem's pools at most."""
 
 
 def require_listed(enumerated: EnumeratedSpace, option: str, hint: str) -> None:
@@ -54,19 +56,30 @@ def search_over(
     )
 
 
-def with_related(ranked: RankedSpace, records: Sequence[CandidateRecord]) -> RankedSpace:
+def with_related(
+    ranked: RankedSpace, measured: Sequence[tuple[CandidateRecord, Measurement]]
+) -> RankedSpace:
     """The ranked candidates, with those that other studies measured, also with another build, of
-    problems that have more than can be listed.
+    problems that have more than can be listed: of each the fastest and the latest ones.
+
+    ``measured``: the latest first.
     """
     sources = ranked.enumerated.sources
     builds = dict.fromkeys(candidate.build for candidate in ranked.enumerated.legal)
     related = (
-        sources[record.problem.key].recalled(record.parameters, build, record.layout)
-        for record in records
-        if record.problem.key in sources
+        source.recalled(record.parameters, build, record.layout)
+        for key, source in sources.items()
+        for record in _closest([pair for pair in measured if pair[0].problem.key == key])
         for build in builds
     )
     return with_candidates(ranked, (candidate for candidate in related if candidate is not None))
+
+
+def _closest(measured: Sequence[tuple[CandidateRecord, Measurement]]) -> list[CandidateRecord]:
+    """The fastest of measured candidates, and the first ones."""
+    by_time = sorted(measured, key=lambda pair: min(s.seconds for s in pair[1].samples))
+    chosen = [*by_time[:_FASTEST], *measured[:_LATEST]]
+    return list({record.identity: record for record, _ in chosen}.values())
 
 
 def with_proposed(ranked: RankedSpace, proposed: Sequence[CandidateRecord]) -> RankedSpace:

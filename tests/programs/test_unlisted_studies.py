@@ -172,3 +172,16 @@ def test_a_long_table_is_cut_and_says_so(tmp_path):
     assert 3 <= len(shown) <= 4
     assert any("the baseline" in line for line in shown)
     assert "left out" not in study_table.problem(problem)
+
+
+@pytest.mark.parametrize("name", ["random", "tpe"])
+def test_a_sampler_of_optuna_searches_all_legal_candidates(tmp_path, name):
+    path = configured(tmp_path)
+    study = tuned(path, budget_evaluations=6, sampler=name)
+    workload = load(path)
+    enumerated = candidates_on(workload, uncalibrated_machine(workload.setup))
+    drawn = {candidate.identity for candidate in enumerated.legal}
+    reasons = {c.candidate: c.reason for c in study.record.runs[0].choices}
+    of_sampler = {i for i, why in reasons.items() if "from all" in why or "TPESampler" in why}
+    assert of_sampler - drawn
+    assert any("TPESampler" in why for why in reasons.values()) == (name == "tpe")

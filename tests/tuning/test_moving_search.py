@@ -224,7 +224,7 @@ def branch_seconds(candidate):
     return 1e-3 * (1 + sum(0.02 * ((values[flag] is None) == (k % 3 > 0)) for k, flag in FLAGGED))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_an_optimum_in_a_branch_of_few_candidates_is_found(branched, seed):
     source, began = branched
     assert {c.variant.parameters["mode"] for c in source.draw(300, random.Random(seed))} == {"wide"}
@@ -232,7 +232,7 @@ def test_an_optimum_in_a_branch_of_few_candidates_is_found(branched, seed):
     assert {c.variant.parameters["x"] for c in rare if c.variant.parameters["x"]} == {1, 2}
     search = moving((source, began), seed=seed)
     best = math.inf
-    for _ in range(40):
+    for _ in range(22):
         (proposal,) = search.ask(0)
         took = branch_seconds(proposal.candidate)
         best = min(best, took)

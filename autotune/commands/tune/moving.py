@@ -1,6 +1,7 @@
 """The search of a run: over all candidates, or over pools that move where there are too many."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.rank.recalled_candidates import predicted, recalled, with_candidates
@@ -8,11 +9,20 @@ from autotune.domain.results import Measurement, Prediction
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files.store import CandidateRecord
+from autotune.tuning.base import Search
 from autotune.tuning.moving_search import MovingSearch
 from autotune.tuning.study_search import StudySearch
 from autotune.workloads.base import EnumeratedSpace
 
-AnySearch = StudySearch | MovingSearch
+
+class AnySearch(Search, Protocol):
+    """The search of a run, which may be mirrored."""
+
+    @property
+    def fault(self) -> str:
+        """Why the mirroring has ended; empty while it goes on, or without a mirror."""
+
+
 _FASTEST, _LATEST = 200, 100
 """Candidates of other studies that enter a problem's pools at most."""
 
@@ -50,7 +60,20 @@ def search_over(
     def predict(entering: Sequence[Candidate]) -> Sequence[Prediction]:
         return predicted(ranked, entering)
 
-    seed = ranked.setup.selection.seed
+    seed, settings = ranked.setup.selection.seed, ranked.setup.search
+    if settings.sampler != "model":
+        from autotune.tuning.sampled_search import SampledSearch
+
+        pairs = zip(candidates, predictions, strict=True)
+        listed = [(c, p) for c, p in pairs if c.problem.key not in sources]
+        return SampledSearch(
+            candidates,
+            sources=sources,
+            settings=settings,
+            predict=predict,
+            listed=make(*zip(*listed, strict=True)) if listed else None,
+            seed=seed,
+        )
     return MovingSearch(
         make, candidates, predictions, sources=sources, predict=predict, hinted=hinted, seed=seed
     )

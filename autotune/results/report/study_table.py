@@ -67,9 +67,8 @@ def problem(evaluation: ProblemEvaluation, top: int = 0) -> str:
     cells = [[row[i] for i in kept] for row in rows]
     lines = [head, columns(cells, right=[place for place, i in enumerate(kept) if i in right])]
     if len(listed) < tried:
-        lines.append(
-            f"  {tried - len(listed)} more are left out, slower or failed: autotune compare --top 0 has all"
-        )
+        left_out = f"{tried - len(listed)} more are left out, slower or failed"
+        lines.append(f"  {left_out}: autotune compare --top 0 has all")
     if any(row.measured is not None and row.interval is None for row in listed):
         lines.append(_DROPPED)
     lines += _failures(evaluation)

@@ -47,6 +47,8 @@ Report = Annotated[Path | None, typer.Option("--report", help="Also write the HT
 BudgetSeconds = Annotated[
     float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
 ]
+Top = Annotated[int, typer.Option("--top", help="Rows per problem; 0 for all.", min=0)]
+USUAL_TOP = 25
 Confidence = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
 USUAL_CONFIDENCE = "90 %"
 Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]

@@ -4,7 +4,8 @@ The search of a study (``study_search.py``) looks at a pool of candidates. After
 whenever a better candidate was found, the pool is made anew: what was measured, candidates that
 differ from the best few (and, with predictions, from those expected to be the best) in one or two
 parameters, those of the old pool that were expected to be fastest, and some drawn from all legal
-ones. Everything measured is then told to the search again.
+ones, with a few for each value that is hardly ever drawn. Everything measured is then told to the
+search again.
 """
 
 import random
@@ -33,6 +34,12 @@ _CARRIED = 400
 """Candidates of the old pool that were expected to be the fastest."""
 _FRESH = 400
 """Candidates drawn from all."""
+_RARE = 200
+"""Candidates at most with values that are hardly ever drawn from all."""
+_TURN = 5
+"""Each of so many proposals may go to a value that no candidate so far had."""
+_FEW_VALUES = 16
+"""Values of a parameter that are tried each, if they are rare."""
 _BETTER = 0.99
 """A candidate is better if it takes at most this share of the time of the best before it."""
 
@@ -77,7 +84,12 @@ class _PoolState:
 
     source: CandidateSource | None
     pool: list[Candidate]
+    rare: list[Candidate] = field(default_factory=list)
+    """Of the pool, those with values that are hardly ever drawn."""
+    asked: int = 0
+    """Proposals so far."""
     proposals: int = 0
+    """Proposals from the pool."""
     best: float = float("inf")
     moved: bool = True
     """The pool was made after the last result that was better than all before it."""
@@ -88,6 +100,24 @@ class _PoolState:
     def due(self) -> bool:
         """Whether the pool should be made anew."""
         return self.source is not None and (self.proposals >= _EVERY or not self.moved)
+
+    def unseen(self) -> Candidate | None:
+        """A rare candidate with a value, of a parameter of few, that none tried had."""
+        if self.source is None or not self.rare:
+            return None
+        few = [
+            name for name, values in self.source.parameters.items() if len(values) <= _FEW_VALUES
+        ]
+        tried = [*(outcome.candidate for outcome in self.outcomes.values()), *self.running.values()]
+        seen = {(name, str(c.variant.parameters[name])) for c in tried for name in few}
+        return next(
+            (
+                c
+                for c in self.rare
+                if any((name, str(c.variant.parameters[name])) not in seen for name in few)
+            ),
+            None,
+        )
 
     def fastest(self) -> list[Candidate]:
         """The fastest so far."""
@@ -143,12 +173,23 @@ class MovingSearch:
         if state.due:
             self._move(problem, state)
         proposals = []
-        for proposal in self._search.ask(problem, count):
+        for proposal in self._proposed(problem, state, count):
             identity = proposal.candidate.identity
             state.running[identity] = proposal.candidate
             state.proposals += 1
+            state.asked += 1
             proposals.append(replace(proposal, prediction=self._predictions[identity]))
         return proposals
+
+    def _proposed(self, problem: int, state: _PoolState, count: int) -> Sequence[Proposal]:
+        """Proposals of the search; in some turns a candidate with a value that none had."""
+        turn = state.asked // _TURN < (state.asked + count) // _TURN
+        candidate = state.unseen() if turn and not self._predicted(state) else None
+        if candidate is None:
+            return self._search.ask(problem, count)
+        self._search.claim(candidate)
+        first = Proposal(candidate=candidate, why="a value that no candidate had")
+        return [first, *(self._search.ask(problem, count - 1) if count > 1 else ())]
 
     def tell(self, candidate: Candidate, measurement: Measurement | None, sigma: float) -> None:
         """Report the result of a candidate, proposed or not; None: it was not measured."""
@@ -202,7 +243,8 @@ class MovingSearch:
             other for start in starts for other in state.source.neighbours(start, 6, self._chance)
         ]
         fresh = state.source.draw(_FRESH, self._chance)
-        state.pool = list(_distinct([*kept, *near, *farther, *carried, *fresh]))
+        state.rare = state.source.draw_rare(_RARE, self._chance)
+        state.pool = list(_distinct([*kept, *near, *farther, *carried, *fresh, *state.rare]))
         state.proposals, state.moved = 0, True
         self._renew()
 

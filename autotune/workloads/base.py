@@ -102,6 +102,11 @@ class CandidateSource(Protocol):
         drawn twice.
         """
 
+    def draw_rare(self, count: int, chance: random.Random) -> list[Candidate]:
+        """At most so many legal candidates with values that ``draw`` hardly ever has, of parameters
+        of few values, such as those of a condition that few combinations fulfil.
+        """
+
     def recalled(
         self, parameters: Mapping[str, Value], build: Build, layout: ExecutionLayout
     ) -> Candidate | None:

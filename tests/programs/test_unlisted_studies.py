@@ -1,5 +1,6 @@
 """Studies of programs with more candidates than can be listed, from the config to the store."""
 
+import re
 import time
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from autotune.commands.reduce.reduction_request import ReductionRequest
 from autotune.commands.tune import flow
 from autotune.errors import InputError
 from autotune.progress import silent
+from autotune.results.report import study_table
 from autotune.workloads.capacity import candidates_on
 from autotune.workloads.program.program_workload import ProgramWorkload
 
@@ -156,3 +158,30 @@ def test_an_exhaustive_study_lists_its_candidates_once(tmp_path, monkeypatch):
     study = tuned(path, exhaustive=True)
     assert len(study.record.candidates) == 8
     assert len(calls) == 1
+
+
+def test_a_long_table_is_cut_and_says_so(tmp_path):
+    study = tuned(configured(tmp_path), budget_evaluations=8)
+    (problem,) = study.evaluation.problems
+    text = study_table.problem(problem, top=3)
+    left_out = re.search(
+        r"  (\d+) more are left out, slower or failed: autotune compare --top 0 has all", text
+    )
+    shown = [line for line in text.splitlines() if "@wide" in line and "  ok  " in line]
+    assert int(left_out[1]) == len(problem.evaluated) - len(shown)
+    assert 3 <= len(shown) <= 4
+    assert any("the baseline" in line for line in shown)
+    assert "left out" not in study_table.problem(problem)
+
+
+@pytest.mark.parametrize("name", ["random", "tpe"])
+def test_a_sampler_of_optuna_searches_all_legal_candidates(tmp_path, name):
+    path = configured(tmp_path)
+    study = tuned(path, budget_evaluations=6, sampler=name)
+    workload = load(path)
+    enumerated = candidates_on(workload, uncalibrated_machine(workload.setup))
+    drawn = {candidate.identity for candidate in enumerated.legal}
+    reasons = {c.candidate: c.reason for c in study.record.runs[0].choices}
+    of_sampler = {i for i, why in reasons.items() if "from all" in why or "TPESampler" in why}
+    assert of_sampler - drawn
+    assert any("TPESampler" in why for why in reasons.values()) == (name == "tpe")

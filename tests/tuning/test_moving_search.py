@@ -8,18 +8,21 @@ import pytest
 from fabricated import prediction, sample
 from program_samples import read, written
 
-from autotune.domain.parameter_domain import ParameterDomain
+from autotune.domain.parameter_domain import FlagSet, ParameterDomain
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Template
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate, Variant
+from autotune.language.constraint import Condition
 from autotune.tuning.moving_search import MovingSearch
 from autotune.tuning.study_search import study_search
 from autotune.workloads.program.program_source import BuiltWay, ProgramSource
 from autotune.workloads.program.program_space import sift
 
 NAMES = "abcdef"
+FLAGS = {f"f{number}": (f"-f{number}",) for number in range(30)}
+FLAGGED = tuple(enumerate(FLAGS))
 UNKNOWN = prediction(None, reason="no model")
 
 
@@ -67,15 +70,14 @@ def measured(candidate, status="ok"):
     )
 
 
-def moving(source, predict=None, made=None, hinted=tuple):
+def moving(source, predict=None, made=None, hinted=tuple, seed=1):
     candidates = source[1]
 
     def make(pool, predictions):
         if made is not None:
             made.append(list(pool))
-        return study_search(
-            pool, predictions, settings=Searching(first=3), first=[candidates[0].identity]
-        )
+        first = [candidates[0].identity]
+        return study_search(pool, predictions, settings=Searching(first=3), first=first, seed=seed)
 
     given = predict or (lambda pool: [UNKNOWN] * len(pool))
     return MovingSearch(
@@ -85,6 +87,7 @@ def moving(source, predict=None, made=None, hinted=tuple):
         sources={candidates[0].problem.key: source[0]},
         predict=given,
         hinted=hinted,
+        seed=seed,
     )
 
 
@@ -178,3 +181,66 @@ def test_candidates_that_enter_are_predicted(source):
 def test_it_ends_only_after_a_pool_around_the_best(source):
     search = moving(source)
     assert search.finished(0) is None
+
+
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory):
+    """A branch of 2^30 candidates, and one of two."""
+    sample_program = read(written(tmp_path_factory.mktemp("program"), ""))
+    parameters = {
+        "mode": ParameterDomain(values=("wide", "small")),
+        "opts": FlagSet(flags=FLAGS, when=Condition("mode == 'wide'")),
+        "x": ParameterDomain(values=(1, 2), when=Condition("mode == 'small'")),
+    }
+    program = replace(
+        sample_program,
+        parameters=parameters,
+        baseline={"mode": "wide", **dict.fromkeys(FLAGS), "x": None},
+        build=(),
+        run=(Template("true"), *(Template(f"{{{name}}}") for name in parameters), Template("{n}")),
+    )
+    problem = ProgramProblem(program=program, arguments=dict(program.arguments))
+
+    def variant(values):
+        return Variant(
+            skeleton=program.name,
+            definition=program.definition,
+            transformations=(),
+            parameters=dict(values),
+            coordinates=program.coordinates(values),
+        )
+
+    drawn = sift(problem, 1)
+    example = Candidate(variant=variant(program.baseline), problem=problem)
+    way = BuiltWay(example, variant, drawn.space)
+    return ProgramSource([way]), [way.candidate(values) for values in drawn.legal[:200]]
+
+
+def branch_seconds(candidate):
+    """Least, by a third, in one candidate of the small branch."""
+    values = candidate.variant.parameters
+    if values["mode"] == "small":
+        return 7e-4 if values["x"] == 2 else 1.2e-3
+    return 1e-3 * (1 + sum(0.02 * ((values[flag] is None) == (k % 3 > 0)) for k, flag in FLAGGED))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_optimum_in_a_branch_of_few_candidates_is_found(branched, seed):
+    source, began = branched
+    assert {c.variant.parameters["mode"] for c in source.draw(300, random.Random(seed))} == {"wide"}
+    rare = source.draw_rare(50, random.Random(seed))
+    assert {c.variant.parameters["x"] for c in rare if c.variant.parameters["x"]} == {1, 2}
+    search = moving((source, began), seed=seed)
+    best = math.inf
+    for _ in range(22):
+        (proposal,) = search.ask(0)
+        took = branch_seconds(proposal.candidate)
+        best = min(best, took)
+        outcome = Measurement(
+            candidate=proposal.candidate.identity,
+            run="",
+            status="ok",
+            samples=(sample(seconds=took),),
+        )
+        search.tell(proposal.candidate, outcome, 0.001)
+    assert best == 7e-4

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autotune.commands.options import (
+    USUAL_TOP,
     Engine,
     StoreOptions,
     Study,
+    Top,
     Trust,
     command,
     command_options,
@@ -39,6 +41,7 @@ class CompareOptions:
     ] = ""
     engine: Engine = None
     trust: Trust = False
+    top: Top = USUAL_TOP
     results: StoreOptions
 
 
@@ -61,6 +64,7 @@ def compare(options: CompareOptions) -> None:
             report=None,
             store=options.results.shown,
             schema="autotune.compare/1",
+            top=options.top,
         )
         return
     ranked, compared = compare_flow.compare_published(
@@ -105,8 +109,9 @@ def show(
     report: Path | None,
     store: str,
     schema: "StudySchema" = "autotune.tune/1",
+    top: int = USUAL_TOP,
 ) -> None:
-    """Print a study; WorkFailed where no candidate ran."""
+    """Print a study, ``top`` rows of each table; WorkFailed where no candidate ran."""
     from autotune.commands.tune.flow import require_success, write_report
     from autotune.results.documents import study_document
     from autotune.results.report import study_table
@@ -114,7 +119,7 @@ def show(
     if json:
         document(study_document.study(result.evaluation, schema, store))
     else:
-        typer.echo(study_table.study(result.evaluation, store=store))
+        typer.echo(study_table.study(result.evaluation, store=store, top=top))
         for label, lines in result.commands.items():
             if lines:
                 typer.echo("\n".join([f"\nthe winner of {label} is built and run by:", *lines]))

@@ -12,8 +12,10 @@ import typer
 from autotune import paths
 from autotune.commands.compare.command import show
 from autotune.commands.options import (
+    USUAL_TOP,
     Report,
     StoreOptions,
+    Top,
     command,
     command_options,
     refuse_together,
@@ -59,6 +61,7 @@ class TuneOptions:
         ),
     ] = None
     seed: Annotated[int | None, typer.Option(help="With --replay: 1 if left out.", min=0)] = None
+    top: Top = USUAL_TOP
     results: StoreOptions
 
     @property
@@ -120,7 +123,13 @@ def tune(options: TuneOptions) -> None:
         kept = f"every finished sample is kept: {resume}"
         note(f"interrupted; {kept if stop.args else 'nothing was measured yet'}")
         raise typer.Exit(130) from None
-    show(study, json=options.results.json, report=options.report, store=options.results.shown)
+    show(
+        study,
+        json=options.results.json,
+        report=options.report,
+        store=options.results.shown,
+        top=options.top,
+    )
 
 
 def _tuned(workload: "Workload", options: TuneOptions, began: float) -> "TunedStudy":

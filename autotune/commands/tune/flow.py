@@ -156,7 +156,7 @@ def _ranked(
         ranked = with_proposed(ranked, resumed.candidates)
     if workload.setup.search.warm_start and ranked.enumerated.sources:
         present = {candidate.identity for candidate in ranked.enumerated.legal}
-        ranked = with_related(ranked, [record for record, _ in results.other_candidates(present)])
+        ranked = with_related(ranked, results.other_candidates(present))
     return ranked
 
 

@@ -1,18 +1,30 @@
 """The search of a run: over all candidates, or over pools that move where there are too many."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.rank.recalled_candidates import predicted, recalled, with_candidates
-from autotune.domain.results import Prediction
+from autotune.domain.results import Measurement, Prediction
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files.store import CandidateRecord
+from autotune.tuning.base import Search
 from autotune.tuning.moving_search import MovingSearch
 from autotune.tuning.study_search import StudySearch
 from autotune.workloads.base import EnumeratedSpace
 
-AnySearch = StudySearch | MovingSearch
+
+class AnySearch(Search, Protocol):
+    """The search of a run, which may be mirrored."""
+
+    @property
+    def fault(self) -> str:
+        """Why the mirroring has ended; empty while it goes on, or without a mirror."""
+
+
+_FASTEST, _LATEST = 200, 100
+"""Candidates of other studies that enter a problem's pools at most."""
 
 
 def require_listed(enumerated: EnumeratedSpace, option: str, hint: str) -> None:
@@ -48,25 +60,49 @@ def search_over(
     def predict(entering: Sequence[Candidate]) -> Sequence[Prediction]:
         return predicted(ranked, entering)
 
-    seed = ranked.setup.selection.seed
+    seed, settings = ranked.setup.selection.seed, ranked.setup.search
+    if settings.sampler != "model":
+        from autotune.tuning.sampled_search import SampledSearch
+
+        pairs = zip(candidates, predictions, strict=True)
+        listed = [(c, p) for c, p in pairs if c.problem.key not in sources]
+        return SampledSearch(
+            candidates,
+            sources=sources,
+            settings=settings,
+            predict=predict,
+            listed=make(*zip(*listed, strict=True)) if listed else None,
+            seed=seed,
+        )
     return MovingSearch(
         make, candidates, predictions, sources=sources, predict=predict, hinted=hinted, seed=seed
     )
 
 
-def with_related(ranked: RankedSpace, records: Sequence[CandidateRecord]) -> RankedSpace:
+def with_related(
+    ranked: RankedSpace, measured: Sequence[tuple[CandidateRecord, Measurement]]
+) -> RankedSpace:
     """The ranked candidates, with those that other studies measured, also with another build, of
-    problems that have more than can be listed.
+    problems that have more than can be listed: of each the fastest and the latest ones.
+
+    ``measured``: the latest first.
     """
     sources = ranked.enumerated.sources
     builds = dict.fromkeys(candidate.build for candidate in ranked.enumerated.legal)
     related = (
-        sources[record.problem.key].recalled(record.parameters, build, record.layout)
-        for record in records
-        if record.problem.key in sources
+        source.recalled(record.parameters, build, record.layout)
+        for key, source in sources.items()
+        for record in _closest([pair for pair in measured if pair[0].problem.key == key])
         for build in builds
     )
     return with_candidates(ranked, (candidate for candidate in related if candidate is not None))
+
+
+def _closest(measured: Sequence[tuple[CandidateRecord, Measurement]]) -> list[CandidateRecord]:
+    """The fastest of measured candidates, and the first ones."""
+    by_time = sorted(measured, key=lambda pair: min(s.seconds for s in pair[1].samples))
+    chosen = [*by_time[:_FASTEST], *measured[:_LATEST]]
+    return list({record.identity: record for record, _ in chosen}.values())
 
 
 def with_proposed(ranked: RankedSpace, proposed: Sequence[CandidateRecord]) -> RankedSpace:

@@ -8,11 +8,11 @@ one parameter changes the time at one value of the other than at another value.
 The error of the model is its error on unseen candidates (five folds). If it is not clearly smaller
 than the error of one constant time, there are no sentences. An effect is reported if the model and
 the measured times of candidates alike in everything else (``group_means``) agree in its direction,
-and if it is more than chance by one of them: with 99 % for all parameters together, of which each
-gets its share (Bonferroni), since of many that do nothing one or the other seems to do something.
-For the model, chance is judged by its change as each fold is left out (delete-a-group jackknife,
-Kott 2001). The reported size is the model's if it lies within the interval of the measured times,
-else that of the times. A pair is reported only if both show its effect.
+and if it is more than chance by one of them: with 99 % for all parameters and pairs together, of
+which each gets its share (Bonferroni), since of many that do nothing one or the other seems to do
+something. For the model, chance is judged by its change as each fold is left out (delete-a-group
+jackknife, Kott 2001). The reported size is the model's if it lies within the interval of the
+measured times, else that of the times. A pair is reported only if both show its effect.
 
 Values that neither method distinguishes from the fastest one are named as equal to it. A value that
 only the measured times distinguish is left out. A value is called the fastest only if both methods
@@ -191,8 +191,9 @@ class _Fitted:
 
     @property
     def _level(self) -> float:
-        """The probability of the interval of one parameter."""
-        return 1 - (1 - LEVEL) / len(self.table.parameters)
+        """The probability of the interval of one parameter or pair: the model chose among all."""
+        count = len(self.table.parameters)
+        return 1 - (1 - LEVEL) / (count * (count + 1) / 2)
 
     def _single(self, parameter: Parameter) -> "_EffectSentence | None":
         values, measured = _values(self.table, parameter), self._measured(parameter)
@@ -272,7 +273,7 @@ class _Fitted:
         if _option(first):
             start, to = 0, 1
         change = effects[:, to, :] - effects[:, start, :]
-        if _clear(change[:, slow] - change[:, fast], _APART, self._level) is None:
+        if _clear(change[:, slow] - change[:, fast], _APART, LEVEL) is None:
             return None
         agreed = []
         for place in (slow, fast):

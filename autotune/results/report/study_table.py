@@ -28,11 +28,14 @@ _DROPPED = (
 )
 
 
-def study(result: StudyEvaluation, *, store: str = "") -> str:
-    """A study as text: a table and a summary of each problem, and the place of the samples."""
+def study(result: StudyEvaluation, *, store: str = "", top: int = 0) -> str:
+    """A study as text: a table and a summary of each problem, and the place of the samples.
+
+    ``top``: rows of a table at most, apart from the baseline; 0: all.
+    """
     if not result.problems:
         return f"study {result.study.name} has no candidates yet"
-    blocks = [problem(problem_result) for problem_result in result.problems]
+    blocks = [problem(problem_result, top) for problem_result in result.problems]
     common = common_winner(result.study, result.problems)
     if common is not None:
         blocks.append(_common(common, [problem.label for problem in result.problems]))
@@ -41,13 +44,17 @@ def study(result: StudyEvaluation, *, store: str = "") -> str:
     return "\n\n".join(blocks)
 
 
-def problem(evaluation: ProblemEvaluation) -> str:
-    """A table of the tried candidates, fastest first, failures last; then a summary."""
+def problem(evaluation: ProblemEvaluation, top: int = 0) -> str:
+    """A table of the tried candidates, fastest first, failures last; then a summary.
+
+    ``top``: as in ``study``.
+    """
     if not evaluation.evaluated:
         return "\n".join(words.sentences_of(evaluation))
     others = evaluation.problem.others
     head_cells = (*_HEAD, *(metric.name for metric in others))
-    rows = [head_cells, *(_cells(row, evaluation, others) for row in evaluation.evaluated)]
+    listed = _listed(evaluation, top)
+    rows = [head_cells, *(_cells(row, evaluation, others) for row in listed)]
     goal = evaluation.problem.goal
     what = "time per step" if evaluation.problem.stepped else goal.name
     if not goal.timed:
@@ -59,10 +66,21 @@ def problem(evaluation: ProblemEvaluation) -> str:
     kept = [i for i in range(len(head_cells)) if not (unpredicted and i in _OF_PREDICTION)]
     cells = [[row[i] for i in kept] for row in rows]
     lines = [head, columns(cells, right=[place for place, i in enumerate(kept) if i in right])]
-    if any(row.measured is not None and row.interval is None for row in evaluation.evaluated):
+    if len(listed) < tried:
+        left_out = f"{tried - len(listed)} more are left out, slower or failed"
+        lines.append(f"  {left_out}: autotune compare --top 0 has all")
+    if any(row.measured is not None and row.interval is None for row in listed):
         lines.append(_DROPPED)
     lines += _failures(evaluation)
     return "\n".join([*lines, *words.sentences_of(evaluation), *_influences(evaluation)])
+
+
+def _listed(evaluation: ProblemEvaluation, top: int) -> list[EvaluatedCandidate]:
+    """The candidates of a table: the first ``top`` and the baseline; 0: all."""
+    rows = evaluation.evaluated
+    if not top or len(rows) <= top:
+        return list(rows)
+    return [row for place, row in enumerate(rows) if place < top or row is evaluation.baseline]
 
 
 def _common(common: CommonWinner, labels: Sequence[str]) -> str:

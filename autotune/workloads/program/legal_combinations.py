@@ -14,6 +14,7 @@ likely (Gibbs sampling, Geman and Geman 1984).
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import zip_longest
 from statistics import fmean
@@ -34,12 +35,18 @@ LISTED = 50_000
 """Legal combinations that are listed; more are drawn from."""
 _DESCENTS = 100
 """Descents at most for a single combination."""
+_FEW_DESCENTS = 10
+"""Descents at most for one with a given value."""
 _MERGING = 3
 """Terms of a sum of whole numbers that make branches alike."""
 _LOOKS = 20
 """Descents that tell whether a count is worth trying."""
 _FEW = 16
 """Values of a parameter that are all neighbours of each."""
+_SEEN = 200
+"""Combinations that are drawn to see which values are rare."""
+_SELDOM = 2
+"""A value in fewer of these is rare."""
 _SHAKES = 3
 """How often each parameter of a drawn combination gets another value, on average."""
 
@@ -110,6 +117,34 @@ class LegalCombinations:
         for part in self._parts:
             drawn |= part.draw(chance)
         return {name: drawn[name] for name in self._domains}
+
+    def draw_with(self, name: str, place: int, chance: random.Random) -> Values | None:
+        """A legal combination at random in which a parameter has the value at a place of its
+        domain; None where none is found.
+        """
+        drawn: Values = {}
+        for part in self._parts:
+            values = part.draw_with(name, place, chance) if part.has(name) else part.draw(chance)
+            if values is None:
+                return None
+            drawn |= values
+        return {name: drawn[name] for name in self._domains}
+
+    def rare(self, chance: random.Random) -> list[tuple[str, int]]:
+        """Values, as the parameter and the place in its domain, that hardly ever are drawn, of
+        parameters of few values: those of a branch that has few combinations.
+        """
+        joined = [name for name in self._domains if any(name in r.names for r in self._rules)]
+        few = [name for name in joined if len(self._domains[name]) <= _FEW]
+        if not few:
+            return []
+        drawn = [self.draw(chance) for _ in range(_SEEN)]
+        return [
+            (name, place)
+            for name in few
+            for place, value in enumerate(self._domains[name])
+            if sum(same(values[name], value) for values in drawn) < _SELDOM
+        ]
 
     def neighbours(self, values: Mapping[str, Value], chance: random.Random) -> Iterator[Values]:
         """Legal combinations that differ in one parameter (and in those whose condition it
@@ -253,10 +288,41 @@ class _Part:
         if self._tree is not None:
             return self._tree.draw(chance)
         for _ in range(_DESCENTS):
-            state = self._descent(chance)
+            names = chance.sample(self._names, len(self._names))
+            state = self._descent(self._start.fresh(), names, chance)
             if state is not None:
-                return self._shaken(state, chance)
+                return self._shaken(state, chance, self._names)
         raise NothingLegalError
+
+    def has(self, name: str) -> bool:
+        """Whether a parameter is one of these."""
+        return name in self._domains
+
+    def draw_with(self, name: str, place: int, chance: random.Random) -> Values | None:
+        """One of them at random in which a parameter has the value at a place of its domain; None
+        where none is found.
+        """
+        for _ in range(_FEW_DESCENTS):
+            state, others = self._start.fresh(), self._by_distance(name, chance)
+            with suppress(UndecidedError):
+                if not state.put(name, place):
+                    return None
+                down = self._descent(state, others, chance)
+                if down is not None:
+                    return self._shaken(down, chance, others)
+        return None
+
+    def _by_distance(self, name: str, chance: random.Random) -> list[str]:
+        """The other parameters in random order, those first that a constraint joins with one, then
+        those that are joined with these, and so on: a branch is chosen before what lies in it.
+        """
+        order = [name]
+        while len(order) < len(self._names):
+            met = set(order)
+            joined = set().union(*(rule.names for rule in self._rules if rule.names & met)) - met
+            near = [other for other in self._names if other in joined]
+            order += chance.sample(near, len(near))
+        return order[1:]
 
     def _weight(self, chance: random.Random) -> float:
         """The product of the numbers of values that are possible one after the other, on a random
@@ -272,19 +338,23 @@ class _Part:
             weight *= len(able)
         return weight
 
-    def _descent(self, chance: random.Random) -> PartialCombination | None:
-        """A combination by random values of one parameter after the other, in random order; None
-        where no value is left.
+    def _descent(
+        self, state: PartialCombination, names: Sequence[str], chance: random.Random
+    ) -> PartialCombination | None:
+        """A combination by random values of one open parameter after the other; None where no value
+        is left.
         """
-        state = self._start.fresh()
-        for name in chance.sample(self._names, len(self._names)):
+        for name in names:
             count = len(self._domains[name])
             if not any(state.put(name, place) for place in chance.sample(range(count), count)):
                 return None
         return state
 
-    def _shaken(self, state: PartialCombination, chance: random.Random) -> Values:
-        for name in chance.choices(self._names, k=_SHAKES * len(self._names)):
+    def _shaken(
+        self, state: PartialCombination, chance: random.Random, names: Sequence[str]
+    ) -> Values:
+        """The combination after the given parameters got other legal values in random order."""
+        for name in chance.choices(names, k=_SHAKES * len(names)) if names else ():
             count = len(self._domains[name])
             state.take_back(name)
             while not _certain(

@@ -2,7 +2,7 @@
 
 import random
 from bisect import bisect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
@@ -12,6 +12,9 @@ from autotune.workloads.base import Count
 from autotune.workloads.program.counted_tree import NothingLegalError
 from autotune.workloads.program.legal_combinations import LegalCombinations
 from autotune.workloads.program.partial_combination import UndecidedError
+
+_OF_EACH = 3
+"""Candidates that are drawn for each rare value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class ProgramSource:
 
     def __init__(self, ways: Sequence[BuiltWay]) -> None:
         self._ways = tuple(ways)
+        self._rare: list[tuple[BuiltWay, str, int]] | None = None
 
     @property
     def count(self) -> Count:
@@ -55,6 +59,29 @@ class ProgramSource:
             with suppress(UndecidedError, NothingLegalError):
                 drawn.append(way.candidate(way.space.draw(chance)))
         return drawn
+
+    def draw_rare(self, count: int, chance: random.Random) -> list[Candidate]:
+        """At most so many legal candidates with values that ``draw`` hardly ever has, of parameters
+        of few values, each about equally often.
+        """
+        if self._rare is None:
+            self._rare = list(self._rare_values(chance))
+        drawn: list[Candidate] = []
+        for way, name, place in chance.sample(self._rare, len(self._rare)) * _OF_EACH:
+            if len(drawn) == count:
+                break
+            with suppress(UndecidedError, NothingLegalError):
+                values = way.space.draw_with(name, place, chance)
+                if values is not None:
+                    drawn.append(way.candidate(values))
+        return drawn
+
+    def _rare_values(self, chance: random.Random) -> Iterator[tuple[BuiltWay, str, int]]:
+        for way in self._ways:
+            with suppress(UndecidedError, NothingLegalError):
+                for name, place in way.space.rare(chance):
+                    if way.space.draw_with(name, place, chance) is not None:
+                        yield way, name, place
 
     def recalled(
         self, parameters: Mapping[str, Value], build: Build, layout: ExecutionLayout

@@ -15,6 +15,7 @@ from autotune import paths
 from autotune.codegen.c.emit import SweepCode
 from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError, MissingTool, WorkFailed
+from autotune.models.incore import osaca_analyser
 from autotune.models.incore.base import InCoreResult
 from autotune.models.incore.osaca import osaca_architectures
 from autotune.models.incore.osaca.osaca_client import WORKER, OsacaWorker, OsacaWorkerFailed
@@ -345,6 +346,16 @@ def test_progress_and_order(tmp_path):
         found = analyser.analyse([sample(name) for name in names], Build())
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert found[0] == found[2] != found[1]
+
+
+def test_sweeps_that_are_looked_up_in_several_batches_keep_their_order(tmp_path):
+    names = ["update.gcc-znver3", "lc_jli.gcc-znver3"] * (osaca_analyser._BATCH + 1)
+    with OsacaAnalyser(
+        machine(), assemble=from_capture, worker=fake(tmp_path, ANSWERS)
+    ) as analyser:
+        update, lc, *others = analyser.analyse([sample(name) for name in names], Build())
+    assert update != lc
+    assert others == [update, lc] * osaca_analyser._BATCH
 
 
 def test_only_the_workers_import_osaca_and_kerncraft():

@@ -137,9 +137,9 @@ class _Entering:
     """Cycles of the front end, and:"""
     taken: float
     """Those of vector operations."""
-    addressing: tuple[int, ...]
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
+    pointers: tuple[int, ...]
+    sources: tuple[int, ...]
+    targets: tuple[int, ...]
     load: float
     latency: float
     stored: int | None
@@ -174,9 +174,9 @@ def cycles(
             waits=how.operations if _vector(step) and uops else 0,
             front=how.instructions / issue.instructions,
             taken=how.operations / issue.vectors,
-            addressing=tuple(numbers[r] for r in step.addressing),
-            reads=tuple(numbers[r] for r in step.reads),
-            writes=tuple(numbers[r] for r in step.writes),
+            pointers=tuple(numbers[r] for r in step.addressing),
+            sources=tuple(numbers[r] for r in step.reads),
+            targets=tuple(numbers[r] for r in step.writes),
             load=step.load if step.loads else 0.0,
             latency=step.latency,
             stored=stored.get(number),
@@ -210,13 +210,13 @@ def _ends(
             while len(waiting) > window - e.waits:
                 entered = stalled = max(entered, heapq.heappop(waiting))
             begin = entered
-            for register in e.addressing:
+            for register in e.pointers:
                 if ready[register] > begin:
                     begin = ready[register]
             begin += e.load
             if e.stored is not None:
                 begin = max(begin, starts[e.stored] + forward)
-            for register in e.reads:
+            for register in e.sources:
                 if ready[register] > begin:
                     begin = ready[register]
             start = begin
@@ -228,7 +228,7 @@ def _ends(
             for _ in range(e.waits):
                 heapq.heappush(waiting, start)
             end = start + e.latency
-            for register in e.writes:
+            for register in e.targets:
                 ready[register] = end
             last = max(last, end)
         ends.append(last)

@@ -15,7 +15,9 @@ from autotune.language.expression import show
 from autotune.measuring.verification.verify import checked
 from autotune.results.export import c_names, header
 from autotune.results.export.entries import ExportEntry
+from autotune.results.export.library.library_callback import CalledForm
 from autotune.results.export.library.library_facts import (
+    MOST_COMPONENTS,
     LibraryContents,
     LibraryFacts,
     LibraryStepper,
@@ -84,9 +86,9 @@ def texts(
     rendered[f"python/{name}/py.typed"] = ""
     for shared in headers:
         rendered[f"src/{shared}"] = (_TEXT / shared).read_text(encoding="utf-8")
-    for stepper in facts.steppers.values():
-        for file, text in stepper.files.items():
-            place = "src" if file.endswith(".h") else f"src/{stepper.name}"
+    for code in facts.units:
+        for file, text in code.files.items():
+            place = "src" if file.endswith(".h") else f"src/{code.name}"
             rendered[f"{place}/{file}"] = text
     return rendered
 
@@ -115,8 +117,8 @@ def shared_fields(
     yield (
         "steppers",
         [
-            (s.name, s.flags, [file for file in s.files if file.endswith(".c")])
-            for s in facts.steppers.values()
+            (code.name, code.flags, [file for file in code.files if file.endswith(".c")])
+            for code in facts.units
         ],
     )
     chosen = header.decision(section.entries, section.key.subject.goal)
@@ -136,10 +138,12 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "dimension", c_names.comment(show(problem.ivp.dimension))
     yield "smallest", problem.ivp.minimum
     yield "largest", facts.largest
+    yield "most_components", MOST_COMPONENTS
     yield "order", embedded_order(problem)
+    yield "called", [(s.name, list(map(_form, s.called))) for s in facts.steppers.values()]
     yield "limit", repr(real_limit(problem))
     yield "controlled", facts.controlled
-    yield "entries", [f"{', '.join(entry(*row))}, {row[1].evaluations}" for row in rows(facts)]
+    yield "entries", [", ".join((*entry(*row), *_of_steps(row[1]))) for row in rows(facts)]
     yield "size", test.size
     yield "components", test.components
     yield "steps", _STEPS
@@ -181,6 +185,18 @@ def entry(choice: ExportEntry, stepper: LibraryStepper, predicted: float | None)
     yield str(choice.threads)
     for seconds in (choice.seconds, predicted):
         yield "-1.0" if seconds is None else repr(float(seconds))
+
+
+def _of_steps(stepper: LibraryStepper) -> Iterator[str]:
+    """What a row of the table in C has of time steps, behind the values of ``entry``."""
+    yield str(stepper.evaluations)
+    yield f"{stepper.name}_called"
+
+
+def _form(form: CalledForm) -> str:
+    """The values of a form for right-hand sides of a caller in C."""
+    words = c_names.literal(form.words)
+    return ", ".join((f"&{form.name}", words, str(form.stages), str(form.evaluations)))
 
 
 def _row(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> tuple[str, ...]:

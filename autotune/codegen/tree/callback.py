@@ -21,7 +21,6 @@ def problem_of_caller(problem: Problem, *, limited: bool, autonomous: bool) -> P
     """The problem with an IVP of N components of which no more is known than what the caller says:
     whether a component reads only others within a distance, and whether the time plays no part.
     """
-    whole = {"lower": Num(0), "upper": Sym("n")}
     own = Ref("y", (Sym("j"),))
     ivp = Ivp(
         name="callback",
@@ -31,11 +30,15 @@ def problem_of_caller(problem: Problem, *, limited: bool, autonomous: bool) -> P
         constants={ACCESSED: Num(1)} if limited else {},
         access_distance=Sym(ACCESSED) if limited else Sym("n"),
         limited=limited,
-        regions=(Region(**whole, body=own if autonomous else Bin("*", Sym("t"), own)),),
-        initial=(Region(**whole, body=Num(0.0)),),
+        regions=(_everywhere(own if autonomous else Bin("*", Sym("t"), own)),),
+        initial=(_everywhere(Num(0.0)),),
         stability=Num(1.0),
     )
     return replace(problem, ivp=ivp, size=max(problem.n, ivp.minimum))
+
+
+def _everywhere(body: Expr) -> Region:
+    return Region(lower=Num(0), upper=Sym("n"), body=body)
 
 
 def evaluation(ivp: Ivp, kernel: str, target: StoredRow, argument: StoredRow, time: Expr) -> Sweep:

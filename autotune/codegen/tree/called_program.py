@@ -58,6 +58,4 @@ def called_program(
                 raise
             left_out.append(transformation)
     assert program is not None
-    return CalledProgram(
-        program=program, problem=of_caller, kept=kept, left_out=tuple(left_out)
-    )
+    return CalledProgram(program=program, problem=of_caller, kept=kept, left_out=tuple(left_out))

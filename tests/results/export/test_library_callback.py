@@ -141,9 +141,7 @@ def test_the_form_says_what_is_not_legal(iterated: ModuleType, functions: ctypes
     assert generated.form == "generated"
 
     def form(components: int, threads: int = 2, **stated: object) -> tuple[str, object]:
-        solver = iterated.Solver(
-            components, threads, choice=choice, rhs=functions.wave1d, **stated
-        )
+        solver = iterated.Solver(components, threads, choice=choice, rhs=functions.wave1d, **stated)
         assert solver.choice.candidate == generated.candidate
         return solver.choice.form, solver.choice.seconds
 
@@ -164,7 +162,9 @@ def test_few_components(
     y0 = np.linspace(1.0, 2.0, components)
     for choice in range(library.choices()):
         for distance in (0, 1, 2**40):
-            solver = library.Solver(components, 3, choice=choice, rhs=functions.none, distance=distance)
+            solver = library.Solver(
+                components, 3, choice=choice, rhs=functions.none, distance=distance
+            )
             y, _ = solver.solve(0.0, 0.25, y0, rtol=1e-10, atol=1e-10)
             assert np.abs(y - y0 * np.exp(-0.25)).max() < 1e-8
 
@@ -201,9 +201,7 @@ def test_a_distance_limits_what_the_function_gets(iterated: ModuleType) -> None:
     )  # fmt: skip
 
     @function
-    def decay(
-        first: int, last: int, t: float, y: object, dy: object, data: object
-    ) -> int:
+    def decay(first: int, last: int, t: float, y: object, dy: object, data: object) -> int:
         seen.append((first, last))
         for j in range(first, last):
             dy[j] = -y[j]  # type: ignore[index]
@@ -377,7 +375,9 @@ def test_functions_of_numba(iterated: ModuleType) -> None:
         assert failure.value.work.t <= 0.3
     with pytest.raises(TypeError, match="allowed: nothing or a whole number"):
         iterated.compiled(lambda first, last, t, y, dy: y)
-    other = numba.cfunc("void(long_, long_, float64, CPointer(float64), CPointer(float64), voidptr)")
+    other = numba.cfunc(
+        "void(long_, long_, float64, CPointer(float64), CPointer(float64), voidptr)"
+    )
     with pytest.raises(TypeError, match="expected: int f"):
         iterated.Solver(10, rhs=other(lambda first, last, t, y, dy, data: None))
 

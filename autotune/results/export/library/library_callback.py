@@ -1,7 +1,7 @@
 """Steps of a library whose right-hand side is a function of its caller."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from autotune.codegen.c import harness
 from autotune.codegen.tree import loop_tree

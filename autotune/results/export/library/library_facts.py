@@ -1,6 +1,6 @@
 """What a library holds: the codes of the chosen candidates, and the choice among them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -21,10 +21,10 @@ MOST_COMPONENTS = 2**31 - 1
 """Of a problem, as in the programs that are measured."""
 _TAKEN = {
     "assert", "callback", "complex", "ctype", "errno", "fenv", "float", "grids", "in_place",
-    "inttypes", "iso646", "limits", "locale", "math", "neighbours", "omp", "overlap", "pages", "sched",
-    "self_test", "setjmp", "signal", "solver", "stddef", "stdio", "stdint", "stdlib", "stepper",
-    "storage", "string", "sweeper", "tgmath", "thread", "threads", "time", "uchar", "wavefront",
-    "wchar", "wctype", "windows",
+    "inttypes", "iso646", "limits", "locale", "math", "neighbours", "omp", "overlap",
+    "pages", "sched", "self_test", "setjmp", "signal", "solver", "stddef", "stdio",
+    "stdint", "stdlib", "stepper", "storage", "string", "sweeper", "tgmath", "thread",
+    "threads", "time", "uchar", "wavefront", "wchar", "wctype", "windows",
 }  # fmt: skip
 """Names of headers and of other files of a library."""
 _FURTHEST = 1e6

@@ -1,12 +1,12 @@
 """Steps of a library whose right-hand side is a function of its caller."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autotune.codegen.c import harness
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.called_program import CalledProgram, called_program
-from autotune.domain.problem import Problem
+from autotune.domain.problem import Ivp, Problem, Region
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import TRANSFORMATIONS
 from autotune.domain.variant import (
@@ -18,6 +18,7 @@ from autotune.domain.variant import (
     Vectorize,
     WholeLines,
 )
+from autotune.language.expression import Num, Sym, parse
 
 STATED = tuple((limited, autonomous) for limited in (False, True) for autonomous in (False, True))
 """What a caller may state: that the access distance is limited, that the time plays no part."""
@@ -91,6 +92,33 @@ class CalledForms:
             variant, self.skeleton, self.problem, limited=True, autonomous=autonomous
         )
         return everywhere if near.kept == everywhere.kept else near
+
+
+def chain(problem: Problem, components: int) -> Problem:
+    """The problem that the self-test of a library hands over as a caller: the function ``chain`` of
+    ``self_test.c.j2``.
+    """
+    regions = (
+        ("0", "1", "cos(t) + y[j+1] - 2.0*y[j]"),
+        ("1", "n - 1", "y[j-1] + y[j+1] - 2.0*y[j]"),
+        ("n - 1", "n", "y[j-1] - 2.0*y[j]"),
+    )
+    ivp = Ivp(
+        name="chain",
+        title="a chain that the time moves at its beginning",
+        source="made up",
+        dimension=Sym("N"),
+        access_distance=Num(1),
+        limited=True,
+        regions=tuple(_region(*texts) for texts in regions),
+        initial=(_region("0", "n", "1.0 + 0.5*(j % 3)"),),
+        stability=Num(4.0),
+    )
+    return replace(problem, ivp=ivp, size=components)
+
+
+def _region(lower: str, upper: str, body: str) -> Region:
+    return Region(lower=parse(lower), upper=parse(upper), body=parse(body))
 
 
 def evaluations(

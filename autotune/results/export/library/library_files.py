@@ -12,10 +12,11 @@ from autotune.codegen.c import harness
 from autotune.domain.problem import AnyProblem
 from autotune.domain.variant import Candidate
 from autotune.language.expression import show
+from autotune.measuring.verification import ivp_reference
 from autotune.measuring.verification.verify import checked
 from autotune.results.export import c_names, header
 from autotune.results.export.entries import ExportEntry
-from autotune.results.export.library.library_callback import CalledForm
+from autotune.results.export.library.library_callback import CalledForm, chain
 from autotune.results.export.library.library_facts import (
     MOST_COMPONENTS,
     LibraryContents,
@@ -51,6 +52,9 @@ class _SelfTest:
     places: tuple[int, ...]
     values: tuple[float, ...]
     largest: float
+    called_h: float
+    called_values: tuple[float, ...]
+    """Of a right-hand side of a caller, at the same places."""
 
 
 def files(facts: LibraryFacts) -> dict[str, str]:
@@ -151,6 +155,8 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "places", test.places
     yield "values", [repr(value) for value in test.values]
     yield "largest_value", repr(test.largest)
+    yield "called_h", repr(test.called_h)
+    yield "called_values", [repr(value) for value in test.called_values]
 
 
 def rows(facts: LibraryContents) -> Iterator[tuple[ExportEntry, LibraryStepper, float | None]]:
@@ -211,6 +217,7 @@ def _self_test(facts: LibraryFacts) -> _SelfTest:
     problem = max(awkward, key=lambda problem: problem.n)
     state = checked(problem).state(_STEPS)
     places = np.unique(np.linspace(0, problem.n - 1, PLACES).round().astype(int))
+    called = chain(facts.problem, problem.n)
     return _SelfTest(
         size=int(problem.size_text),
         h=problem.h or 0.0,
@@ -218,6 +225,8 @@ def _self_test(facts: LibraryFacts) -> _SelfTest:
         places=tuple(places.tolist()),
         values=tuple(state[places].tolist()),
         largest=float(np.abs(state).max()),
+        called_h=called.h,
+        called_values=tuple(ivp_reference.integrate(called, _STEPS)[places].tolist()),
     )
 
 

@@ -14,6 +14,7 @@ from autotune.files import config
 from autotune.language.expression import number
 
 SOURCE = """\
+#include <stddef.h>
 #include "stepper.h"
 extern const struct stepper {code};
 static struct constants *constants;

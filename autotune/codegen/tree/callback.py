@@ -21,7 +21,7 @@ def problem_of_caller(problem: Problem, *, limited: bool, autonomous: bool) -> P
     """The problem with an IVP of N components of which no more is known than what the caller says:
     whether a component reads only others within a distance, and whether the time plays no part.
     """
-    own = Ref("y", (Sym("j"),))
+    component = Ref("y", (Sym("j"),))
     ivp = Ivp(
         name="callback",
         title="a right-hand side of the caller",
@@ -30,7 +30,7 @@ def problem_of_caller(problem: Problem, *, limited: bool, autonomous: bool) -> P
         constants={ACCESSED: Num(1)} if limited else {},
         access_distance=Sym(ACCESSED) if limited else Sym("n"),
         limited=limited,
-        regions=(_everywhere(own if autonomous else Bin("*", Sym("t"), own)),),
+        regions=(_everywhere(component if autonomous else Bin("*", Sym("t"), component)),),
         initial=(_everywhere(Num(0.0)),),
         stability=Num(1.0),
     )

@@ -28,8 +28,8 @@ right-hand side, and the time of an evaluation: of all the work, and of the righ
 so that what is between them are vector operations and overhead. Then the time that each needs for
 the same error, interpolated between its tolerances in logarithms, over the faster of ours, as a
 product: so many times the evaluations, each so many times as long. Then what step control costs: a
-solve over as many steps of fixed size, from the same state; and a choice of code: create over
-create_with, in ns.
+solve over as many steps of fixed size, from the same state; what a right-hand side of the
+caller costs, over the generated one; and a choice of code: create over create_with, in ns.
 """
 
 import argparse
@@ -49,6 +49,7 @@ from types import ModuleType
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # SciPy is slower where BLAS and OpenMP threads meet
 
 import numpy as np
+import solver_called
 import solver_peers as peers
 import solver_tables as tables
 from numpy.typing import NDArray
@@ -204,6 +205,7 @@ def report(
     tables.show(results)
     for method, made in makers.items():
         control(method, made, task, given.rounds)
+        solver_called.report(method, libraries[method], made, task, given.rounds)
     choosing(next(iter(libraries.values())))
     return results
 

@@ -671,6 +671,10 @@ def array(name_: str) -> str:
 def _call(sweep: loop_tree.AnySweep, bounds: Bounds) -> str:
     if isinstance(sweep, loop_tree.GridSweep):
         arguments = _grid_arguments(sweep, bounds)
+    elif sweep.called:
+        (dy, y), ((_, time),) = (_row(row) for _, row in sweep.rows), sweep.scalars
+        block = ", ".join([*bounds[None], _scalar(time), y, dy])
+        return f"call_back(constants.callback, {block});"
     else:
         arguments = _row_arguments(sweep, bounds)
     arguments += _constants(sweep)
@@ -711,16 +715,18 @@ def _grid_arguments(sweep: loop_tree.GridSweep, bounds: Bounds) -> list[str]:
 
 
 def _row_arguments(sweep: loop_tree.Sweep, bounds: Bounds) -> list[str]:
-    arguments = list(bounds[None])
-    for _, row in sweep.rows:
-        index = Num(0) if row.index is None else row.index
-        if row.window:
-            first = f"{window(row.array)}{GLUE}+{GLUE}{whole(index, _whole(symbols(index)), 1)}"
-            arguments.append(f"window_row(windows,{GLUE}{first},{GLUE}place)")
-        else:
-            arguments.append(f"row(me,{GLUE}{array(row.array)},{GLUE}{_index(index)})")
+    arguments = [*bounds[None], *(_row(row) for _, row in sweep.rows)]
     arguments += [f"constants.{name(table)}" for table in sweep.tables]
     return arguments + [f"constants.{size}" for size in sizes(sweep)]
+
+
+def _row(row: loop_tree.StoredRow) -> str:
+    """C text of a row of an array, or of a window at a place."""
+    index = Num(0) if row.index is None else row.index
+    if row.window:
+        first = f"{window(row.array)}{GLUE}+{GLUE}{whole(index, _whole(symbols(index)), 1)}"
+        return f"window_row(windows,{GLUE}{first},{GLUE}place)"
+    return f"row(me,{GLUE}{array(row.array)},{GLUE}{_index(index)})"
 
 
 def _index(index: Expr) -> str:

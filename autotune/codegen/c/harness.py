@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autotune.codegen import communication
 from autotune.codegen.c import c_expressions, emit
 from autotune.codegen.grid import grid_source, several_text
-from autotune.codegen.tree import loop_tree, regions
+from autotune.codegen.tree import callback, loop_tree, regions
 from autotune.codegen.tree.coefficients import Coefficients, tables
 from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
 from autotune.domain.skeleton import EMBEDDED
@@ -41,6 +41,8 @@ _DISTRIBUTED = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h"
 Constant = tuple[c_expressions.Kind, str, str]
 """Type, name and value, in C."""
 
+_STATED = {callback.ACCESSED: "given->distance"}
+"""What the caller of a library states, in C, in the place of the values of constants."""
 _STATE = "y"
 """The array that holds the state, by the language of skeletons and right-hand sides."""
 
@@ -78,16 +80,20 @@ def stepper_units(program: loop_tree.StepProgram, problem: Problem, stepper: str
     """The source files of a time step for a library, file name to C text, in one rank.
 
     They define one symbol, ``stepper``, of the type in ``stepper.h``; the names of the sweeps,
-    which other files define, begin with it.
+    which other files define, begin with it. In a program that calls a function of the caller, the
+    problem is that of ``callback.problem_of_caller``; there are no initial values then.
     """
-    functions = _functions(program, problem.ivp)
-    derivative = [s for s in _derivative(problem.ivp) if s.name not in {f.name for f in functions}]
-    functions += derivative
+    called = any(sweep.called for sweep in loop_tree.sweeps(program.body))
+    functions = _functions(program, problem.ivp, initial=not called)
+    names = {function.name for function in functions}
+    functions += [s for s in _derivative(problem.ivp, called) if s.name not in names]
+    functions = [function for function in functions if not function.called]
     program = replace(program, body=communication.without(program.body))
-    started = (loop_tree.StoredRow(_STATE),)
+    started = () if called else (loop_tree.StoredRow(_STATE),)
     step = {"step.c": _step(program, problem, functions, started, "stepper.h", stepper)}
     renamed = _prefixed(step | _sweep_units(functions), stepper)
-    return renamed | _runtime({"thread.h": "thread.h"}) | _parts_of_steps(program)
+    headers = {"thread.h": "thread.h", **({"callback.h": "callback.h"} if called else {})}
+    return renamed | _runtime(headers) | _parts_of_steps(program)
 
 
 def sweeper_units(
@@ -153,10 +159,12 @@ def _grid_texts(
     return step | _sweep_units(grid_source.functions(program, stencil))
 
 
-def _functions(program: loop_tree.StepProgram, ivp: Ivp) -> list[loop_tree.Sweep]:
+def _functions(
+    program: loop_tree.StepProgram, ivp: Ivp, *, initial: bool = True
+) -> list[loop_tree.Sweep]:
     """The sweeps to print, one for each C function, including those that set initial values."""
     by_name: dict[str, loop_tree.Sweep] = {}
-    for sweep in (*loop_tree.sweeps(program.body), *_initial(ivp)):
+    for sweep in (*loop_tree.sweeps(program.body), *(_initial(ivp) if initial else [])):
         same_name = by_name.setdefault(sweep.name, sweep)
         assert same_name.stretches == sweep.stretches, f"two functions are named {sweep.name}"
     return list(by_name.values())
@@ -166,9 +174,11 @@ def _initial(ivp: Ivp) -> list[loop_tree.Sweep]:
     return regions.initial(ivp, loop_tree.StoredRow(_STATE))
 
 
-def _derivative(ivp: Ivp) -> list[loop_tree.Sweep]:
+def _derivative(ivp: Ivp, called: bool) -> list[loop_tree.Sweep]:
     """The sweeps that compute f(t, argument) for vectors beside the arrays of a program."""
     target, argument = loop_tree.StoredRow("derivative"), loop_tree.StoredRow("argument")
+    if called:
+        return [callback.evaluation(ivp, "derivative", target, argument, Sym("t"))]
     return regions.evaluation(ivp, "derivative", target, argument, Sym("t"))
 
 
@@ -195,10 +205,13 @@ def _step(
 ) -> str:
     """The text of ``step.c``; with ``stepper`` that of a library."""
     distributed = header == "ranks.h"
+    called = any(sweep.called for sweep in loop_tree.sweeps(program.body))
     ivp, method = problem.ivp, problem.method
     taken = method if program.stages == method.stages else method.advancing
     phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.sweeps(program.body)))
     constants, kinds = _constants(ivp)
+    if called:
+        constants = [(kind, name, _STATED[name]) for kind, name, _ in constants]
     needed = symbols(ivp.dimension)
     bound = c_expressions.real(ivp.stability, kinds)
     return _TEMPLATES.get_template("step.c.j2").render(
@@ -233,7 +246,8 @@ def _step(
         stepper=stepper,
         embedded=emit.array(EMBEDDED) if EMBEDDED in dict(program.arrays) else -1,
         bound=bound,
-        derivative=emit.call_lines(_derivative(ivp)) if stepper else [],
+        derivative=emit.call_lines(_derivative(ivp, called)) if stepper else [],
+        called=called,
         bound_sizes=_sizes(constants, symbols(ivp.stability), "of->"),
         **_reading(ivp, constants, kinds),
     )

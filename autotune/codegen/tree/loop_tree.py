@@ -158,6 +158,9 @@ class Sweep:
     """Cache lines from a component to the one whose elements are fetched."""
     tables: tuple[str, ...] = ()
     """Names of the index arrays that statements use."""
+    called: bool = False
+    """Whether a function of the caller of a library computes it; its statement then says no more
+    than what that may read."""
 
 
 def sums(sweep: Sweep) -> tuple[SumLoop, ...]:

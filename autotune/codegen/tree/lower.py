@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from autotune.codegen.tree import loop_nests, loop_tree, regions
+from autotune.codegen.tree import callback, loop_nests, loop_tree, regions
 from autotune.codegen.tree.coefficients import Coefficients
 from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
@@ -170,6 +170,8 @@ class Outliner:
     """Arrays with one element per component."""
     windows: frozenset[str] = frozenset()
     """Arrays of a pipeline of which a thread keeps a part."""
+    called: bool = False
+    """A function of the caller evaluates the right-hand side."""
 
     def block(self, nodes: Nodes) -> loop_tree.NodeBlock:
         """The outlined tree of one time step."""
@@ -242,12 +244,17 @@ class Outliner:
     def _sweeps(self, loop: NestLoop, parent: Nest) -> list[loop_tree.Sweep]:
         body = unroll(loop_nests.put(loop.body, loop.variable, _LONG))
         if parent.contracted:
+            if self.called:
+                raise IllegalTransformation(
+                    f"a function computes a block of components: {parent.kernel} cannot hold it"
+                )
             return PointStatements(self, parent, body).sweeps()
         match body:
             case (EvaluateStatement(target=target, argument=argument, time=time),):
-                return regions.evaluation(
-                    self.ivp, parent.kernel, _row(target), _row_of_vector(argument), time
-                )
+                rows = _row(target), _row_of_vector(argument)
+                if self.called:
+                    return [callback.evaluation(self.ivp, parent.kernel, *rows, time)]
+                return regions.evaluation(self.ivp, parent.kernel, *rows, time)
         stores = [node for node in body if isinstance(node, StoreStatement)]
         if len(stores) != len(body):
             raise IllegalTransformation(

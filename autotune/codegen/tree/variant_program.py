@@ -70,14 +70,16 @@ from autotune.domain.variant import (
 from autotune.language.expression import Bin, Expr, Num, Ref, Sym, number, rebuild, symbols
 
 
-def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.StepProgram:
+def program(
+    variant: Variant, skeleton: Skeleton, problem: AnyProblem, *, called: bool = False
+) -> loop_tree.StepProgram:
     """The program of a variant for a problem; ``IllegalTransformation`` where there is none.
 
     It depends on the method, the corrector steps and the IVP of the problem, or on its stencil, but
-    not on the problem size.
+    not on the problem size. ``called``: a function of the caller evaluates the right-hand side.
     """
     pattern, sizes = pattern_of(variant)
-    made = with_sizes(loops(pattern, skeleton, problem), sizes)
+    made = with_sizes(loops(pattern, skeleton, problem, called=called), sizes)
     return padded(with_vectors(made, variant, {}), variant)
 
 
@@ -130,7 +132,9 @@ def with_sizes(program: loop_tree.StepProgram, sizes: Mapping[int, int]) -> loop
     return replace(program, body=put(program.body)) if sizes else program
 
 
-def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.StepProgram:
+def loops(
+    variant: Variant, skeleton: Skeleton, problem: AnyProblem, *, called: bool = False
+) -> loop_tree.StepProgram:
     """The program of a variant, of the sizes that its transformations name, without padding and
     with vectors as the compiler chooses.
     """
@@ -158,6 +162,7 @@ def loops(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tre
         coefficients(skeleton, method),
         _stored(skeleton),
         windowed,
+        called,
     )
     body = distinctly_named(outliner.block(tree))
     for transformation in variant.transformations:
@@ -234,8 +239,10 @@ def vectors(
     Blocks of threads and tiles begin at aligned places. So only a sweep over a part of the
     components or of the columns begins elsewhere; others are not changed by ``Align``. Rows of
     fixed length that are written out stay so. Sums over an index are vectorised along their index.
-    Loops that store past the caches begin at lines anyway.
+    Loops that store past the caches begin at lines anyway. What the caller computes stays as it is.
     """
+    if sweep.called:
+        return sweep
     if isinstance(transformation, WholeLines):
         return whole_lines.in_lines(sweep, transformation.lines)
     if isinstance(transformation, Prefetch):

@@ -1,6 +1,6 @@
 """What a library holds: the codes of the chosen candidates, and the choice among them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,21 +10,21 @@ from autotune.codegen.c import harness
 from autotune.codegen.tree import variant_program
 from autotune.domain.problem import AnyProblem, ButcherTableau, Problem
 from autotune.domain.setup import Setup
-from autotune.domain.skeleton import Skeleton
-from autotune.domain.variant import Hoist, Variant
+from autotune.domain.variant import Variant
 from autotune.errors import Fault, InputError
 from autotune.results.export import c_names
 from autotune.results.export.entries import Choices, ExportEntry, ExportSection
+from autotune.results.export.library.library_callback import CalledForm, CalledForms, evaluations
 from autotune.workloads.generated import candidate_space
 
 MOST_COMPONENTS = 2**31 - 1
 """Of a problem, as in the programs that are measured."""
 _TAKEN = {
-    "assert", "complex", "ctype", "errno", "fenv", "float", "grids", "in_place", "inttypes",
-    "iso646", "limits", "locale", "math", "neighbours", "omp", "overlap", "pages", "sched",
-    "self_test", "setjmp", "signal", "solver", "stddef", "stdio", "stdint", "stdlib", "stepper",
-    "storage", "string", "sweeper", "tgmath", "thread", "threads", "time", "uchar", "wavefront",
-    "wchar", "wctype", "windows",
+    "assert", "callback", "complex", "ctype", "errno", "fenv", "float", "grids", "in_place",
+    "inttypes", "iso646", "limits", "locale", "math", "neighbours", "omp", "overlap",
+    "pages", "sched", "self_test", "setjmp", "signal", "solver", "stddef", "stdio",
+    "stdint", "stdlib", "stepper", "storage", "string", "sweeper", "tgmath", "thread",
+    "threads", "time", "uchar", "wavefront", "wchar", "wctype", "windows",
 }  # fmt: skip
 """Names of headers and of other files of a library."""
 _FURTHEST = 1e6
@@ -43,6 +43,9 @@ class LibraryStepper:
     """File name to C text."""
     evaluations: int = 0
     """Of the right-hand side in a step; 0 of a sweep over a grid."""
+    called: tuple[CalledForm, ...] = ()
+    """The forms for right-hand sides of a caller, in the order of ``library_callback.STATED``; of
+    a sweep over a grid none."""
 
 
 StepperMaker = Callable[[str, Variant, tuple[str, ...]], LibraryStepper]
@@ -67,6 +70,12 @@ class LibraryContents:
     def steppers(self) -> dict[str, LibraryStepper]:
         """The codes by name, each once."""
         return {stepper.name: stepper for stepper in self.chosen}
+
+    @property
+    def units(self) -> list[LibraryStepper | CalledForm]:
+        """All code that is compiled with flags of its own, each once."""
+        forms = {form.name: form for code in self.chosen for form in code.called}
+        return [*self.steppers.values(), *forms.values()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +107,12 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     section, chosen_problem = tuned(choices, setup)
     problem, skeleton = cast("Problem", chosen_problem), setup.skeleton
     controlled = skeleton.controlled() if estimates_error(problem) else None
+    name = library_name(section)
+    forms = CalledForms(name, controlled or skeleton, problem)
 
     def make(name: str, variant: Variant, flags: tuple[str, ...]) -> LibraryStepper:
-        return _stepper(name, variant, controlled or skeleton, problem, flags)
+        return _stepper(name, variant, flags, forms)
 
-    name = library_name(section)
     return LibraryFacts(
         name=name,
         compiler=compiler_of(section),
@@ -300,15 +310,14 @@ def _variant(entry: ExportEntry, setup: Setup) -> Variant:
 
 
 def _stepper(
-    name: str, variant: Variant, skeleton: Skeleton, problem: Problem, flags: Sequence[str]
+    name: str, variant: Variant, flags: tuple[str, ...], forms: CalledForms
 ) -> LibraryStepper:
-    program = variant_program.program(variant, skeleton, problem)
-    once = any(isinstance(t, Hoist) for t in variant.transformations)
-    stages, m = program.stages, problem.correctors
+    program = variant_program.program(variant, forms.skeleton, forms.problem)
     return LibraryStepper(
         name=name,
         variant=variant,
-        flags=tuple(flags),
-        files=harness.stepper_units(program, problem, name),
-        evaluations=(1 if once else stages) + m * stages,
+        flags=flags,
+        files=harness.stepper_units(program, forms.problem, name),
+        evaluations=evaluations(program, variant.transformations, forms.problem.correctors),
+        called=forms.of(variant, flags),
     )

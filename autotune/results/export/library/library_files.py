@@ -12,12 +12,15 @@ from autotune.codegen.c import harness
 from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.variant import Candidate
 from autotune.language.expression import show
+from autotune.measuring.verification import ivp_reference
 from autotune.measuring.verification.verify import checked
 from autotune.results.export import c_names, header
 from autotune.results.export.entries import ExportEntry
 from autotune.results.export.library import build_text
 from autotune.results.export.library.dense_output import Interpolant
+from autotune.results.export.library.library_callback import CalledForm, chain
 from autotune.results.export.library.library_facts import (
+    MOST_COMPONENTS,
     LibraryContents,
     LibraryFacts,
     LibraryStepper,
@@ -55,6 +58,9 @@ class _SelfTest:
     places: tuple[int, ...]
     values: tuple[float, ...]
     largest: float
+    called_h: float
+    called_values: tuple[float, ...]
+    """Of a right-hand side of a caller, at the same places."""
 
 
 def files(facts: LibraryFacts) -> dict[str, str]:
@@ -91,9 +97,9 @@ def texts(
     rendered[f"python/{name}/py.typed"] = ""
     for shared in headers:
         rendered[f"src/{shared}"] = (_TEXT / shared).read_text(encoding="utf-8")
-    for stepper in facts.steppers.values():
-        for file, text in stepper.files.items():
-            place = "src" if file.endswith(".h") else f"src/{stepper.name}"
+    for code in facts.units:
+        for file, text in code.files.items():
+            place = "src" if file.endswith(".h") else f"src/{code.name}"
             rendered[f"{place}/{file}"] = text
     return rendered
 
@@ -124,8 +130,8 @@ def shared_fields(
     yield (
         "steppers",
         [
-            (s.name, s.flags, [file for file in s.files if file.endswith(".c")])
-            for s in facts.steppers.values()
+            (code.name, code.flags, [file for file in code.files if file.endswith(".c")])
+            for code in facts.units
         ],
     )
     chosen = header.decision(section.entries, section.key.subject.goal)
@@ -145,11 +151,13 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "dimension", c_names.comment(show(problem.ivp.dimension))
     yield "smallest", problem.ivp.minimum
     yield "largest", facts.largest
+    yield "most_components", MOST_COMPONENTS
     yield "order", embedded_order(problem)
     yield "dense", _dense(problem)
+    yield "called", [(s.name, list(map(_form, s.called))) for s in facts.steppers.values()]
     yield "limit", repr(real_limit(problem))
     yield "controlled", facts.controlled
-    yield "entries", [f"{', '.join(entry(*row))}, {row[1].evaluations}" for row in rows(facts)]
+    yield "entries", [", ".join((*entry(*row), *_of_steps(row[1]))) for row in rows(facts)]
     yield "size", test.size
     yield "components", test.components
     yield "steps", _STEPS
@@ -157,6 +165,8 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "places", test.places
     yield "values", [repr(value) for value in test.values]
     yield "largest_value", repr(test.largest)
+    yield "called_h", repr(test.called_h)
+    yield "called_values", [repr(value) for value in test.called_values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +224,18 @@ def entry(choice: ExportEntry, stepper: LibraryStepper, predicted: float | None)
         yield "-1.0" if seconds is None else repr(float(seconds))
 
 
+def _of_steps(stepper: LibraryStepper) -> Iterator[str]:
+    """What a row of the table in C has of time steps, behind the values of ``entry``."""
+    yield str(stepper.evaluations)
+    yield f"{stepper.name}_called"
+
+
+def _form(form: CalledForm) -> str:
+    """The values of a form for right-hand sides of a caller in C."""
+    words = c_names.literal(form.words)
+    return ", ".join((f"&{form.name}", words, str(form.stages), str(form.evaluations)))
+
+
 def _row(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> tuple[str, ...]:
     """The cells of a row of README's table."""
     times = ["" if value is None else f"{value:.4g}" for value in (entry.seconds, predicted)]
@@ -226,6 +248,7 @@ def _self_test(facts: LibraryFacts) -> _SelfTest:
     problem = max(awkward, key=lambda problem: problem.n)
     state = checked(problem).state(_STEPS)
     places = np.unique(np.linspace(0, problem.n - 1, PLACES).round().astype(int))
+    called = chain(facts.problem, problem.n)
     return _SelfTest(
         size=int(problem.size_text),
         h=problem.h or 0.0,
@@ -233,6 +256,8 @@ def _self_test(facts: LibraryFacts) -> _SelfTest:
         places=tuple(places.tolist()),
         values=tuple(state[places].tolist()),
         largest=float(np.abs(state).max()),
+        called_h=called.h,
+        called_values=tuple(ivp_reference.integrate(called, _STEPS)[places].tolist()),
     )
 
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "callback.h"
 #include "dense.h"
 #include "stepper.h"
 
@@ -31,7 +32,9 @@ enum code {
     STOPPED,
     OVERLAP,
     NO_CONTROL,
-    BAD_TIMES
+    BAD_TIMES,
+    CALLBACK_FAILED,
+    NO_INITIAL
 };
 
 enum rule { PI_RULE, I_RULE };
@@ -52,6 +55,8 @@ struct solver {
     double *saved; /* the state at the beginning of a step */
     double *dense; /* rows of dense output; NULL until it is asked for */
     const struct interpolant *interpolant;
+    double *spare; /* of solvers that have a callback: a row more */
+    struct callback *given; /* NULL: the right-hand side is generated */
     long size, n, ld, threads;
     int order;     /* of the embedded approximation */
     double limit;  /* of h |lambda| on the negative real axis, beyond which steps are unstable */
@@ -74,8 +79,8 @@ struct work {
     double t;         /* as far as the solver came */
     double next_step; /* the size that it would take next */
     long accepted, rejected;
-    long outputs;     /* of the times, those whose states were handed out */
-    long between;     /* evaluations for states between the ends of steps */
+    long outputs; /* of the times, those whose states were handed out */
+    long beside;  /* evaluations before the first step, and for states between the ends of steps */
     int stiff; /* a stretch of steps was as long as stability allows */
 };
 
@@ -141,6 +146,7 @@ static int place(struct solver *s, struct thread *me, long id)
             memset(row + me->first, 0, bytes);
     }
     memset(s->saved + me->first, 0, bytes);
+    memset(s->spare + me->first, 0, bytes);
     return code->ready(me);
 }
 
@@ -151,7 +157,7 @@ static enum code open_solver(struct solver *s, const struct stepper *code, long 
     s->n = code->dimension(size);
     s->ld = code->pad_lines ? round_up(s->n, PAGE_DOUBLES) + LINE_DOUBLES * code->pad_lines
                             : round_up(s->n, LINE_DOUBLES);
-    const long rows = rows_of_arrays(code) + 1;
+    const long rows = rows_of_arrays(code) + (s->given ? 2 : 1);
     const size_t bytes = (size_t)rows * (size_t)s->ld * sizeof(double);
     s->base = aligned(bytes, PAGE_DOUBLES * sizeof(double));
     s->flags = aligned((size_t)threads * FLAG_BYTES, FLAG_BYTES);
@@ -161,13 +167,14 @@ static enum code open_solver(struct solver *s, const struct stepper *code, long 
         return NO_MEMORY;
     memset(s->flags, 0, (size_t)threads * FLAG_BYTES);
     memset(s->team, 0, (size_t)threads * sizeof *s->team);
-    s->constants = code->setup(size, s->n);
+    s->constants = code->setup(size, s->n, s->given);
     if (!s->constants)
         return NO_MEMORY;
 #ifdef MADV_HUGEPAGE
     madvise(s->base, bytes, MADV_HUGEPAGE);
 #endif
-    s->saved = s->base + (rows - 1) * s->ld;
+    s->saved = s->base + rows_of_arrays(code) * s->ld;
+    s->spare = s->base + (rows - 1) * s->ld;
     int lacking = 0;
 #pragma omp parallel num_threads((int)threads) reduction(+ : lacking)
     {
@@ -200,6 +207,18 @@ static double total(const struct solver *s, const struct thread *me, double mine
     for (long i = 0; i < s->threads; i++)
         sum += s->parts[i].sum[turn % 2];
     return sum;
+}
+
+static int has_failed(const struct solver *s)
+{
+    return s->given && atomic_load_explicit(&s->given->failed, memory_order_relaxed);
+}
+
+/* What a thread adds to a sum: no number where a callback has failed, so that the sum of all threads
+   is none. Only then do they look whether one has: before the next barrier none calls it again. */
+static double unless_failed(const struct solver *s, double sum)
+{
+    return has_failed(s) ? NAN : sum;
 }
 
 static double finite_sum(const struct thread *me, const double *y)
@@ -265,7 +284,8 @@ static void try_step(const struct solver *s, struct thread *me, const struct wis
     copy_block(me, s->saved, state(s, me));
     me->h = h;
     s->code->step(me, work->t);
-    const double error = sqrt(total(s, me, squares(s, me, w), c->turn++) / (double)s->n);
+    const double mine = unless_failed(s, squares(s, me, w));
+    const double error = sqrt(total(s, me, mine, c->turn++) / (double)s->n);
     if (error <= 1.0) {
         const double factor = longer(w->rule, s->order, error, c->error);
         work->t = last ? t1 : work->t + h;
@@ -281,11 +301,14 @@ static void try_step(const struct solver *s, struct thread *me, const struct wis
         }
     } else {
         const double factor = isfinite(error) ? longer(I_RULE, s->order, error, 1.0) : 0.2;
+        const int failed = !isfinite(error) && has_failed(s);
         work->rejected++;
         copy_block(me, state(s, me), s->saved);
         c->h = h * (factor < 1.0 ? factor : 0.9);
 #pragma omp barrier
-        if (vanishes(c->h, work->t))
+        if (failed)
+            c->code = CALLBACK_FAILED;
+        else if (vanishes(c->h, work->t))
             c->code = isfinite(error) ? TOO_SMALL : NOT_FINITE;
     }
     if (w->largest_step > 0.0 && fabs(c->h) > w->largest_step)
@@ -302,6 +325,48 @@ static int shown(const struct wishes *w, double t, const double *y, int *stopped
     return !*stopped;
 }
 
+/* The size of a first step where nothing is known of the Jacobian (Hairer, Norsett, Wanner, Solving
+   ODEs I, section II.4), at most `most`, which has its sign; none is finite where f is not. */
+static double guessed_step(const struct solver *s, struct thread *me, const struct wishes *w,
+                           struct course *c, double most)
+{
+    const double *const y = state(s, me), n = (double)s->n;
+    double *const f0 = s->saved, *const f1 = s->spare, *const later = row(me, s->code->embedded, 0);
+    double sizes = 0.0, slopes = 0.0, changes = 0.0;
+    s->code->derivative(me, c->work.t, y, f0);
+    for (long j = me->first; j < me->last; j++) {
+        const double scale = w->atol + DBL_MIN + w->rtol * fabs(y[j]);
+        sizes += (y[j] / scale) * (y[j] / scale);
+        slopes += (f0[j] / scale) * (f0[j] / scale);
+    }
+    sizes = sqrt(total(s, me, sizes, c->turn++) / n);
+    slopes = sqrt(total(s, me, unless_failed(s, slopes), c->turn++) / n);
+    c->work.beside++;
+    if (!isfinite(slopes))
+        return NAN;
+    double h = sizes < 1e-5 || slopes < 1e-5 ? 1e-6 : 0.01 * sizes / slopes;
+    h = fmin(h, fabs(most));
+    for (long j = me->first; j < me->last; j++)
+        later[j] = y[j] + copysign(h, most) * f0[j];
+#pragma omp barrier
+    s->code->derivative(me, c->work.t + copysign(h, most), later, f1);
+    for (long j = me->first; j < me->last; j++) {
+        const double change = (f1[j] - f0[j]) / (w->atol + DBL_MIN + w->rtol * fabs(y[j]));
+        changes += change * change;
+    }
+    changes = sqrt(total(s, me, unless_failed(s, changes), c->turn++) / n) / h;
+    c->work.beside++;
+    if (!isfinite(changes)) {
+        const int failed = has_failed(s);
+#pragma omp barrier
+        return failed ? NAN : 0.01 * h;
+    }
+    const double steepest = fmax(slopes, changes);
+    const double next = steepest <= 1e-15 ? fmax(1e-6, 1e-3 * h)
+                                          : pow(0.01 / steepest, 1.0 / (s->order + 1));
+    return fmin(100.0 * h, next);
+}
+
 /* Hands out the states at the times of the step from t0, h long, that was accepted last; h = 0:
    those at the beginning. */
 static void hand_out(const struct solver *s, struct thread *me, const struct wishes *w,
@@ -309,6 +374,7 @@ static void hand_out(const struct solver *s, struct thread *me, const struct wis
 {
     struct work *const work = &c->work;
     const double *const now = state(s, me), t1 = work->t;
+    const long before = c->dense.evaluations;
     int fitted = 0;
     for (; c->code == DONE && work->outputs < w->count; work->outputs++) {
         const double t = w->times[work->outputs];
@@ -323,13 +389,13 @@ static void hand_out(const struct solver *s, struct thread *me, const struct wis
             fitted = 1;
             interpolate(&c->dense, me, s->saved, now, h, (t - t0) / h, to);
         }
-        if (!isfinite(total(s, me, finite_sum(me, to), c->turn++)))
+        if (!isfinite(total(s, me, unless_failed(s, finite_sum(me, to)), c->turn++)))
             c->code = NOT_FINITE;
         else if (w->output && !shown(w, t, to, stopped))
             c->code = STOPPED;
     }
     c->dense.derived = fitted;
-    work->between = c->dense.evaluations;
+    work->beside += c->dense.evaluations - before;
 }
 
 /* Hands out what is wanted of an accepted step. */
@@ -350,7 +416,14 @@ static struct course solve_block(const struct solver *s, struct thread *me,
                                  int *stopped)
 {
     struct course c = {.work = {.t = t0}, .error = 1.0, .bound = s->code->bound(s->constants)};
-    double h = w->first_step > 0.0 ? w->first_step : 0.01 * s->limit / c.bound;
+    double h = w->first_step > 0.0 ? w->first_step : c.bound > 0.0 ? 0.01 * s->limit / c.bound : 0.0;
+    copy_block(me, state(s, me), y);
+    if (!isfinite(total(s, me, finite_sum(me, state(s, me)), c.turn++)))
+        c.code = NOT_FINITE;
+    else if (h == 0.0 && t0 != t1)
+        h = guessed_step(s, me, w, &c, t1 - t0);
+    if (!isfinite(h))
+        c.code = NOT_FINITE;
     if (w->first_step == 0.0) /* an estimate may lie below what t resolves */
         h = fmax(h, 32.0 * DBL_EPSILON * fabs(t0));
     if (w->largest_step > 0.0 && h > w->largest_step)
@@ -358,9 +431,6 @@ static struct course solve_block(const struct solver *s, struct thread *me,
     if (!(h < fabs(t1 - t0)))
         h = fabs(t1 - t0);
     c.h = copysign(h, t1 - t0);
-    copy_block(me, state(s, me), y);
-    if (!isfinite(total(s, me, finite_sum(me, state(s, me)), c.turn++)))
-        c.code = NOT_FINITE;
     if (w->count > 0) {
         c.dense = dense_in(s->interpolant, s->dense, s->ld);
         hand_out(s, me, w, &c, t0, 0.0, y, stopped);
@@ -409,6 +479,8 @@ static enum code on_team(struct solver *s, part_of_job *part, struct job *job)
     if (atomic_flag_test_and_set(&s->busy))
         return BUSY;
     int few = 0;
+    if (s->given)
+        atomic_store(&s->given->failed, 0);
 #pragma omp parallel num_threads((int)s->threads)
     {
         if (omp_get_num_threads() != s->threads) {
@@ -418,8 +490,9 @@ static enum code on_team(struct solver *s, part_of_job *part, struct job *job)
             part(s, &s->team[omp_get_thread_num()], job);
         }
     }
+    const int failed = has_failed(s);
     atomic_flag_clear(&s->busy);
-    return few ? FEW_THREADS : job->code;
+    return few ? FEW_THREADS : failed ? CALLBACK_FAILED : job->code;
 }
 
 static void step_block(struct solver *s, struct thread *me, struct job *job)
@@ -427,10 +500,15 @@ static void step_block(struct solver *s, struct thread *me, struct job *job)
     me->h = job->h;
     copy_block(me, state(s, me), job->y);
 #pragma omp barrier
-    for (long k = 0; k < job->steps; k++)
+    long turn = 0;
+    int failed = 0;
+    for (long k = 0; k < job->steps && !failed; k++) {
         s->code->step(me, job->t + (double)k * job->h);
-    const double sum = total(s, me, finite_sum(me, state(s, me)), 0);
-    copy_block(me, job->y, state(s, me));
+        failed = s->given && !isfinite(total(s, me, unless_failed(s, 0.0), turn++));
+    }
+    const double sum = total(s, me, finite_sum(me, state(s, me)), turn);
+    if (!failed)
+        copy_block(me, job->y, state(s, me));
 #pragma omp master
     job->code = isfinite(sum) ? DONE : NOT_FINITE;
 }
@@ -543,7 +621,9 @@ static enum code right_hand_side(struct solver *s, double t, const double *y, do
 static enum code first_state(struct solver *s, double *y)
 {
     struct job job = {.y = y};
-    return s && y ? on_team(s, start_block, &job) : BAD_ARGUMENT;
+    if (!s || !y)
+        return BAD_ARGUMENT;
+    return s->code->initial ? on_team(s, start_block, &job) : NO_INITIAL;
 }
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "thread.h"
 
+struct callback; /* a right-hand side that the caller gives */
+
 struct stepper {
     int array_count;
     const int *array_rows; /* rows of each array */
@@ -13,12 +15,12 @@ struct stepper {
     long granule; /* blocks of threads are multiples of it */
     double start_time;
     long (*dimension)(long N);
-    struct constants *(*setup)(long N, long n); /* NULL: no memory */
+    struct constants *(*setup)(long N, long n, struct callback *given); /* NULL: no memory */
     void (*discard)(struct constants *made);
-    double (*bound)(const struct constants *of); /* of |lambda| of the Jacobian */
+    double (*bound)(const struct constants *of); /* of |lambda| of the Jacobian; 0: not known */
     int (*ready)(struct thread *me);             /* 0: no memory */
     void (*release)(struct thread *me);
-    void (*initial)(struct thread *me);
+    void (*initial)(struct thread *me); /* NULL: the caller has the initial values */
     void (*step)(struct thread *me, double t);
     void (*derivative)(const struct thread *of, double t, const double *y, double *dy);
 };

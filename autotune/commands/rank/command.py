@@ -13,6 +13,7 @@ from autotune.commands.options import (
     EngineName,
     Json,
     StoreOptions,
+    Top,
     Trust,
     command,
     command_options,
@@ -130,7 +131,7 @@ class RankOptions:
     """Options of ``autotune rank``, in the order of its help."""
 
     config: Config
-    top: Annotated[int, typer.Option(help="Rows per problem; 0 for all.", min=0)] = 15
+    top: Top = 15
     why: Annotated[
         str | None,
         typer.Option(

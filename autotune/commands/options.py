@@ -48,7 +48,6 @@ BudgetSeconds = Annotated[
     float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
 ]
 Top = Annotated[int, typer.Option("--top", help="Rows per problem; 0 for all.", min=0)]
-USUAL_TOP = 25
 Confidence = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
 USUAL_CONFIDENCE = "90 %"
 Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
@@ -161,6 +160,13 @@ def _filled(options: type[_Options], values: Mapping[str, object]) -> _Options:
         group = _group(field)
         filled[field.name] = _filled(group, values) if group else values[field.name]
     return options(**filled)
+
+
+@command_options
+class RowsShown:
+    """How much of a study's tables is printed."""
+
+    top: Top = 25
 
 
 @command_options

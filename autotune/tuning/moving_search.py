@@ -86,7 +86,7 @@ class _PoolState:
     pool: list[Candidate]
     rare: list[Candidate] = field(default_factory=list)
     """Of the pool, those with values that are hardly ever drawn."""
-    asked: int = 0
+    turns: int = 0
     """Proposals so far."""
     proposals: int = 0
     """Proposals from the pool."""
@@ -177,13 +177,13 @@ class MovingSearch:
             identity = proposal.candidate.identity
             state.running[identity] = proposal.candidate
             state.proposals += 1
-            state.asked += 1
+            state.turns += 1
             proposals.append(replace(proposal, prediction=self._predictions[identity]))
         return proposals
 
     def _proposed(self, problem: int, state: _PoolState, count: int) -> Sequence[Proposal]:
         """Proposals of the search; in some turns a candidate with a value that none had."""
-        turn = state.asked // _TURN < (state.asked + count) // _TURN
+        turn = state.turns // _TURN < (state.turns + count) // _TURN
         candidate = state.unseen() if turn and not self._predicted(state) else None
         if candidate is None:
             return self._search.ask(problem, count)

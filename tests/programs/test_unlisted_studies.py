@@ -8,6 +8,8 @@ import pytest
 import yaml
 from threadpoolctl import threadpool_info
 
+from autotune.commands.map.flow import make
+from autotune.commands.map.map_request import MapRequest
 from autotune.commands.measure.measure_one import measure
 from autotune.commands.rank.emit_source import emit_sources
 from autotune.commands.rank.host_machine import uncalibrated_machine
@@ -185,3 +187,15 @@ def test_a_sampler_of_optuna_searches_all_legal_candidates(tmp_path, name):
     of_sampler = {i for i, why in reasons.items() if "from all" in why or "TPESampler" in why}
     assert of_sampler - drawn
     assert any("TPESampler" in why for why in reasons.values()) == (name == "tpe")
+
+
+def test_a_map_has_what_studies_measured_at_another_size(tmp_path):
+    path = configured(tmp_path, name="mapped")
+    sized = f"{PROGRAM}arguments: {{n: 4}}\nsize: n\n".replace('"{c}"', '"{c}", "{n}"')
+    tmp_path.joinpath("wide.yaml").write_text(sized)
+    study = tuned(path, budget_evaluations=4)
+    measured = {c.variant for c in study.record.candidates}
+    request = MapRequest(sizes="4,8", budget_evaluations=4)
+    (chart,) = make(load(path), request, str(tmp_path / "x.sqlite"), silent).maps
+    assert measured <= {contender.variant for contender in chart.contenders}
+    assert len(chart.cells) == 2

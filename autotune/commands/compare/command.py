@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autotune.commands.options import (
-    USUAL_TOP,
     Engine,
+    RowsShown,
     StoreOptions,
     Study,
-    Top,
     Trust,
     command,
     command_options,
@@ -41,7 +40,7 @@ class CompareOptions:
     ] = ""
     engine: Engine = None
     trust: Trust = False
-    top: Top = USUAL_TOP
+    tables: RowsShown
     results: StoreOptions
 
 
@@ -64,7 +63,7 @@ def compare(options: CompareOptions) -> None:
             report=None,
             store=options.results.shown,
             schema="autotune.compare/1",
-            top=options.top,
+            top=options.tables.top,
         )
         return
     ranked, compared = compare_flow.compare_published(
@@ -109,9 +108,9 @@ def show(
     report: Path | None,
     store: str,
     schema: "StudySchema" = "autotune.tune/1",
-    top: int = USUAL_TOP,
+    top: int = 0,
 ) -> None:
-    """Print a study, ``top`` rows of each table; WorkFailed where no candidate ran."""
+    """Print a study, ``top`` rows of each table (0: all); WorkFailed where no candidate ran."""
     from autotune.commands.tune.flow import require_success, write_report
     from autotune.results.documents import study_document
     from autotune.results.report import study_table

@@ -18,7 +18,7 @@ from autotune.commands.map.map_grid import (
 from autotune.commands.map.map_request import MapRequest
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import RankedSpace, rank_space
-from autotune.commands.tune.moving import require_listed
+from autotune.commands.tune.moving import with_measured_anywhere
 from autotune.commands.tune.preflight import check_launchers, conditions_of
 from autotune.commands.tune.provenance import (
     identity_of,
@@ -178,9 +178,8 @@ class _Work:
         """The map of one subject, and how many contenders were measured for it in this run."""
         started = time.monotonic()
         wide = self.workload.at(widened(self.setup, kind, threads))
-        ranked = rank_space(wide, self.progress)
-        require_listed(ranked.enumerated, "map", "tune searches one size after the other")
-        for line in ranked.capacity_notes:
+        ranked = self._with_measured(rank_space(wide, self.progress))
+        for line in (*ranked.capacity_notes, *_drawn_notes(ranked)):
             self.progress(line, 0, 1)
         map_grid = grid(kind, threads, ranked)
         conditions = {
@@ -224,6 +223,14 @@ class _Work:
             self.store.end_run(run, state=state, timings=ranked.clock.stages)
         return chart, visit_loop.used
 
+    def _with_measured(self, ranked: RankedSpace) -> RankedSpace:
+        """The ranked candidates; of problems that have more than can be listed at every size also
+        those that a study measured at any size.
+        """
+        if not ranked.enumerated.sources:
+            return ranked
+        return with_measured_anywhere(ranked, self.store.other_candidates(()))
+
     def _holds(self, run: RunRecord, ranked: RankedSpace) -> bool:
         """Whether a map may use the times of an earlier run.
 
@@ -234,6 +241,18 @@ class _Work:
         now = versions(ranked.workload)
         same = all(run.versions.get(name) == now.get(name) for name in ("compilers", "tools"))
         return same and not left_alone and run.machine_identity == identity_of(ranked.machine)
+
+
+def _drawn_notes(ranked: RankedSpace) -> tuple[str, ...]:
+    """A line for the user where a map has a part of all candidates."""
+    counts = [source.count for source in ranked.enumerated.sources.values()]
+    if not counts:
+        return ()
+    most = max(counts, key=lambda count: count.value)
+    return (
+        f"the map has some of {most} candidates: the baseline, some drawn at random, and those that"
+        " studies measured; tune a few sizes before it, so that it has what is fast there",
+    )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from autotune.commands.options import (
     EngineName,
     Json,
     StoreOptions,
+    Top,
     Trust,
     command,
     command_options,
@@ -63,13 +64,14 @@ def variants(options: VariantsOptions) -> None:
     """List the candidates of a config, or write one's source."""
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import emit_source, host_machine, ranked_space, text
-    from autotune.commands.rank.recalled_candidates import with_stored
     from autotune.workloads.capacity import candidates_on
 
     workload = ranked_space.load(options.config, trusted=options.trust)
     machine = host_machine.uncalibrated_machine(workload.setup)
     enumerated = candidates_on(workload, machine)
     if options.emit is not None:
+        from autotune.commands.rank.recalled_candidates import with_stored
+
         enumerated = with_stored(enumerated, [options.emit], options.results.store)
         for line in emit_source.emit_sources(workload, enumerated, options.emit, options.output):
             note(line)
@@ -130,7 +132,7 @@ class RankOptions:
     """Options of ``autotune rank``, in the order of its help."""
 
     config: Config
-    top: Annotated[int, typer.Option(help="Rows per problem; 0 for all.", min=0)] = 15
+    top: Top = 15
     why: Annotated[
         str | None,
         typer.Option(

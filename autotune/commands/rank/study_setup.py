@@ -26,11 +26,11 @@ def setup_of_study(record: StudyRecord, place: Path | None) -> Setup:
             beside = _beside(record)
             if beside is not None:
                 return config.load(beside)
-            found = error.faults[0].found.replace(f"{folder}/", "")
+            lacking = error.faults[0].found.replace(f"{folder}/", "")
             raise InputError(
                 Fault(
                     where=f"study {record.name}",
-                    found=f"the store does not suffice: {found}",
+                    found=f"the store does not suffice: {lacking}",
                     hint="name the config file of the study: --config FILE",
                 )
             ) from error

@@ -12,10 +12,9 @@ import typer
 from autotune import paths
 from autotune.commands.compare.command import show
 from autotune.commands.options import (
-    USUAL_TOP,
     Report,
+    RowsShown,
     StoreOptions,
-    Top,
     command,
     command_options,
     refuse_together,
@@ -61,7 +60,7 @@ class TuneOptions:
         ),
     ] = None
     seed: Annotated[int | None, typer.Option(help="With --replay: 1 if left out.", min=0)] = None
-    top: Top = USUAL_TOP
+    tables: RowsShown
     results: StoreOptions
 
     @property
@@ -128,7 +127,7 @@ def tune(options: TuneOptions) -> None:
         json=options.results.json,
         report=options.report,
         store=options.results.shown,
-        top=options.top,
+        top=options.tables.top,
     )
 
 

@@ -105,17 +105,21 @@ def tune(
         )
         if not options.exhaustive:
             return _with_commands(study_run.search(options, progress), ranked)
-        earlier = (
-            EarlierResults(results=results, study=name, ranked=ranked).of_the_study()
-            if options.resume
-            else []
-        )
-        measured = study_run.run(
-            lambda ranking: _remaining(ranked, ranking, options, earlier),
-            progress,
-            lambda ranking: baseline(ranked, ranking).identity,
-        )
-        return _with_commands(measured, ranked)
+        return _with_commands(_exhaustive(study_run, options, progress), ranked)
+
+
+def _exhaustive(study_run: StudyRun, options: StudyOptions, progress: Progress) -> TunedStudy:
+    """Measure all candidates; when resuming, those that are left."""
+    ranked = study_run.ranked
+    earlier_results = EarlierResults(
+        results=study_run.results, study=study_run.study, ranked=ranked
+    )
+    earlier = earlier_results.of_the_study() if options.resume else []
+    return study_run.run(
+        lambda ranking: _remaining(ranked, ranking, options, earlier),
+        progress,
+        lambda ranking: baseline(ranked, ranking).identity,
+    )
 
 
 def _measuring_seconds(budget: float | None) -> float:

@@ -1,12 +1,14 @@
 """The search of a run: over all candidates, or over pools that move where there are too many."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.rank.recalled_candidates import predicted, recalled, with_candidates
 from autotune.domain.results import Measurement, Prediction
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Build, Candidate, ExecutionLayout
 from autotune.errors import Fault, InputError
 from autotune.files.store import CandidateRecord
 from autotune.tuning.base import Search
@@ -25,6 +27,8 @@ class AnySearch(Search, Protocol):
 
 _FASTEST, _LATEST = 200, 100
 """Candidates of other studies that enter a problem's pools at most."""
+_FEW_DRAWN = 100
+"""Drawn candidates of a build and a layout that a map without predictions looks at."""
 
 
 def require_listed(enumerated: EnumeratedSpace, option: str, hint: str) -> None:
@@ -96,6 +100,49 @@ def with_related(
         for build in builds
     )
     return with_candidates(ranked, (candidate for candidate in related if candidate is not None))
+
+
+def with_measured_anywhere(
+    ranked: RankedSpace, measured: Sequence[tuple[CandidateRecord, Measurement]]
+) -> RankedSpace:
+    """The ranked candidates, with the settings that studies measured at any size, at every size and
+    in every layout: the fastest and the latest ones of each problem.
+    """
+    legal = ranked.enumerated.legal
+    ways = dict.fromkeys((candidate.build, candidate.layout) for candidate in legal)
+    problems = dict.fromkeys(record.problem.key for record, _ in measured)
+    settings = [
+        record.parameters
+        for key in problems
+        for record in _closest([pair for pair in measured if pair[0].problem.key == key])
+    ]
+    made = (
+        source.recalled(parameters, build, layout)
+        for source in ranked.enumerated.sources.values()
+        for parameters in settings
+        for build, layout in ways
+    )
+    fewer = ranked if ranked.workload.predicted else _with_few_drawn(ranked)
+    return with_candidates(fewer, (candidate for candidate in made if candidate is not None))
+
+
+def _with_few_drawn(ranked: RankedSpace) -> RankedSpace:
+    """The ranked candidates with only the first drawn ones of each problem, build and layout, the
+    baseline among them.
+    """
+    taken: Counter[tuple[str, Build, ExecutionLayout]] = Counter()
+    kept: set[str] = set()
+    for candidate in ranked.enumerated.legal:
+        way = candidate.problem.key, candidate.build, candidate.layout
+        taken[way] += 1
+        if taken[way] <= _FEW_DRAWN or candidate.problem.key not in ranked.enumerated.sources:
+            kept.add(candidate.identity)
+    rankings = tuple(
+        replace(r, entries=tuple(e for e in r.entries if e.candidate.identity in kept))
+        for r in ranked.rankings
+    )
+    legal = [candidate for candidate in ranked.enumerated.legal if candidate.identity in kept]
+    return replace(ranked, enumerated=replace(ranked.enumerated, legal=legal), rankings=rankings)
 
 
 def _closest(measured: Sequence[tuple[CandidateRecord, Measurement]]) -> list[CandidateRecord]:

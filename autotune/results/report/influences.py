@@ -294,12 +294,12 @@ class _Fitted:
         return _EffectSentence(abs(here - there), (left.name, other.name), text, here * there < 0)
 
     def _present(
-        self, one: tuple[Parameter, list[Value]], other: tuple[Parameter, list[Value]]
+        self, left: tuple[Parameter, list[Value]], other: tuple[Parameter, list[Value]]
     ) -> NDArray[np.bool_]:
         """(values of one, values of the other) which combinations were measured."""
-        places = [self.table.inputs.place(parameter.name) for parameter, _ in (one, other)]
+        places = [self.table.inputs.place(parameter.name) for parameter, _ in (left, other)]
         combinations = {tuple(row[place] for place in places) for row in self.table.inputs.rows}
-        return np.array([[(a, b) in combinations for b in other[1]] for a in one[1]])
+        return np.array([[(a, b) in combinations for b in other[1]] for a in left[1]])
 
     def _effects(self, settings: list[dict[str, Value]]) -> Floats:
         """(1 + folds, settings) mean log2 time of all candidates with some parameters set.

@@ -84,7 +84,7 @@ def main() -> None:
 
     @jax.jit
     def solve(y: Any, limit: Any) -> Any:
-        control = diffrax.PIDController(rtol=limit, atol=limit)
+        control = diffrax.PIDController(rtol=limit, atol=limit * job["scale"])
         done = diffrax.diffeqsolve(
             term, solver, job["t0"], job["t1"], None, y,
             stepsize_controller=control, max_steps=None, saveat=diffrax.SaveAt(t1=True),

@@ -66,6 +66,11 @@ class Task:
     y0: NDArray[np.float64]
     threads: int
 
+    @property
+    def scale(self) -> float:
+        """The largest first component: the absolute tolerance is the relative one times it."""
+        return float(np.abs(self.y0).max())
+
     def now(self) -> float:
         """Seconds on the clock that times solvers: with one thread its CPU time, which other
         processes hardly change.
@@ -74,7 +79,7 @@ class Task:
 
 
 Run = Callable[[float], Solved]
-"""Solves with a tolerance, relative and absolute."""
+"""Solves with a relative tolerance; the absolute one is that times the scale of the task."""
 Rhs = Callable[[float, NDArray[np.float64]], NDArray[np.float64]]
 
 
@@ -112,8 +117,9 @@ def _scipy(task: Task, method: str, rhs: Rhs) -> Run:
     def run(tolerance: float) -> Solved:
         nonlocal inside
         inside, begun, end = 0.0, task.now(), (task.t1,)
+        absolute = tolerance * task.scale
         done = solve_ivp(
-            timed, (task.t0, task.t1), task.y0, method, end, rtol=tolerance, atol=tolerance
+            timed, (task.t0, task.t1), task.y0, method, end, rtol=tolerance, atol=absolute
         )
         return Solved(task.now() - begun, done.y[:, -1], done.nfev, inside)
 
@@ -161,7 +167,7 @@ def _sundials(task: Task, program: Path, method: str, vector: str, threads: int)
     def run(tolerance: float) -> Solved:
         state = program.with_suffix(".state")
         clock = "wall" if task.threads > 1 else "cpu"
-        numbers = (task.size, threads, tolerance, tolerance, repr(task.t1))
+        numbers = (task.size, threads, tolerance, tolerance * task.scale, repr(task.t1))
         line = _output([str(program), method, vector, clock, *map(str, numbers), str(state)])
         seconds, inside, evaluations = line.split()
         return Solved(float(seconds), np.fromfile(state), int(evaluations), float(inside))
@@ -187,7 +193,8 @@ def diffrax(task: Task, python: Path | None, place: Path) -> dict[str, dict[str,
         print(f"diffrax is left out: {task.ivp} has regions that are no ranges")
         return {}
     np.save(place / "y0.npy", task.y0)
-    job = {**_described(ivp, task.size), "t0": task.t0, "t1": task.t1, "folder": str(place)}
+    job = {**_described(ivp, task.size), "t0": task.t0, "t1": task.t1, "scale": task.scale}
+    job["folder"] = str(place)
     (place / "diffrax.json").write_text(json.dumps(job), encoding="utf-8")
     return {f"diffrax-{method}": {"": _diffrax(task, python, place, method)} for method in DIFFRAX}
 

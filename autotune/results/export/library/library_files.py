@@ -1,5 +1,6 @@
 """The files of a library, by name: what an application builds, links and calls."""
 
+import hashlib
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,6 +40,8 @@ _EXACT = ("-O3", "-fno-fast-math", "-fno-unsafe-math-optimizations")
 """Flags of what is not tuned, and of the link: these take back -Ofast, -ffast-math and
 -funsafe-math-optimizations, for which compilers link code that switches denormals off at load.
 """
+_HEADERS = ("stepper.h", "dense.h", "solver.h", "rivals.h", "chooser.h", "wisdom.h")
+"""That the code of a library of an IVP includes."""
 _STEPS = 3
 """That the self-test takes."""
 PLACES = 32
@@ -59,7 +62,7 @@ class _SelfTest:
 
 def files(facts: LibraryFacts) -> dict[str, str]:
     """Path in the folder of the library to text."""
-    return texts(facts, dict(_fields(facts)), ("stepper.h", "dense.h", "solver.h"))
+    return texts(facts, dict(_fields(facts)), _HEADERS)
 
 
 def texts(
@@ -89,7 +92,7 @@ def texts(
         for path, template in templates.items()
     }
     rendered[f"python/{name}/py.typed"] = ""
-    for shared in headers:
+    for shared in ("processor.h", *headers):
         rendered[f"src/{shared}"] = (_TEXT / shared).read_text(encoding="utf-8")
     for stepper in facts.steppers.values():
         for file, text in stepper.files.items():
@@ -149,6 +152,8 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "dense", _dense(problem)
     yield "limit", repr(real_limit(problem))
     yield "controlled", facts.controlled
+    yield "codes", _identity(facts)
+    yield "winners", len(facts.section.entries)
     yield "entries", [f"{', '.join(entry(*row))}, {row[1].evaluations}" for row in rows(facts)]
     yield "size", test.size
     yield "components", test.components
@@ -182,7 +187,7 @@ def _dense(problem: Problem) -> _DenseTables:
 
 def rows(facts: LibraryContents) -> Iterator[tuple[ExportEntry, LibraryStepper, float | None]]:
     """Each choice with its code and its predicted seconds of a step."""
-    return zip(facts.section.entries, facts.chosen, facts.predicted, strict=True)
+    return zip(facts.entries, facts.chosen, facts.predicted, strict=True)
 
 
 def _about(facts: LibraryFacts) -> Iterator[str]:
@@ -206,12 +211,22 @@ def _origin(facts: LibraryContents) -> Iterator[str]:
 def entry(choice: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> Iterator[str]:
     """The values of a row of the table in C."""
     yield f"&{stepper.name}"
+    yield c_names.literal(stepper.name)
     yield c_names.literal(choice.candidate)
     yield c_names.literal(" ".join(stepper.flags))
     yield str(choice.size)
     yield str(choice.threads)
     for seconds in (choice.seconds, predicted):
         yield "-1.0" if seconds is None else repr(float(seconds))
+
+
+def _identity(facts: LibraryContents) -> str:
+    """16 hexadecimal digits over the text and flags of all codes."""
+    codes = [
+        [stepper.name, stepper.flags, sorted(stepper.files.items())]
+        for stepper in facts.steppers.values()
+    ]
+    return hashlib.sha256(json.dumps(codes).encode()).hexdigest()[:16]
 
 
 def _row(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> tuple[str, ...]:

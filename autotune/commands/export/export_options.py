@@ -59,8 +59,8 @@ class ExportRequest:
             "--top",
             min=1,
             max=8,
-            help="With library, of an IVP: so many candidates of each problem and number of threads, the"
-            " winner and those that took at most 1.5 times as long, for a choice on line."
+            help="With library, of an IVP: so many candidates of each problem and number of threads,"
+            " the winner and those that took at most 1.5 times as long, for a choice on line."
             " Default: 3.",
         ),
     ] = None

@@ -229,6 +229,20 @@ def test_step_control_goes_on_over_a_change_of_code(clocked: Clocked) -> None:
     assert raced.evaluations == sum(s * e for s, e in zip(clocked.steps, each, strict=True))
 
 
+def test_states_between_steps_are_right_over_a_change_of_code(clocked: Clocked) -> None:
+    clocked.begin((1.0, 1.0, 1.0, 1.0))
+    plain = clocked.module.Solver(SIZE, 2)
+    t, y = plain.initial()
+    times = np.linspace(t, t + 1.0, 77)
+    expected = plain.solve(t, t + 1.0, y, rtol=1e-9, atol=1e-9, at=times)
+    clocked.begin((1.0, 1.2, 0.7, 1.1))
+    solver = clocked.module.Solver(SIZE, 2, choose=True)
+    for _ in range(2):
+        states = solver.solve(t, t + 1.0, y, rtol=1e-9, atol=1e-9, at=times)
+        assert solver.choice.source == "on line"
+        assert deviation(states[0], expected[0]) <= 1e-12
+
+
 def test_what_a_failed_step_left_harms_no_code(clocked: Clocked, states: np.ndarray) -> None:
     clocked.begin((1.0, 1.1, 1.05, 1.02))
     solver = clocked.module.Solver(SIZE, 2, choose=True)

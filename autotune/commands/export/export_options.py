@@ -59,7 +59,7 @@ class ExportRequest:
             "--top",
             min=1,
             max=8,
-            help="With library, of an IVP: so many candidates of each problem and number of threads,"
+            help="With library, of an IVP: so many candidates of each problem and team of threads,"
             " the winner and those that took at most 1.5 times as long, for a choice on line."
             " Default: 3.",
         ),

@@ -30,7 +30,8 @@ so that what is between them are vector operations and overhead. Then the time t
 the same error, interpolated between its tolerances in logarithms, over the faster of ours, as a
 product: so many times the evaluations, each so many times as long. Then what step control costs: a
 solve over as many steps of fixed size, from the same state; what a right-hand side of the
-caller costs, over the generated one; and a choice of code: create over create_with, in ns.
+caller costs, over the generated one; a choice of code: create over create_with, in ns; and a choice
+on line, with its wisdom file: what it costs of 1,000 steps.
 """
 
 import argparse
@@ -206,6 +207,7 @@ def report(
     for method, made in makers.items():
         control(method, made, task, given.rounds)
         solver_called.report(method, libraries[method], made, task, given.rounds)
+        racing(method, libraries[method], task)
     choosing(next(iter(libraries.values())))
     return results
 
@@ -283,6 +285,38 @@ def control(method: str, solver: object, task: Task, rounds: int) -> None:
     print(
         f"{method}: step control costs {statistics.median(shares):.1%} of a step"
         f" (half of the range {spread:.1%})"
+    )
+
+
+def racing(method: str, library: ModuleType, task: Task, steps: int = 80, repeats: int = 5) -> None:
+    """Print what a choice on line costs of 1,000 steps: a solver opened that races and writes its
+    wisdom file, over one that is opened and takes as many steps with the code that was chosen.
+
+    ``steps``: at least as many as the race of a few codes takes.
+    """
+    h, lost, share, plain = (task.t1 - task.t0) / 1e4, [], [], []
+
+    def seconds(**options: object) -> tuple[float, object]:
+        begun = task.now()
+        solver = library.Solver(task.size, task.threads, **options)
+        solver.step(task.t0, h, task.y0, steps)
+        return task.now() - begun, solver.choice
+
+    chosen: dict[str, int] = {}
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as folder:
+            raced, choice = seconds(choose=True, wisdom=Path(folder) / "wisdom")
+            plain.append(seconds(choose=True, wisdom=Path(folder) / "wisdom")[0])
+        lost.append((raced - plain[-1]) / (plain[-1] / steps * 1000))
+        share.append(choice.race_cost / (choice.seconds_here * 1000))  # type: ignore[attr-defined]
+        name = choice.candidate.split("@")[0]  # type: ignore[attr-defined]
+        chosen[name] = chosen.get(name, 0) + 1
+    noise = (max(plain) - min(plain)) / 2 / (statistics.median(plain) / steps * 1000)
+    print(
+        f"{method}: choosing on line among {library.choices()} codes costs"
+        f" {statistics.median(lost):.2%} of 1,000 steps (noise {noise:.2%}; by its own clock"
+        f" {statistics.median(share):.2%}, at most {max(share):.2%}), of {repeats} times it chose: "
+        + ", ".join(f"{times} {name}" for name, times in chosen.items())
     )
 
 

@@ -70,6 +70,8 @@ def test_a_study_goes_into_an_application(autotune: Cli, tmp_path: Path) -> None
     order = choice["parameters"]["order"]
     assert run.stdout.split() == [order, order, "1"]
 
+    top = autotune("export", "--format", "header", "--top", "2", check=2)
+    assert "goes with --format library" in top.err
     wrong = autotune("export", "--format", "csv", "--with-reader", ".", check=2)
     assert "goes with --format wisdom" in wrong.err
 

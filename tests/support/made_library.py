@@ -3,7 +3,7 @@
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -128,9 +128,10 @@ def built(
     *,
     compiler: str = "gcc",
     flags: str = STRICT,
+    edited: Callable[[dict[str, str]], Mapping[str, str]] = lambda files: files,
 ) -> Path:
-    """The folder of the library, written and built by its ``build.sh``."""
-    written(folder, facts)
+    """The folder of the library, written, edited and built by its ``build.sh``."""
+    written(folder, facts, edited)
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
     done = subprocess.run(
         ["sh", "build.sh"], cwd=folder, env=environment, capture_output=True, text=True
@@ -139,12 +140,16 @@ def built(
     return folder
 
 
-def written(folder: Path, facts: LibraryFacts | SweepFacts) -> Path:
-    """The folder of the library, not yet built."""
+def written(
+    folder: Path,
+    facts: LibraryFacts | SweepFacts,
+    edited: Callable[[dict[str, str]], Mapping[str, str]] = lambda files: files,
+) -> Path:
+    """The folder of the library with its files edited, not yet built."""
     files = (
         sweep_files.files(facts) if isinstance(facts, SweepFacts) else library_files.files(facts)
     )
-    for name, text in files.items():
+    for name, text in edited(files).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

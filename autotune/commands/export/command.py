@@ -36,7 +36,8 @@ def export(options: ExportOptions) -> None:
 
     The choice for a number of threads is the fastest verified candidate. The file states which
     other candidates are within the noise of it. A size between tuned sizes gets the choice of the
-    nearest one; the file states this rule.
+    nearest one; the file states this rule. A library can also choose on line, among the next
+    fastest candidates too (--top), and remember its choice.
     """
     from autotune.commands.export import flow, text
 

@@ -21,7 +21,8 @@ class ExportRequest:
             "--format",
             help="header: C, chooses by size and threads when run or when compiled. library: the"
             " code itself, a folder with C sources, build files, a Python module and a self-test:"
-            " solve and step for an IVP, sweep for a stencil. wisdom: JSON"
+            " solve and step for an IVP, with a choice on line if asked, sweep for a stencil."
+            " wisdom: JSON"
             " with readers for C and Python; what the file holds of other studies stays. t4:"
             " auto-tuning results. csv, parquet: every candidate, predicted and measured.",
         ),
@@ -52,6 +53,17 @@ class ExportRequest:
             help="With library: the config of the study. Default: as the store has it.",
         ),
     ] = None
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top",
+            min=1,
+            max=8,
+            help="With library, of an IVP: so many candidates of each problem and team of threads,"
+            " the winner and those that took at most 1.5 times as long, for a choice on line."
+            " Default: 3.",
+        ),
+    ] = None
     force: Annotated[
         bool, typer.Option("--force", help="Replace whatever lies there; wisdom begins anew.")
     ] = False
@@ -61,3 +73,5 @@ class ExportRequest:
             raise typer.BadParameter("goes with --format wisdom", param_hint="--with-reader")
         if self.config is not None and self.format != "library":
             raise typer.BadParameter("goes with --format library", param_hint="--config")
+        if self.top is not None and self.format != "library":
+            raise typer.BadParameter("goes with --format library", param_hint="--top")

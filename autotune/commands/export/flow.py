@@ -45,6 +45,9 @@ KINDS: Mapping[Format, str] = {
     "parquet": "a Parquet table of autotune",
 }
 
+LIBRARY_TOP = 3
+"""How many candidates of each problem and number of threads a library holds, unless told."""
+
 
 def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocument:
     """Write one file of a study, or the folder of a library.
@@ -121,7 +124,8 @@ def _wisdom(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDoc
 
 
 def _library(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDocument:
-    chosen_entries = choices.choices(read.result, request.problem, read.charted)
+    top = LIBRARY_TOP if request.top is None else request.top
+    chosen_entries = choices.choices(read.result, request.problem, read.charted, top)
     study = read.result.study
     predicted = {
         stored.candidate: stored.prediction.seconds

@@ -34,16 +34,22 @@ from autotune.results.export.origins import subject
 Layout = tuple[int, int]
 """Ranks, and threads of each: what an application is given; nodes, placement and communication are
 part of what is chosen."""
+_SLOWER = 1.5
+"""Times the winner: so slow may a candidate be that is exported beside it."""
 
 
 def choices(
-    result: StudyEvaluation, problem: str = "", candidates: Sequence[CandidateRecord] = ()
+    result: StudyEvaluation,
+    problem: str = "",
+    candidates: Sequence[CandidateRecord] = (),
+    top: int = 1,
 ) -> Choices:
     """The candidate to run for each problem, or for the one problem with this label.
 
     ``candidates``: the candidates of the study's decision maps, which may be missing in the study
-    itself. Raises InputError if nothing was measured, if no candidate ran, and for an unknown
-    label.
+    itself. ``top``: how many candidates of each problem and number of threads are exported, the
+    winner among them; none that takes more than ``_SLOWER`` times as long. Raises InputError if
+    nothing was measured, if no candidate ran, and for an unknown label.
     """
     records = {
         entry_or_record.identity: entry_or_record
@@ -52,9 +58,15 @@ def choices(
     maps = [pair for item in result.study.maps for pair in of_map(result.study, item, records)]
     pairs = [pair for pair in maps if problem in ("", pair[1].problem)]
     skipped: list[SkippedProblem] = []
+    ranked: list[tuple[SectionKey, ExportEntry]] = []
     for item in selected(result, problem, () if not pairs else (problem,)):
-        entries, reason = _of_problem(result.study, item)
-        pairs += entries
+        parts, reason = _of_problem(result.study, item)
+        pairs += [_entry(result.study, part, best, item.label) for part, best in parts]
+        ranked += [
+            _entry(result.study, part, row, item.label)
+            for part, best in parts
+            for row in _ranked(part, best)[:top]
+        ]
         skipped += reason
     if not pairs:
         raise InputError(
@@ -69,7 +81,9 @@ def choices(
                 hint="autotune report shows what became of each",
             )
         )
-    export_sections, notes = sections(pairs, _domains(result.study, pairs))
+    export_sections, notes = sections(
+        pairs, _domains(result.study, pairs), ranked if top > 1 else ()
+    )
     notes += _notes_of_runs(result.study, {entry.origin.run for _, entry in pairs})
     return Choices(
         study=result.study.name,
@@ -125,8 +139,8 @@ def selected(
 
 def _of_problem(
     study: StudyRecord, result: ProblemEvaluation
-) -> tuple[list[tuple[SectionKey, ExportEntry]], list[SkippedProblem]]:
-    """The entries of one problem by layout, and the layouts without an entry."""
+) -> tuple[list[tuple[ProblemEvaluation, EvaluatedCandidate]], list[SkippedProblem]]:
+    """The evaluation of each layout of one problem with its winner, and the layouts without one."""
     groups: dict[Layout, list[CandidateRecord]] = {
         (layout.ranks, layout.threads): [] for layout in result.space.layouts
     }
@@ -134,7 +148,7 @@ def _of_problem(
         groups.setdefault(_layout(row.candidate), []).append(row.candidate)
     if result.best is None:
         return [], [SkippedProblem(problem=result.label, threads=None, reason=_reason(result.rows))]
-    entries, skipped = [], []
+    parts, skipped = [], []
     for layout, candidates in sorted(groups.items()):
         part = _part(study, result, layout, candidates)
         best = part.best if part else None
@@ -142,8 +156,24 @@ def _of_problem(
             reason = _reason(part.rows if part else ())
             skipped.append(SkippedProblem(problem=result.label, threads=layout[1], reason=reason))
         else:
-            entries.append(_entry(study, part, best, result.label))
-    return entries, skipped
+            parts.append((part, best))
+    return parts, skipped
+
+
+def _ranked(result: ProblemEvaluation, best: EvaluatedCandidate) -> list[EvaluatedCandidate]:
+    """The winner and the compared candidates of its layout that are not much slower, by time."""
+    layout, most = _layout(best.candidate), _SLOWER * (best.measured or 0.0)
+    rows = [
+        row
+        for row in result.rows
+        if row is not best
+        and row.compared
+        and row.status == "ok"
+        and row.measured is not None
+        and row.measured <= most
+        and _layout(row.candidate) == layout
+    ]
+    return [best, *sorted(rows, key=lambda row: row.measured or 0.0)]
 
 
 def _part(

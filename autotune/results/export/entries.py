@@ -139,6 +139,9 @@ class ExportSection:
     entries: tuple[ExportEntry, ...]
     domains: Mapping[str, tuple[Value, ...]]
     """Each parameter with the values that it may have, chosen or not, in order."""
+    alternatives: tuple[ExportEntry, ...] = ()
+    """Candidates beside the choices, of their sizes and threads, fastest first, among which a
+    library can choose on line."""
 
     def __post_init__(self) -> None:
         keys = [(entry.threads, entry.size) for entry in self.entries]
@@ -176,12 +179,16 @@ Domains = Mapping[str, tuple[Value, ...]]
 
 
 def sections(
-    pairs: Sequence[tuple[SectionKey, ExportEntry]], domains: Mapping[Identity, Domains]
+    pairs: Sequence[tuple[SectionKey, ExportEntry]],
+    domains: Mapping[Identity, Domains],
+    ranked: Sequence[tuple[SectionKey, ExportEntry]] = (),
 ) -> tuple[tuple[ExportSection, ...], list[str]]:
     """Entries grouped by section, and a note for each entry that another one displaced.
 
     Two entries with the same size and threads exclude each other. An entry of a map takes
     precedence, because a map weighs all measurements; otherwise the first one is kept.
+
+    ``ranked``: good candidates, fastest first; those that are no entry become alternatives.
     """
     groups: dict[Identity, tuple[SectionKey, dict[tuple[int, int], ExportEntry]]] = {}
     notes = []
@@ -198,10 +205,26 @@ def sections(
             key=key,
             entries=tuple(kept[place] for place in sorted(kept)),
             domains=merged([domains.get(identity, {}), *(_domains_of(e) for e in kept.values())]),
+            alternatives=_alternatives(
+                kept, [entry for other, entry in ranked if other.identity == identity]
+            ),
         )
         for identity, (key, kept) in sorted(groups.items())
     ]
     return tuple(export_sections), notes
+
+
+def _alternatives(
+    kept: Mapping[tuple[int, int], ExportEntry], ranked: Sequence[ExportEntry]
+) -> tuple[ExportEntry, ...]:
+    """The ranked candidates at sizes and threads that have an entry, but for the entries."""
+    beside = [
+        entry
+        for entry in ranked
+        if (place := (entry.threads, entry.size)) in kept
+        and entry.candidate != kept[place].candidate
+    ]
+    return tuple(sorted(beside, key=lambda entry: (entry.threads, entry.size)))
 
 
 def merged(several: Sequence[Domains]) -> dict[str, tuple[Value, ...]]:

@@ -202,3 +202,14 @@ def test_the_store_knows_candidates_of_no_study(filled: Path) -> None:
     with Store.open(filled) as store:
         found = store.candidates([fabricated.candidate("jli", 256, 5).identity, "unknown"])
     assert [one.label for one in found] == ["jli-pad5@heat2d-N256-T2"]
+
+
+def test_the_next_fastest_are_alternatives(tmp_path: Path) -> None:
+    times = {("jli", 1): 1.0, ("lji", 1): 1.2, ("ilj", 1): 1.4, ("lij", 1): 1.7, ("jli", 2): 0.6}
+    fates = {key: Fate(seconds, None) for key, seconds in times.items()}
+    result = teams(tmp_path / "s.sqlite", fates)
+    (section,) = choices(result, top=3).sections
+    assert [entry.parameters["order"] for entry in section.alternatives] == ["lji", "ilj"]
+    assert {entry.threads for entry in section.alternatives} == {1}
+    assert len(choices(result, top=2).sections[0].alternatives) == 1
+    assert choices(result).sections[0].alternatives == ()

@@ -1,6 +1,6 @@
 """What a library holds: the codes of the chosen candidates, and the choice among them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,7 +10,7 @@ from autotune.codegen.c import harness
 from autotune.codegen.tree import variant_program
 from autotune.domain.problem import AnyProblem, ButcherTableau, Problem
 from autotune.domain.setup import Setup
-from autotune.domain.variant import Variant
+from autotune.domain.variant import Transformation, Variant
 from autotune.errors import Fault, InputError
 from autotune.results.export import c_names
 from autotune.results.export.entries import Choices, ExportEntry, ExportSection
@@ -20,11 +20,12 @@ from autotune.workloads.generated import candidate_space
 MOST_COMPONENTS = 2**31 - 1
 """Of a problem, as in the programs that are measured."""
 _TAKEN = {
-    "assert", "callback", "complex", "ctype", "errno", "fenv", "float", "grids", "in_place",
-    "inttypes", "iso646", "limits", "locale", "math", "neighbours", "omp", "overlap",
-    "pages", "sched", "self_test", "setjmp", "signal", "solver", "stddef", "stdio",
-    "stdint", "stdlib", "stepper", "storage", "string", "sweeper", "tgmath", "thread",
-    "threads", "time", "uchar", "wavefront", "wchar", "wctype", "windows",
+    "assert", "callback", "chooser", "complex", "ctype", "dense", "errno", "fcntl", "fenv", "float",
+    "grids", "in_place", "inttypes", "iso646", "limits", "locale", "math", "neighbours", "omp",
+    "overlap", "pages", "processor", "rivals", "sched", "self_test", "setjmp", "signal", "solver",
+    "stddef", "stdint", "stdio", "stdlib", "stepper", "storage", "string", "sweeper", "tgmath",
+    "thread", "threads", "time", "uchar", "unistd", "utsname", "wavefront", "wchar", "wctype",
+    "windows", "wisdom",
 }  # fmt: skip
 """Names of headers and of other files of a library."""
 _FURTHEST = 1e6
@@ -50,6 +51,8 @@ class LibraryStepper:
 
 StepperMaker = Callable[[str, Variant, tuple[str, ...]], LibraryStepper]
 """Name, variant and flags to the code."""
+_CodeKey = tuple[tuple[Transformation, ...], tuple[str, ...]]
+"""What makes two codes the same: their loops and flags."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +65,16 @@ class LibraryContents:
     """With which all of it was tuned."""
     section: ExportSection
     chosen: tuple[LibraryStepper, ...]
-    """Of each entry of the section."""
+    """Of each entry."""
     predicted: tuple[float | None, ...]
     """Seconds of a step, of each entry."""
+    beside: tuple[ExportEntry, ...] = ()
+    """Alternatives whose code is that of no entry of the section."""
+
+    @property
+    def entries(self) -> tuple[ExportEntry, ...]:
+        """Those of the section, then the alternatives."""
+        return (*self.section.entries, *self.beside)
 
     @property
     def steppers(self) -> dict[str, LibraryStepper]:
@@ -113,13 +123,16 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     def make(name: str, variant: Variant, flags: tuple[str, ...]) -> LibraryStepper:
         return _stepper(name, variant, flags, forms)
 
+    beside = _beside(section, setup)
+    entries = (*section.entries, *beside)
     return LibraryFacts(
         name=name,
         compiler=compiler_of(section),
         problem=problem,
         section=section,
-        chosen=codes(section, setup, name, make),
-        predicted=predictions(section, predicted),
+        beside=beside,
+        chosen=codes(entries, setup, name, make),
+        predicted=predictions(entries, predicted),
         controlled=controlled is not None,
     )
 
@@ -144,25 +157,42 @@ def library_name(section: ExportSection) -> str:
 
 
 def codes(
-    section: ExportSection, setup: Setup, library: str, make: StepperMaker
+    entries: Sequence[ExportEntry], setup: Setup, library: str, make: StepperMaker
 ) -> tuple[LibraryStepper, ...]:
-    """The code of each entry of a section; entries with the same loops and flags share it."""
-    made: dict[tuple[object, ...], LibraryStepper] = {}
+    """The code of each entry; entries with the same loops and flags share it."""
+    made: dict[_CodeKey, LibraryStepper] = {}
     chosen = []
-    for entry in section.entries:
-        variant = _variant(entry, setup)
-        flags = tuple(flag for flag in entry.build.flags if flag != "-fopenmp")
-        key = (variant.transformations, flags)
+    for entry in entries:
+        key = _code_key(entry, setup)
         if key not in made:
-            made[key] = make(f"{library}_{len(made) + 1}", variant, flags)
+            made[key] = make(f"{library}_{len(made) + 1}", _variant(entry, setup), key[1])
         chosen.append(made[key])
     return tuple(chosen)
 
 
-def predictions(section: ExportSection, predicted: Mapping[str, float]) -> tuple[float | None, ...]:
+def _code_key(entry: ExportEntry, setup: Setup) -> _CodeKey:
+    flags = tuple(flag for flag in entry.build.flags if flag != "-fopenmp")
+    return _variant(entry, setup).transformations, flags
+
+
+def _beside(section: ExportSection, setup: Setup) -> tuple[ExportEntry, ...]:
+    """The alternatives of the same compiler with a code of their own."""
+    compiler = compiler_of(section)
+    taken = {_code_key(entry, setup) for entry in section.entries}
+    beside = []
+    for entry in section.alternatives:
+        key = _code_key(entry, setup)
+        if entry.build.compiler == compiler and key not in taken:
+            beside.append(entry)
+            taken.add(key)
+    return tuple(beside)
+
+
+def predictions(
+    entries: Sequence[ExportEntry], predicted: Mapping[str, float]
+) -> tuple[float | None, ...]:
     """Seconds of a step of each entry; ``predicted``: by identity of a candidate."""
-    identities = (entry.candidate.rpartition(":")[2] for entry in section.entries)
-    return tuple(predicted.get(identity) for identity in identities)
+    return tuple(predicted.get(entry.candidate.rpartition(":")[2]) for entry in entries)
 
 
 def has_estimate(method: ButcherTableau) -> bool:

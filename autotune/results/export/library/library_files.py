@@ -1,5 +1,6 @@
 """The files of a library, by name: what an application builds, links and calls."""
 
+import hashlib
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,6 +43,8 @@ _EXACT = ("-O3", "-fno-fast-math", "-fno-unsafe-math-optimizations")
 """Flags of what is not tuned, and of the link: these take back -Ofast, -ffast-math and
 -funsafe-math-optimizations, for which compilers link code that switches denormals off at load.
 """
+_HEADERS = ("stepper.h", "dense.h", "solver.h", "rivals.h", "chooser.h", "wisdom.h")
+"""That the code of a library of an IVP includes."""
 _STEPS = 3
 """That the self-test takes."""
 PLACES = 32
@@ -65,7 +68,7 @@ class _SelfTest:
 
 def files(facts: LibraryFacts) -> dict[str, str]:
     """Path in the folder of the library to text."""
-    return texts(facts, dict(_fields(facts)), ("stepper.h", "dense.h", "solver.h"))
+    return texts(facts, dict(_fields(facts)), _HEADERS)
 
 
 def texts(
@@ -95,7 +98,7 @@ def texts(
         for path, template in templates.items()
     }
     rendered[f"python/{name}/py.typed"] = ""
-    for shared in headers:
+    for shared in ("processor.h", *headers):
         rendered[f"src/{shared}"] = (_TEXT / shared).read_text(encoding="utf-8")
     for code in facts.units:
         for file, text in code.files.items():
@@ -157,6 +160,8 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "called", [(s.name, list(map(_form, s.called))) for s in facts.steppers.values()]
     yield "limit", repr(real_limit(problem))
     yield "controlled", facts.controlled
+    yield "codes", _identity(facts)
+    yield "winners", len(facts.section.entries)
     yield "entries", [", ".join((*entry(*row), *_of_steps(row[1]))) for row in rows(facts)]
     yield "size", test.size
     yield "components", test.components
@@ -192,7 +197,7 @@ def _dense(problem: Problem) -> _DenseTables:
 
 def rows(facts: LibraryContents) -> Iterator[tuple[ExportEntry, LibraryStepper, float | None]]:
     """Each choice with its code and its predicted seconds of a step."""
-    return zip(facts.section.entries, facts.chosen, facts.predicted, strict=True)
+    return zip(facts.entries, facts.chosen, facts.predicted, strict=True)
 
 
 def _about(facts: LibraryFacts) -> Iterator[str]:
@@ -216,6 +221,7 @@ def _origin(facts: LibraryContents) -> Iterator[str]:
 def entry(choice: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> Iterator[str]:
     """The values of a row of the table in C."""
     yield f"&{stepper.name}"
+    yield c_names.literal(stepper.name)
     yield c_names.literal(choice.candidate)
     yield c_names.literal(" ".join(stepper.flags))
     yield str(choice.size)
@@ -234,6 +240,15 @@ def _form(form: CalledForm) -> str:
     """The values of a form for right-hand sides of a caller in C."""
     words = c_names.literal(form.words)
     return ", ".join((f"&{form.name}", words, str(form.stages), str(form.evaluations)))
+
+
+def _identity(facts: LibraryContents) -> str:
+    """16 hexadecimal digits over the text and flags of all codes."""
+    codes = [
+        [stepper.name, stepper.flags, sorted(stepper.files.items())]
+        for stepper in facts.steppers.values()
+    ]
+    return hashlib.sha256(json.dumps(codes).encode()).hexdigest()[:16]
 
 
 def _row(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> tuple[str, ...]:

@@ -69,6 +69,6 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Sw
         compiler=compiler_of(section),
         problem=problem,
         section=section,
-        chosen=codes(section, setup, name, make),
-        predicted=predictions(section, predicted),
+        chosen=codes(section.entries, setup, name, make),
+        predicted=predictions(section.entries, predicted),
     )

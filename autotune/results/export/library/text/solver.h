@@ -34,7 +34,8 @@ enum code {
     NO_CONTROL,
     BAD_TIMES,
     CALLBACK_FAILED,
-    NO_INITIAL
+    NO_INITIAL,
+    NO_CHOICE
 };
 
 enum rule { PI_RULE, I_RULE };
@@ -60,6 +61,9 @@ struct solver {
     long size, n, ld, threads;
     int order;     /* of the embedded approximation */
     double limit;  /* of h |lambda| on the negative real axis, beyond which steps are unstable */
+    long evaluations; /* of the right-hand side in a step */
+    size_t bytes;     /* of the arrays */
+    struct rivalry *rivalry; /* of several codes, on line; NULL: the code is given */
     atomic_flag busy;
 };
 
@@ -79,14 +83,23 @@ struct work {
     double t;         /* as far as the solver came */
     double next_step; /* the size that it would take next */
     long accepted, rejected;
-    long outputs; /* of the times, those whose states were handed out */
-    long beside;  /* evaluations before the first step, and for states between the ends of steps */
+    long outputs;     /* of the times, those whose states were handed out */
+    long evaluations; /* of the right-hand side, also for first steps and states between ends */
     int stiff; /* a stretch of steps was as long as stability allows */
 };
 
+/* Defined in rivals.h. */
+static struct solver *owner(struct solver *s);
+static struct solver *running(struct solver *s);
+static struct solver *next_code(struct solver *s, struct thread **me, double *y);
+static void step_done(struct solver *s);
+static void settle(struct solver *s);
+static void close_rivalry(struct solver *s);
+
 /* --- storage ---------------------------------------------------------------------------- */
 
-static void close_solver(struct solver *s)
+/* Frees all but the arrays. */
+static void close_code(struct solver *s)
 {
     for (long i = 0; s->team && i < s->threads; i++)
         s->code->release(&s->team[i]);
@@ -95,6 +108,12 @@ static void close_solver(struct solver *s)
     free(s->team);
     free(s->flags);
     free(s->parts);
+}
+
+static void close_solver(struct solver *s)
+{
+    close_rivalry(s);
+    close_code(s);
     free(s->base);
     free(s->dense);
 }
@@ -107,10 +126,16 @@ static void *aligned(size_t bytes, size_t alignment)
     return memory;
 }
 
+/* Doubles of a row of dense output, whatever the code. */
+static long dense_ld(const struct solver *s)
+{
+    return round_up(s->n, LINE_DOUBLES);
+}
+
 /* Rows for dense output, which the threads touch first when they write them; 0: no memory. */
 static int open_dense(struct solver *s)
 {
-    const size_t row = (size_t)s->ld * sizeof(double);
+    const size_t row = (size_t)dense_ld(s) * sizeof(double);
     if (!s->dense)
         s->dense = aligned((size_t)dense_rows(s->interpolant) * row, PAGE_DOUBLES * sizeof(double));
     return s->dense != NULL;
@@ -124,8 +149,8 @@ static long rows_of_arrays(const struct stepper *code)
     return rows;
 }
 
-/* The block of a thread, and its part of every row touched first by the thread itself. */
-static int place(struct solver *s, struct thread *me, long id)
+/* The block of a thread, and the rows of the arrays. */
+static void view(struct solver *s, struct thread *me, long id)
 {
     const struct stepper *const code = s->code;
     me->id = id;
@@ -137,51 +162,89 @@ static int place(struct solver *s, struct thread *me, long id)
     me->at_once = me->sweeps = 1;
     me->first = cut(0, s->n, id, s->threads, code->granule);
     me->last = cut(0, s->n, id + 1, s->threads, code->granule);
-    const long end = me->last == s->n ? s->ld : me->last;
-    const size_t bytes = (size_t)(end - me->first) * sizeof(double);
     double *row = s->base;
     for (int a = 0; a < code->array_count; a++) {
         me->array[a] = row;
-        for (int r = 0; r < code->array_rows[a]; r++, row += s->ld)
-            memset(row + me->first, 0, bytes);
+        row += code->array_rows[a] * s->ld;
     }
-    memset(s->saved + me->first, 0, bytes);
-    memset(s->spare + me->first, 0, bytes);
-    return code->ready(me);
+}
+
+/* The part of a thread of every row, touched first by the thread itself. */
+static void touch(const struct solver *s, const struct thread *me)
+{
+    const long end = me->last == s->n ? s->ld : me->last;
+    for (double *row = s->base; row <= s->spare; row += s->ld)
+        memset(row + me->first, 0, (size_t)(end - me->first) * sizeof(double));
+}
+
+/* The rows beside the arrays: the state before a step, and of a solver with a callback one more. */
+static long rows_beside(const struct solver *s)
+{
+    return s->given ? 2 : 1;
+}
+
+/* Sets n, ld and the bytes of the arrays with the rows beside them. */
+static void lay_out(struct solver *s)
+{
+    const struct stepper *const code = s->code;
+    s->n = code->dimension(s->size);
+    s->ld = code->pad_lines ? round_up(s->n, PAGE_DOUBLES) + LINE_DOUBLES * code->pad_lines
+                            : round_up(s->n, LINE_DOUBLES);
+    s->bytes = (size_t)(rows_of_arrays(code) + rows_beside(s)) * (size_t)s->ld * sizeof(double);
+}
+
+static double *arrays(size_t bytes)
+{
+    double *const base = aligned(bytes, PAGE_DOUBLES * sizeof(double));
+#ifdef MADV_HUGEPAGE
+    if (base)
+        madvise(base, bytes, MADV_HUGEPAGE);
+#endif
+    return base;
+}
+
+static void use_arrays(struct solver *s, double *base)
+{
+    s->base = base;
+    s->saved = base + rows_of_arrays(s->code) * s->ld;
+    s->spare = s->saved + (rows_beside(s) - 1) * s->ld;
+}
+
+/* What the code needs beside the arrays; returns whether there was memory. */
+static int equip(struct solver *s, long threads)
+{
+    s->flags = aligned((size_t)threads * FLAG_BYTES, FLAG_BYTES);
+    s->parts = aligned((size_t)threads * sizeof *s->parts, FLAG_BYTES);
+    s->team = aligned((size_t)threads * sizeof *s->team, _Alignof(struct thread));
+    if (s->flags)
+        memset(s->flags, 0, (size_t)threads * FLAG_BYTES);
+    if (s->team)
+        memset(s->team, 0, (size_t)threads * sizeof *s->team);
+    s->constants = s->code->setup(s->size, s->n, s->given);
+    return s->flags && s->parts && s->team && s->constants;
 }
 
 static enum code open_solver(struct solver *s, const struct stepper *code, long size, long threads)
 {
     s->code = code;
     s->size = size;
-    s->n = code->dimension(size);
-    s->ld = code->pad_lines ? round_up(s->n, PAGE_DOUBLES) + LINE_DOUBLES * code->pad_lines
-                            : round_up(s->n, LINE_DOUBLES);
-    const long rows = rows_of_arrays(code) + (s->given ? 2 : 1);
-    const size_t bytes = (size_t)rows * (size_t)s->ld * sizeof(double);
-    s->base = aligned(bytes, PAGE_DOUBLES * sizeof(double));
-    s->flags = aligned((size_t)threads * FLAG_BYTES, FLAG_BYTES);
-    s->parts = aligned((size_t)threads * sizeof *s->parts, FLAG_BYTES);
-    s->team = aligned((size_t)threads * sizeof *s->team, _Alignof(struct thread));
-    if (!s->base || !s->flags || !s->parts || !s->team)
+    lay_out(s);
+    double *const base = arrays(s->bytes);
+    if (!base)
         return NO_MEMORY;
-    memset(s->flags, 0, (size_t)threads * FLAG_BYTES);
-    memset(s->team, 0, (size_t)threads * sizeof *s->team);
-    s->constants = code->setup(size, s->n, s->given);
-    if (!s->constants)
+    use_arrays(s, base);
+    if (!equip(s, threads))
         return NO_MEMORY;
-#ifdef MADV_HUGEPAGE
-    madvise(s->base, bytes, MADV_HUGEPAGE);
-#endif
-    s->saved = s->base + rows_of_arrays(code) * s->ld;
-    s->spare = s->base + (rows - 1) * s->ld;
     int lacking = 0;
 #pragma omp parallel num_threads((int)threads) reduction(+ : lacking)
     {
 #pragma omp single
         s->threads = omp_get_num_threads();
         const long id = omp_get_thread_num();
-        lacking += !place(s, &s->team[id], id);
+        struct thread *const me = &s->team[id];
+        view(s, me, id);
+        touch(s, me);
+        lacking += !code->ready(me);
     }
     return lacking ? NO_MEMORY : DONE;
 }
@@ -284,6 +347,7 @@ static void try_step(const struct solver *s, struct thread *me, const struct wis
     copy_block(me, s->saved, state(s, me));
     me->h = h;
     s->code->step(me, work->t);
+    work->evaluations += s->evaluations;
     const double mine = unless_failed(s, squares(s, me, w));
     const double error = sqrt(total(s, me, mine, c->turn++) / (double)s->n);
     if (error <= 1.0) {
@@ -341,7 +405,7 @@ static double guessed_step(const struct solver *s, struct thread *me, const stru
     }
     sizes = sqrt(total(s, me, sizes, c->turn++) / n);
     slopes = sqrt(total(s, me, unless_failed(s, slopes), c->turn++) / n);
-    c->work.beside++;
+    c->work.evaluations++;
     if (!isfinite(slopes))
         return NAN;
     double h = sizes < 1e-5 || slopes < 1e-5 ? 1e-6 : 0.01 * sizes / slopes;
@@ -355,7 +419,7 @@ static double guessed_step(const struct solver *s, struct thread *me, const stru
         changes += change * change;
     }
     changes = sqrt(total(s, me, unless_failed(s, changes), c->turn++) / n) / h;
-    c->work.beside++;
+    c->work.evaluations++;
     if (!isfinite(changes)) {
         const int failed = has_failed(s);
 #pragma omp barrier
@@ -395,7 +459,7 @@ static void hand_out(const struct solver *s, struct thread *me, const struct wis
             c->code = STOPPED;
     }
     c->dense.derived = fitted;
-    work->beside += c->dense.evaluations - before;
+    work->evaluations += c->dense.evaluations - before;
 }
 
 /* Hands out what is wanted of an accepted step. */
@@ -411,7 +475,7 @@ static void report(const struct solver *s, struct thread *me, const struct wishe
     }
 }
 
-static struct course solve_block(const struct solver *s, struct thread *me,
+static struct course solve_block(struct solver *s, struct thread *me,
                                  const struct wishes *w, double t0, double t1, double *y,
                                  int *stopped)
 {
@@ -432,16 +496,19 @@ static struct course solve_block(const struct solver *s, struct thread *me,
         h = fabs(t1 - t0);
     c.h = copysign(h, t1 - t0);
     if (w->count > 0) {
-        c.dense = dense_in(s->interpolant, s->dense, s->ld);
+        c.dense = dense_in(owner(s)->interpolant, owner(s)->dense, dense_ld(s));
         hand_out(s, me, w, &c, t0, 0.0, y, stopped);
     }
     while (c.code == DONE && c.work.t != t1) {
         const long before = c.work.accepted;
         const double from = c.work.t;
-        if (w->most_steps > 0 && c.work.accepted + c.work.rejected >= w->most_steps)
+        if (w->most_steps > 0 && c.work.accepted + c.work.rejected >= w->most_steps) {
             c.code = TOO_MANY_STEPS;
-        else
+        } else {
+            s = next_code(s, &me, y);
             try_step(s, me, w, &c, t1);
+            step_done(s);
+        }
         if (c.code == DONE && c.work.accepted > before)
             report(s, me, w, &c, from, y, stopped);
     }
@@ -487,24 +554,28 @@ static enum code on_team(struct solver *s, part_of_job *part, struct job *job)
 #pragma omp master
             few = 1;
         } else {
-            part(s, &s->team[omp_get_thread_num()], job);
+            struct solver *const first = running(s);
+            part(first, &first->team[omp_get_thread_num()], job);
         }
     }
     const int failed = has_failed(s);
+    settle(s);
     atomic_flag_clear(&s->busy);
     return few ? FEW_THREADS : failed ? CALLBACK_FAILED : job->code;
 }
 
 static void step_block(struct solver *s, struct thread *me, struct job *job)
 {
-    me->h = job->h;
     copy_block(me, state(s, me), job->y);
 #pragma omp barrier
     long turn = 0;
     int failed = 0;
     for (long k = 0; k < job->steps && !failed; k++) {
+        s = next_code(s, &me, job->y);
+        me->h = job->h;
         s->code->step(me, job->t + (double)k * job->h);
         failed = s->given && !isfinite(total(s, me, unless_failed(s, 0.0), turn++));
+        step_done(s);
     }
     const double sum = total(s, me, finite_sum(me, state(s, me)), turn);
     if (!failed)
@@ -625,5 +696,7 @@ static enum code first_state(struct solver *s, double *y)
         return BAD_ARGUMENT;
     return s->code->initial ? on_team(s, start_block, &job) : NO_INITIAL;
 }
+
+#include "rivals.h"
 
 #endif

@@ -253,6 +253,21 @@ def test_a_failure_in_one_thread_ends_all(
             assert np.abs(y - y0 * np.exp(-0.25)).max() < 1e-4
 
 
+@pytest.mark.parametrize("skeleton", ["iterated", "explicit"])
+def test_states_at_given_times(
+    skeleton: str, functions: ctypes.CDLL, request: pytest.FixtureRequest
+) -> None:
+    library = request.getfixturevalue(skeleton)
+    y0, times = np.linspace(1.0, 2.0, 1000), np.linspace(0.0, 0.25, 40)
+    for choice in (0, library.choices() - 1):
+        solver = library.Solver(1000, 3, choice=choice, rhs=functions.failing, distance=1)
+        states, _ = solver.solve(0.0, 0.25, y0, rtol=1e-8, atol=1e-8, at=times)
+        assert np.abs(states - y0 * np.exp(-times[:, None])).max() < 1e-6
+        with pytest.raises(library.SolverError, match="said that it failed") as failure:
+            solver.solve(0.0, 1.0, y0, at=np.linspace(0.0, 1.0, 400))
+        assert failure.value.work.t <= 0.3
+
+
 def test_a_function_that_calls_its_solver_is_refused(iterated: ModuleType) -> None:
     codes: list[int] = []
 

@@ -52,6 +52,8 @@ _ENDING = 0.04
 """Share of a budget that is left for the evaluation at the end."""
 _MOST_ENDING = 3.0
 """Seconds that this takes at most."""
+_MEASURING = 0.5
+"""Share of a budget that is there to measure at least, however long the predictions took."""
 _MOVES = "without it, the search moves through all of them"
 
 
@@ -97,7 +99,7 @@ def tune(
             ranked=ranked,
             measurer=workload.measurer(ranked.machine),
             conditions=conditions,
-            deadline=wall + calibrating + _measuring_seconds(options.budget_seconds),
+            deadline=_deadline(options.budget_seconds, wall + calibrating),
             started=wall,
             watcher=watcher,
             resumed=resumed,
@@ -122,9 +124,15 @@ def _exhaustive(study_run: StudyRun, options: StudyOptions, progress: Progress) 
     )
 
 
-def _measuring_seconds(budget: float | None) -> float:
-    """How much of a budget in seconds is there to measure: the rest is for evaluating."""
-    return math.inf if budget is None else budget - min(_ENDING * budget, _MOST_ENDING)
+def _deadline(budget: float | None, began: float) -> float:
+    """When a study with a budget in seconds, from ``began``, starts its last launch.
+
+    What is left is for evaluating. Predictions that took most of a budget leave half of it.
+    """
+    if budget is None:
+        return math.inf
+    ends = began + budget - min(_ENDING * budget, _MOST_ENDING)
+    return max(ends, time.monotonic() + _MEASURING * budget)
 
 
 def _with_commands(result: TunedStudy, ranked: RankedSpace) -> TunedStudy:

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -545,6 +546,51 @@ def test_the_choice_follows_ranks_threads_and_size(tmp_path: Path) -> None:
     assert header.rank_decision(alone.sections) == header.decision(alone.section.entries)
     wide = facts_of(tmp_path, "wave1d", variants[1:], ranks=ways[1:])
     assert wide.section.key.ranks == 2  # one process takes the code of the fewest ranks
+
+
+ALONE_NEVER = """
+static void ranks_step(struct thread *me, double t)
+{
+    if (!me->ranks)
+        abort();
+    step(me, t);
+}
+
+const struct stepper """
+
+
+def test_the_choice_on_line_is_among_codes_of_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alternatives stand behind the choices of all ranks; codes of several ranks do not race."""
+    made = made_library.setup(tmp_path, "wave1d", [100], method="radau-iia-5", correctors=4)
+    ways: Ranks = [(1, "none"), (2, "neighbour")]
+    wanted = made_library.chosen(made, [(1, {}), (1, {"au": True})], ranks=ways)
+    (other,) = made_library.chosen(made, [(1, {"au": True})]).sections
+    first, second = wanted.sections
+    ranked = replace(first, alternatives=other.entries)
+    facts = library_facts.gather(replace(wanted, sections=(ranked, second)), made, {})
+    assert [entry.layout.ranks for entry in facts.entries] == [1, 2, 1]
+
+    def edited(files: Mapping[str, str]) -> Mapping[str, str]:
+        text = files["src/wave1d_2/step.c"].replace(".step = step,", ".step = ranks_step,")
+        text = text.replace("const struct stepper ", ALONE_NEVER)
+        return {**files, "src/wave1d_2/step.c": text}
+
+    assert MPICC
+    folder = made_library.built(tmp_path / "lib", facts, mpicc=MPICC, edited=edited)
+    assert _run(folder / "self_test_mpi", 2).rstrip().endswith("right")
+    monkeypatch.delenv("WAVE1D_WISDOM", raising=False)
+    with (
+        made_library.imported(folder, "wave1d", monkeypatch) as module,
+        module.Solver(100, 1, choose=True) as solver,
+    ):
+        t, y = solver.initial()
+        state = solver.step(t, 1e-4, y, 100)
+        assert solver.choice.ranks == 1
+        assert solver.choice.race_steps > 2
+        plain = module.Solver(100, 1).step(t, 1e-4, y, 100)
+        assert np.abs(state - plain).max() <= 1e-12 * np.abs(plain).max()
 
 
 def test_other_machines_do_not_mix(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from exported_entries import choices, entry
 
 from autotune.domain.setup import Setup
-from autotune.domain.variant import Build, ExecutionLayout, Value
+from autotune.domain.variant import Build, Communication, ExecutionLayout, Value
 from autotune.files.config import load
 from autotune.results.export.entries import Choices, EntryMachine, ExportSubject, SectionKey
 from autotune.results.export.library import library_facts, library_files, sweep_facts, sweep_files
@@ -59,16 +59,22 @@ def _loaded(folder: Path, skeleton: str, space: str, problems: Sequence[str]) ->
     return load(path)
 
 
+Ranks = Sequence[tuple[int, Communication]]
+"""MPI ranks of each choice, and how they communicate."""
+
+
 def chosen(
     made: Setup,
     variants: Sequence[tuple[int, Mapping[str, Value]]],
     plain: Mapping[str, Value] = PLAIN,
+    ranks: Ranks = (),
 ) -> Choices:
     """One choice for each (threads, parameters that are not those of ``plain``); the first is of
-    the first problem of the config, and so on around.
+    the first problem of the config, and so on around. ``ranks``: of each; empty: all of one.
     """
     pairs = []
     for place, (threads, values) in enumerate(variants):
+        count, way = ranks[place] if ranks else (1, "none")
         problem = made.problems[place % len(made.problems)]
         facts = problem.facts()
         key = SectionKey(
@@ -80,7 +86,7 @@ def chosen(
                 definition=facts.key.split()[0],
                 size=facts.size_words,
             ),
-            ranks=1,
+            ranks=count,
         )
         made_entry = entry(
             problem.n,
@@ -90,7 +96,7 @@ def chosen(
             variant=f"v{place}",
             parameters={name: values.get(name, plain.get(name)) for name in made.space.parameters},
             build=Build(compiler="gcc", flags=("-O2",)),
-            layout=ExecutionLayout(threads=threads),
+            layout=ExecutionLayout(threads=threads, ranks=count, communication=way),
         )
         pairs.append((key, made_entry))
     return choices(pairs)
@@ -104,10 +110,11 @@ def facts_of(
     sizes: Sequence[int] = (100, 200, 500, 1000),
     method: str = "radau-iia-5",
     correctors: int = 4,
+    ranks: Ranks = (),
 ) -> LibraryFacts:
     """The facts of a library with these variants of an IVP."""
     made = setup(folder, ivp, sizes, method=method, correctors=correctors)
-    return library_facts.gather(chosen(made, variants), made, {})
+    return library_facts.gather(chosen(made, variants, ranks=ranks), made, {})
 
 
 def grid_facts_of(
@@ -129,10 +136,12 @@ def built(
     compiler: str = "gcc",
     flags: str = STRICT,
     edited: Callable[[dict[str, str]], Mapping[str, str]] = lambda files: files,
+    mpicc: str = "mpicc",
 ) -> Path:
     """The folder of the library, written, edited and built by its ``build.sh``."""
     written(folder, facts, edited)
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
+    environment |= {"MPICC": mpicc, "HOME": str(folder)}  # without one Open MPI 5 compiles nothing
     done = subprocess.run(
         ["sh", "build.sh"], cwd=folder, env=environment, capture_output=True, text=True
     )

@@ -36,8 +36,10 @@ _TEMPLATES = templates(_RUNTIME)
 _ALWAYS = {name: name for name in ("program.h", "thread.h", "pages.h", "main.c")}
 _ONE_RANK = {**_ALWAYS, "ranks.h": "one_rank.h", "shape.h": "vector.h"}
 _GRID = {**_ONE_RANK, "shape.h": "grid.h", "storage.h": "storage.h"}
-_GRIDS = {**_GRID, "ranks.h": "ranks.h", "ranks.c": "ranks.c"}
-_DISTRIBUTED = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h": "vector.h"}
+_EXCHANGE = {"exchange.h": "exchange.h", "reading.h": "reading.h"}
+_RANKS = {**_EXCHANGE, "ranks.h": "ranks.h", "ranks.c": "ranks.c"}
+_GRIDS = {**_GRID, **_RANKS}
+_DISTRIBUTED = {**_ALWAYS, **_RANKS, "shape.h": "vector.h"}
 Constant = tuple[c_expressions.Kind, str, str]
 """Type, name and value, in C."""
 
@@ -76,24 +78,34 @@ def units(
     return texts | _parts_of_steps(program) | _sweep_units(functions)
 
 
-def stepper_units(program: loop_tree.StepProgram, problem: Problem, stepper: str) -> dict[str, str]:
-    """The source files of a time step for a library, file name to C text, in one rank.
+def stepper_units(
+    program: loop_tree.StepProgram, problem: Problem, stepper: str, *, distributed: bool = False
+) -> dict[str, str]:
+    """The source files of a time step for a library, file name to C text.
 
     They define one symbol, ``stepper``, of the type in ``stepper.h``; the names of the sweeps,
     which other files define, begin with it. In a program that calls a function of the caller, the
     problem is that of ``callback.problem_of_caller``; there are no initial values then.
+    ``distributed``: for several ranks as well as for one, with what ``exchange_units`` has.
     """
     called = any(sweep.called for sweep in loop_tree.sweeps(program.body))
     functions = _functions(program, problem.ivp, initial=not called)
     names = {function.name for function in functions}
     functions += [s for s in _derivative(problem.ivp, called) if s.name not in names]
     functions = [function for function in functions if not function.called]
-    program = replace(program, body=communication.without(program.body))
+    if not distributed:
+        program = replace(program, body=communication.without(program.body))
     started = () if called else (loop_tree.StoredRow(_STATE),)
-    step = {"step.c": _step(program, problem, functions, started, "stepper.h", stepper)}
+    header = "ranks.h" if distributed else "stepper.h"
+    step = {"step.c": _step(program, problem, functions, started, header, stepper)}
     renamed = _prefixed(step | _sweep_units(functions), stepper)
     headers = {"thread.h": "thread.h", **({"callback.h": "callback.h"} if called else {})}
     return renamed | _runtime(headers) | _parts_of_steps(program)
+
+
+def exchange_units() -> dict[str, str]:
+    """The headers of what ranks exchange, which need MPI, by name."""
+    return _runtime(_EXCHANGE)
 
 
 def sweeper_units(

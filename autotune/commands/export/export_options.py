@@ -21,8 +21,8 @@ class ExportRequest:
             "--format",
             help="header: C, chooses by size and threads when run or when compiled. library: the"
             " code itself, a folder with C sources, build files, a Python module and a self-test:"
-            " solve and step for an IVP, with a choice on line if asked, sweep for a stencil."
-            " wisdom: JSON"
+            " solve and step for an IVP, with a choice on line if asked, and on the ranks of an MPI"
+            " communicator where such were tuned; sweep for a stencil. wisdom: JSON"
             " with readers for C and Python; what the file holds of other studies stays. t4:"
             " auto-tuning results. csv, parquet: every candidate, predicted and measured.",
         ),

@@ -116,6 +116,37 @@ def decision(entries: Sequence[ExportEntry], goal: Metric = TIME) -> DecisionNod
     return DecisionNode("threads", ((0, any_number), *quantities))
 
 
+def rank_decision(sections: Sequence[ExportSection], goal: Metric = TIME) -> DecisionNode:
+    """The decision tree over ranks, size and threads of sections that differ in their ranks alone.
+
+    Entries are counted through all sections, which ascend by ranks. The section of one process is
+    for one rank only; several ranks take the section of the nearest number of several, near as in
+    ``RULE``.
+    """
+    starts = itertools.accumulate((len(s.entries) for s in sections), initial=0)
+    nodes = {
+        section.key.ranks: _counted_from(start, decision(section.entries, goal))
+        for section, start in zip(sections, starts, strict=False)
+    }
+    rows: list[tuple[int | None, int]] = [(1, 1)] if 1 in nodes else []
+    several = [ranks for ranks in nodes if ranks > 1]
+    rows += borders(several) if several else []
+    if len(rows) == 1:
+        return nodes[rows[0][1]]
+    return DecisionNode("ranks", tuple((last, nodes[ranks]) for last, ranks in rows))
+
+
+def _counted_from(start: int, node: DecisionNode) -> DecisionNode:
+    """The same tree with entries that are counted from another number on."""
+    return DecisionNode(
+        node.quantity,
+        tuple(
+            (last, then + start if isinstance(then, int) else _counted_from(start, then))
+            for last, then in node.branches
+        ),
+    )
+
+
 class _SectionText:
     """The C source of one section."""
 

@@ -1,4 +1,4 @@
-/* Ranks with MPI: who fetches what from whom, and everything else that ranks do together. */
+/* Ranks with MPI: what they fetch from each other, and everything else that they do together. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <math.h>
@@ -9,38 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exchange.h"
 #include "ranks.h"
 
-struct range {
-    long first, last;
-};
-
-struct ranges {
-    struct range *at;
-    long count, room;
-};
-
-/* The components of one row that go to another rank or come from it. */
-struct message {
-    int peer;
-    MPI_Datatype components;
-};
-
-enum scheme { ALLGATHER, NEIGHBOUR, SPARSE };
-
 static struct {
-    int rank, count;
     const struct constants *constants; /* of the problem */
     struct pieces pieces;
-    long n; /* doubles of all pieces */
-    enum scheme scheme;
-    struct range *block; /* of each rank */
-    int *counts, *starts; /* the blocks, as MPI wants them */
-    struct ranges remote; /* what this rank fetches */
-    struct message *sends, *receives;
-    int send_count, receive_count;
-    MPI_Request *requests;
-    long row_bytes; /* that this rank contributes to the exchange of a row */
+    struct exchange exchange;
     long messages, bytes, operations; /* sent so far */
     int *cpus; /* of each thread; none where they are left alone */
 } us;
@@ -59,8 +34,8 @@ void ranks_begin(int *count, char ***arguments)
 {
     int provided;
     MPI_Init_thread(count, arguments, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &us.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &us.count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &us.exchange.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &us.exchange.count);
     if (provided < MPI_THREAD_FUNNELED)
         fail("this MPI does not support threads (MPI_THREAD_FUNNELED)");
 }
@@ -81,150 +56,15 @@ void leave(int code)
 
 int rank(void)
 {
-    return us.rank;
+    return us.exchange.rank;
 }
 
 int rank_count(void)
 {
-    return us.count;
-}
-
-/* --- what a rank fetches ---------------------------------------------------------------- */
-
-static void add(struct ranges *list, long first, long last)
-{
-    if (first >= last)
-        return;
-    if (list->count == list->room) {
-        list->room = list->room ? 2 * list->room : 64;
-        list->at = realloc(list->at, (size_t)list->room * sizeof *list->at);
-        if (!list->at)
-            fail("cannot allocate %ld ranges", list->room);
-    }
-    list->at[list->count++] = (struct range){first, last};
-}
-
-static long larger(long a, long b)
-{
-    return a > b ? a : b;
-}
-
-static long smaller(long a, long b)
-{
-    return a < b ? a : b;
-}
-
-/* What one reading takes from outside the block. */
-static void add_outside(struct ranges *list, const struct reading *r, struct range block)
-{
-    const long below = r->shift < 0 ? block.first : larger(block.first, block.last - r->shift);
-    const long above = r->shift > 0 ? block.last : smaller(block.last, block.first - r->shift);
-    const long a = larger(r->lower, below), b = smaller(r->upper, above);
-    if (!r->row) {
-        add(list, a + r->shift, b + r->shift);
-        return;
-    }
-    for (long start = a / r->row * r->row; start < b; start += r->row)
-        add(list, larger(a, start + r->begin) + r->shift,
-            smaller(b, start + r->end) + r->shift);
-}
-
-static int by_first(const void *a, const void *b)
-{
-    const long one = ((const struct range *)a)->first, other = ((const struct range *)b)->first;
-    return (one > other) - (one < other);
-}
-
-/* Disjoint and ascending. */
-static void merge(struct ranges *list)
-{
-    if (!list->count)
-        return;
-    qsort(list->at, (size_t)list->count, sizeof *list->at, by_first);
-    long kept = 0;
-    for (long i = 1; i < list->count; i++) {
-        if (list->at[i].first <= list->at[kept].last)
-            list->at[kept].last = larger(list->at[kept].last, list->at[i].last);
-        else
-            list->at[++kept] = list->at[i];
-    }
-    list->count = kept + 1;
-}
-
-/* The remote components that a rank fetches; they replace what is in the list. */
-static void wanted(struct ranges *list, int of, const struct reading *all)
-{
-    const struct range block = us.block[of];
-    list->count = 0;
-    if (block.first == block.last)
-        return;
-    if (us.scheme == ALLGATHER) {
-        add(list, 0, block.first);
-        add(list, block.last, us.n);
-    } else if (us.scheme == NEIGHBOUR) {
-        const long distance = access_distance(us.constants) * us.pieces.doubles;
-        add(list, larger(0, block.first - distance), block.first);
-        add(list, block.last, smaller(us.n, block.last + distance));
-    } else {
-        for (int i = 0; i < reading_count; i++)
-            add_outside(list, &all[i], block);
-    }
-    merge(list);
+    return us.exchange.count;
 }
 
 /* --- messages --------------------------------------------------------------------------- */
-
-/* The part of ascending ranges that lies in a block, as a type over a row; false: nothing. */
-static bool inside(const struct ranges *list, struct range block, MPI_Datatype *type, long *total)
-{
-    int *const lengths = room((size_t)list->count, sizeof *lengths);
-    int *const starts = room((size_t)list->count, sizeof *starts);
-    int count = 0;
-    *total = 0;
-    for (long i = 0; i < list->count; i++) {
-        const long first = larger(list->at[i].first, block.first);
-        const long last = smaller(list->at[i].last, block.last);
-        if (first >= last)
-            continue;
-        starts[count] = (int)first;
-        lengths[count++] = (int)(last - first);
-        *total += last - first;
-    }
-    if (count) {
-        MPI_Type_indexed(count, lengths, starts, MPI_DOUBLE, type);
-        MPI_Type_commit(type);
-    }
-    free(lengths);
-    free(starts);
-    return count > 0;
-}
-
-static void plan_messages(const struct reading *all)
-{
-    struct ranges theirs = {.at = NULL};
-    long total;
-    us.sends = room((size_t)us.count, sizeof *us.sends);
-    us.receives = room((size_t)us.count, sizeof *us.receives);
-    for (int other = 0; other < us.count; other++) {
-        if (other == us.rank)
-            continue;
-        struct message *const to = &us.sends[us.send_count];
-        struct message *const from = &us.receives[us.receive_count];
-        to->peer = from->peer = other;
-        wanted(&theirs, other, all);
-        if (inside(&theirs, us.block[us.rank], &to->components, &total)) {
-            us.send_count++;
-            us.row_bytes += total * (long)sizeof(double);
-        }
-        if (inside(&us.remote, us.block[other], &from->components, &total)) {
-            us.receive_count++;
-            if (us.scheme == NEIGHBOUR && abs(other - us.rank) > 1)
-                fail("the access distance reaches beyond the neighbours of rank %d", us.rank);
-        }
-    }
-    free(theirs.at);
-    us.requests = room((size_t)(us.send_count + us.receive_count), sizeof *us.requests);
-}
 
 static enum scheme scheme_of(const char *communication)
 {
@@ -239,30 +79,14 @@ static enum scheme scheme_of(const char *communication)
     fail("unknown communication '%s'; known: allgather, neighbour, sparse", communication);
 }
 
-static void exchange_row(double *row)
-{
-    if (us.scheme == ALLGATHER) {
-        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, row, us.counts, us.starts, MPI_DOUBLE,
-                       MPI_COMM_WORLD);
-    } else {
-        int open = 0;
-        for (int i = 0; i < us.receive_count; i++)
-            MPI_Irecv(row, 1, us.receives[i].components, us.receives[i].peer, 0, MPI_COMM_WORLD,
-                      &us.requests[open++]);
-        for (int i = 0; i < us.send_count; i++)
-            MPI_Isend(row, 1, us.sends[i].components, us.sends[i].peer, 0, MPI_COMM_WORLD,
-                      &us.requests[open++]);
-        MPI_Waitall(open, us.requests, MPI_STATUSES_IGNORE);
-    }
-    us.operations++;
-    us.messages += us.scheme == ALLGATHER ? 1 : us.send_count;
-    us.bytes += us.row_bytes;
-}
-
 void communicate(struct thread *me, int array)
 {
-    for (int r = 0; r < array_rows[array]; r++)
-        exchange_row(row(me, array, r) - us.pieces.lead);
+    for (int r = 0; r < array_rows[array]; r++) {
+        exchange_row(&us.exchange, row(me, array, r) - us.pieces.lead);
+        us.operations++;
+        us.messages += us.exchange.scheme == ALLGATHER ? 1 : us.exchange.send_count;
+        us.bytes += us.exchange.row_bytes;
+    }
 }
 
 /* --- CPUs ------------------------------------------------------------------------------- */
@@ -350,40 +174,34 @@ long ranks_reach(const struct constants *constants)
 void ranks_prepare(const struct constants *constants, struct pieces pieces, long threads,
                    const char *communication)
 {
+    struct exchange *const e = &us.exchange;
     us.pieces = pieces;
     us.constants = constants;
-    us.scheme = scheme_of(communication);
-    if (pieces.doubles > 1 && us.scheme == SPARSE)
+    e->comm = MPI_COMM_WORLD;
+    e->scheme = scheme_of(communication);
+    if (pieces.doubles > 1 && e->scheme == SPARSE)
         fail("ranks of a grid exchange whole planes: --communication neighbour");
-    if (__builtin_mul_overflow(pieces.count, pieces.doubles, &us.n) || us.n > INT_MAX)
+    long n;
+    if (__builtin_mul_overflow(pieces.count, pieces.doubles, &n) || n > INT_MAX)
         fail("ranks number the doubles of an array from 0 to %d: %ld x %ld are too many", INT_MAX,
              pieces.count, pieces.doubles);
-    us.block = room((size_t)us.count, sizeof *us.block);
-    us.counts = room((size_t)us.count, sizeof *us.counts);
-    us.starts = room((size_t)us.count, sizeof *us.starts);
-    for (int r = 0; r < us.count; r++) {
-        us.block[r] = (struct range){cut(0, pieces.count, r, us.count, granule) * pieces.doubles,
-                                     cut(0, pieces.count, r + 1, us.count, granule) * pieces.doubles};
-        us.starts[r] = (int)us.block[r].first;
-        us.counts[r] = (int)(us.block[r].last - us.block[r].first);
-    }
     struct reading *const all = room((size_t)reading_count, sizeof *all);
-    readings(us.constants, all);
-    wanted(&us.remote, us.rank, all);
-    if (us.scheme == ALLGATHER)
-        us.row_bytes = us.counts[us.rank] * (long)sizeof(double);
-    else
-        plan_messages(all);
+    readings(constants, all);
+    const struct readings read = {all, reading_count, access_distance(constants) * pieces.doubles};
+    if (!plan_exchange(e, pieces.count, pieces.doubles, granule, &read))
+        fail("cannot allocate the plan of the messages");
+    if (e->scheme == NEIGHBOUR && e->farthest > 1)
+        fail("the access distance reaches beyond the neighbours of rank %d", e->rank);
     free(all);
     plan_cpus(threads);
 }
 
 void ranks_spoil(struct thread *me, bool everything)
 {
-    const struct range own = us.block[us.rank];
-    struct range outside[] = {{0, own.first}, {own.last, us.n}};
+    const struct range own = us.exchange.block[us.exchange.rank];
+    struct range outside[] = {{0, own.first}, {own.last, us.exchange.n}};
     const struct ranges all = {.at = outside, .count = 2};
-    const struct ranges *const list = everything ? &all : &us.remote;
+    const struct ranges *const list = everything ? &all : &us.exchange.remote;
     for (int a = 0; a < array_count; a++)
         for (int r = 0; r < array_rows[a]; r++)
             for (long i = 0; i < list->count; i++)
@@ -418,7 +236,7 @@ void ranks_share(void *data, size_t size)
 
 const int *ranks_list(const int *values, long count)
 {
-    int *const all = us.rank ? NULL : room((size_t)(us.count * count), sizeof *all);
+    int *const all = us.exchange.rank ? NULL : room((size_t)(us.exchange.count * count), sizeof *all);
     MPI_Gather(values, (int)count, MPI_INT, all, (int)count, MPI_INT, 0, MPI_COMM_WORLD);
     return all;
 }
@@ -426,24 +244,25 @@ const int *ranks_list(const int *values, long count)
 const double *ranks_state(const double *y)
 {
     static double *state;
-    if (!us.rank && !state)
-        state = room((size_t)us.n, sizeof *state);
-    MPI_Gatherv(y - us.pieces.lead + us.starts[us.rank], us.counts[us.rank], MPI_DOUBLE, state, us.counts, us.starts,
-                MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    return us.rank ? NULL : state + us.pieces.lead;
+    if (!us.exchange.rank && !state)
+        state = room((size_t)us.exchange.n, sizeof *state);
+    const struct exchange *const e = &us.exchange;
+    MPI_Gatherv(y - us.pieces.lead + e->starts[e->rank], e->counts[e->rank], MPI_DOUBLE, state,
+                e->counts, e->starts, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return e->rank ? NULL : state + us.pieces.lead;
 }
 
 /* --- lines ------------------------------------------------------------------------------ */
 
 void ranks_print_start(void)
 {
-    printf(",\"ranks\":%d", us.count);
+    printf(",\"ranks\":%d", us.exchange.count);
 }
 
 static void print_shares(const char *key, const long *values, long steps)
 {
     printf(",\"%s\":[", key);
-    for (int r = 0; r < us.count; r++)
+    for (int r = 0; r < us.exchange.count; r++)
         printf("%s%.17g", r ? "," : "", (double)values[r] / (double)steps);
     printf("]");
 }
@@ -451,11 +270,11 @@ static void print_shares(const char *key, const long *values, long steps)
 /* What each rank sent in a time step: exchanges of a row, messages, bytes. */
 void ranks_print_end(long steps)
 {
-    long *const messages = us.rank ? NULL : room((size_t)us.count, sizeof *messages);
-    long *const bytes = us.rank ? NULL : room((size_t)us.count, sizeof *bytes);
+    long *const messages = us.exchange.rank ? NULL : room((size_t)us.exchange.count, sizeof *messages);
+    long *const bytes = us.exchange.rank ? NULL : room((size_t)us.exchange.count, sizeof *bytes);
     MPI_Gather(&us.messages, 1, MPI_LONG, messages, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     MPI_Gather(&us.bytes, 1, MPI_LONG, bytes, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    if (us.rank || !steps)
+    if (us.exchange.rank || !steps)
         return;
     printf(",\"exchanges\":%.17g", (double)us.operations / (double)steps);
     print_shares("messages", messages, steps);

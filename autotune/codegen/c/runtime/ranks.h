@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "program.h"
+#include "reading.h"
 
 void ranks_begin(int *count, char ***arguments);             /* * */
 void ranks_end(void);                                        /* * */
@@ -43,13 +44,7 @@ const double *ranks_state(const double *y);
 void ranks_print_start(void);                                /* parts of printed lines, on rank 0 */
 void ranks_print_end(long steps);                            /* * */
 
-/* The generated program: the components j of a stretch, within rows only some columns, read
-   y[j + shift]. */
-struct reading {
-    long lower, upper, shift;
-    long row, begin, end; /* row 0: no rows */
-};
-
+/* The generated program. */
 extern const int array_rows[]; /* of each array; 0: ranks set it themselves and never exchange it */
 extern const int reading_count;
 void readings(const struct constants *constants, struct reading *found); /* all of them */

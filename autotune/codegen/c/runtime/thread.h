@@ -8,6 +8,7 @@ enum { LINE_DOUBLES = 8, PAGE_DOUBLES = 512, FLAG_BYTES = 128 };
 struct constants; /* of the problem */
 struct own;       /* what the generated program keeps for a thread */
 struct flag;      /* by which a thread says how far it is, FLAG_BYTES of zeros at first */
+struct ranks;     /* of a library: those that solve a problem together */
 
 /* One thread: its block [first, last) of the long or slowest dimension and its view of the arrays. */
 struct thread {
@@ -16,6 +17,7 @@ struct thread {
     const struct constants *constants;
     struct own *own;
     struct flag *flags; /* of all threads of the team */
+    struct ranks *ranks; /* of a library; NULL: there are no others */
     long ld; /* distance of two rows of an array, in doubles */
     long extent[MAX_DIMENSIONS]; /* of a grid: interior points of each dimension, slowest first */
     long stride[MAX_DIMENSIONS]; /* doubles from a point to the next in each dimension */

@@ -20,12 +20,12 @@ from autotune.workloads.generated import candidate_space
 MOST_COMPONENTS = 2**31 - 1
 """Of a problem, as in the programs that are measured."""
 _TAKEN = {
-    "assert", "callback", "chooser", "complex", "ctype", "dense", "errno", "fcntl", "fenv", "float",
-    "grids", "in_place", "inttypes", "iso646", "limits", "locale", "math", "neighbours", "omp",
-    "overlap", "pages", "processor", "rivals", "sched", "self_test", "setjmp", "signal", "solver",
-    "stddef", "stdint", "stdio", "stdlib", "stepper", "storage", "string", "sweeper", "tgmath",
-    "thread", "threads", "time", "uchar", "unistd", "utsname", "wavefront", "wchar", "wctype",
-    "windows", "wisdom",
+    "assert", "callback", "chooser", "complex", "ctype", "dense", "errno", "exchange", "fcntl",
+    "fenv", "float", "grids", "in_place", "inttypes", "iso646", "limits", "locale", "math", "mpi",
+    "neighbours", "omp", "overlap", "pages", "processor", "ranks", "reading", "rivals", "sched",
+    "self_test", "setjmp", "signal", "solver", "stddef", "stdint", "stdio", "stdlib", "stepper",
+    "storage", "string", "sweeper", "tgmath", "thread", "threads", "time", "uchar", "unistd",
+    "utsname", "wavefront", "wchar", "wctype", "windows", "wisdom",
 }  # fmt: skip
 """Names of headers and of other files of a library."""
 _FURTHEST = 1e6
@@ -49,10 +49,10 @@ class LibraryStepper:
     a sweep over a grid none."""
 
 
-StepperMaker = Callable[[str, Variant, tuple[str, ...]], LibraryStepper]
-"""Name, variant and flags to the code."""
-_CodeKey = tuple[tuple[Transformation, ...], tuple[str, ...]]
-"""What makes two codes the same: their loops and flags."""
+StepperMaker = Callable[[str, Variant, tuple[str, ...], bool], LibraryStepper]
+"""Name, variant, flags, and whether it is for several ranks, to the code."""
+_CodeKey = tuple[tuple[Transformation, ...], tuple[str, ...], bool]
+"""What makes two codes the same: their loops and flags, and whether they are for several ranks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +64,30 @@ class LibraryContents:
     compiler: str
     """With which all of it was tuned."""
     section: ExportSection
+    """Of the fewest ranks."""
+    wider: tuple[ExportSection, ...] = ()
+    """Of more ranks, ascending; else as ``section``."""
     chosen: tuple[LibraryStepper, ...]
-    """Of each entry."""
+    """Of each of the entries."""
     predicted: tuple[float | None, ...]
-    """Seconds of a step, of each entry."""
+    """Seconds of a step, of each of the entries."""
     beside: tuple[ExportEntry, ...] = ()
-    """Alternatives whose code is that of no entry of the section."""
+    """Alternatives of the fewest ranks whose code is that of no entry of a section."""
+
+    @property
+    def sections(self) -> tuple[ExportSection, ...]:
+        """All sections, by ascending ranks."""
+        return (self.section, *self.wider)
 
     @property
     def entries(self) -> tuple[ExportEntry, ...]:
-        """Those of the section, then the alternatives."""
-        return (*self.section.entries, *self.beside)
+        """The entries of all sections, then the alternatives."""
+        return (*entries_of(self.sections), *self.beside)
+
+    @property
+    def distributed(self) -> bool:
+        """Some of the code is for several ranks, and the library needs MPI."""
+        return self.sections[-1].key.ranks > 1
 
     @property
     def steppers(self) -> dict[str, LibraryStepper]:
@@ -109,27 +122,30 @@ class LibraryFacts(LibraryContents):
 
 
 def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> LibraryFacts:
-    """The codes of the choices of a study of one IVP and method, in one rank.
+    """The codes of the choices of a study of one IVP and method.
 
     ``predicted``: seconds of a step by identity of a candidate. InputError where the choices are of
     something else, of several problems, or of a config that has changed.
     """
-    section, chosen_problem = tuned(choices, setup)
+    sections, chosen_problem = tuned(choices, setup)
     problem, skeleton = cast("Problem", chosen_problem), setup.skeleton
     controlled = skeleton.controlled() if estimates_error(problem) else None
-    name = library_name(section)
+    name = library_name(sections[0])
     forms = CalledForms(name, controlled or skeleton, problem)
 
-    def make(name: str, variant: Variant, flags: tuple[str, ...]) -> LibraryStepper:
-        return _stepper(name, variant, flags, forms)
+    def make(
+        name: str, variant: Variant, flags: tuple[str, ...], distributed: bool
+    ) -> LibraryStepper:
+        return _stepper(name, variant, flags, forms, distributed=distributed)
 
-    beside = _beside(section, setup)
-    entries = (*section.entries, *beside)
+    beside = _beside(sections, setup)
+    entries = (*entries_of(sections), *beside)
     return LibraryFacts(
         name=name,
-        compiler=compiler_of(section),
+        compiler=compiler_of(sections),
         problem=problem,
-        section=section,
+        section=sections[0],
+        wider=tuple(sections[1:]),
         beside=beside,
         chosen=codes(entries, setup, name, make),
         predicted=predictions(entries, predicted),
@@ -137,17 +153,26 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     )
 
 
-def tuned(choices: Choices, setup: Setup) -> tuple[ExportSection, AnyProblem]:
-    """The one section of the choices that a library is made of, and its smallest problem.
+def tuned(
+    choices: Choices, setup: Setup, most_ranks: int | None = None
+) -> tuple[list[ExportSection], AnyProblem]:
+    """The sections of the choices that a library is made of, by ascending ranks, and its smallest
+    problem. ``most_ranks``: of what is taken; None: any.
 
     InputError where the choices are of something else, of several problems, or of a config that has
     changed.
     """
     problems = _problems(setup)
-    section = _section(choices, problems)
-    problem = problems[section.key.subject.id]
-    _check_definition(section, problem)
-    return section, problem
+    sections = _sections(choices, problems, most_ranks)
+    problem = problems[sections[0].key.subject.id]
+    for section in sections:
+        _check_definition(section, problem)
+    return sections, problem
+
+
+def entries_of(sections: Sequence[ExportSection]) -> tuple[ExportEntry, ...]:
+    """The entries of several sections, one after the other."""
+    return tuple(entry for section in sections for entry in section.entries)
 
 
 def library_name(section: ExportSection) -> str:
@@ -159,28 +184,31 @@ def library_name(section: ExportSection) -> str:
 def codes(
     entries: Sequence[ExportEntry], setup: Setup, library: str, make: StepperMaker
 ) -> tuple[LibraryStepper, ...]:
-    """The code of each entry; entries with the same loops and flags share it."""
+    """The code of each entry; entries with the same loops and flags share it, unless one is for
+    several ranks and the other is not.
+    """
     made: dict[_CodeKey, LibraryStepper] = {}
     chosen = []
     for entry in entries:
         key = _code_key(entry, setup)
         if key not in made:
-            made[key] = make(f"{library}_{len(made) + 1}", _variant(entry, setup), key[1])
+            name = f"{library}_{len(made) + 1}"
+            made[key] = make(name, _variant(entry, setup), key[1], key[2])
         chosen.append(made[key])
     return tuple(chosen)
 
 
 def _code_key(entry: ExportEntry, setup: Setup) -> _CodeKey:
     flags = tuple(flag for flag in entry.build.flags if flag != "-fopenmp")
-    return _variant(entry, setup).transformations, flags
+    return _variant(entry, setup).transformations, flags, entry.layout.ranks > 1
 
 
-def _beside(section: ExportSection, setup: Setup) -> tuple[ExportEntry, ...]:
-    """The alternatives of the same compiler with a code of their own."""
-    compiler = compiler_of(section)
-    taken = {_code_key(entry, setup) for entry in section.entries}
+def _beside(sections: Sequence[ExportSection], setup: Setup) -> tuple[ExportEntry, ...]:
+    """The alternatives of the first section, of the same compiler, with a code of their own."""
+    compiler = compiler_of(sections)
+    taken = {_code_key(entry, setup) for entry in entries_of(sections)}
     beside = []
-    for entry in section.alternatives:
+    for entry in sections[0].alternatives:
         key = _code_key(entry, setup)
         if entry.build.compiler == compiler and key not in taken:
             beside.append(entry)
@@ -268,22 +296,26 @@ def _problems(setup: Setup) -> dict[str, AnyProblem]:
     return problems
 
 
-def _section(choices: Choices, problems: Mapping[str, AnyProblem]) -> ExportSection:
-    """The one section of the choices that is of one of these problems, in one rank."""
+def _sections(
+    choices: Choices, problems: Mapping[str, AnyProblem], most_ranks: int | None
+) -> list[ExportSection]:
+    """The sections of the choices that are of one of these problems, by ascending ranks."""
     where = f"study {choices.study}"
     subjects = {s.key.subject.id: s for s in choices.sections}
-    sections = [s for s in choices.sections if s.key.ranks == 1 and s.key.subject.id in problems]
+    taken = [s for s in choices.sections if most_ranks is None or s.key.ranks <= most_ranks]
+    sections = [s for s in taken if s.key.subject.id in problems]
     if not sections:
         raise InputError(
             Fault(
                 where=where,
-                found="no choice of a problem of the config in one process"
+                found="no choice of a problem of the config"
+                f"{' in one process' if most_ranks == 1 else ''}"
                 f" (there is {', '.join(sorted(subjects))})",
-                expected="an IVP or a stencil that the config has today, tuned with one rank",
+                expected="an IVP, or a stencil tuned with one rank, that the config has today",
                 hint="a header or a wisdom file holds every choice: --format header",
             )
         )
-    if len(sections) > 1:
+    if len({section.key.identity[:-1] for section in sections}) > 1:
         raise InputError(
             Fault(
                 where=where,
@@ -292,12 +324,13 @@ def _section(choices: Choices, problems: Mapping[str, AnyProblem]) -> ExportSect
                 hint=f"name one of its problems: --problem {sections[0].entries[0].problem}",
             )
         )
-    return sections[0]
+    return sorted(sections, key=lambda section: section.key.ranks)
 
 
-def compiler_of(section: ExportSection) -> str:
+def compiler_of(sections: Sequence[ExportSection]) -> str:
     """The compiler of all choices; InputError where there are several: flags are theirs."""
-    compilers = sorted({entry.build.compiler for entry in section.entries})
+    section, entries = sections[0], entries_of(sections)
+    compilers = sorted({entry.build.compiler for entry in entries})
     if len(compilers) > 1:
         raise InputError(
             Fault(
@@ -340,14 +373,20 @@ def _variant(entry: ExportEntry, setup: Setup) -> Variant:
 
 
 def _stepper(
-    name: str, variant: Variant, flags: tuple[str, ...], forms: CalledForms
+    name: str,
+    variant: Variant,
+    flags: tuple[str, ...],
+    forms: CalledForms,
+    *,
+    distributed: bool,
 ) -> LibraryStepper:
-    program = variant_program.program(variant, forms.skeleton, forms.problem)
+    problem = forms.problem
+    program = variant_program.program(variant, forms.skeleton, problem)
     return LibraryStepper(
         name=name,
         variant=variant,
         flags=flags,
-        files=harness.stepper_units(program, forms.problem, name),
-        evaluations=evaluations(program, variant.transformations, forms.problem.correctors),
+        files=harness.stepper_units(program, problem, name, distributed=distributed),
+        evaluations=evaluations(program, variant.transformations, problem.correctors),
         called=forms.of(variant, flags),
     )

@@ -43,8 +43,12 @@ _EXACT = ("-O3", "-fno-fast-math", "-fno-unsafe-math-optimizations")
 """Flags of what is not tuned, and of the link: these take back -Ofast, -ffast-math and
 -funsafe-math-optimizations, for which compilers link code that switches denormals off at load.
 """
-_HEADERS = ("stepper.h", "dense.h", "solver.h", "rivals.h", "chooser.h", "wisdom.h")
+_HEADERS = (
+    "stepper.h", "ranks.h", "dense.h", "solver.h", "rivals.h", "chooser.h", "wisdom.h",
+)  # fmt: skip
 """That the code of a library of an IVP includes."""
+_SCHEMES = {"allgather": 0, "neighbour": 1, "sparse": 2}
+"""Ways of ranks to communicate, as ``enum scheme`` of ``exchange.h`` numbers them."""
 _STEPS = 3
 """That the self-test takes."""
 PLACES = 32
@@ -68,7 +72,18 @@ class _SelfTest:
 
 def files(facts: LibraryFacts) -> dict[str, str]:
     """Path in the folder of the library to text."""
-    return texts(facts, dict(_fields(facts)), _HEADERS)
+    fields = dict(_fields(facts))
+    if not facts.distributed:
+        return texts(facts, fields, _HEADERS)
+    templates = {
+        f"include/{facts.name}_mpi.h": "mpi.h.j2",
+        f"src/{facts.name}_mpi.c": "mpi.c.j2",
+        f"src/{facts.name}_ranks.h": "ranks_of.h.j2",
+        "src/self_test_mpi.c": "self_test_mpi.c.j2",
+    }
+    of_ranks = {path: _TEMPLATES.get_template(t).render(fields) for path, t in templates.items()}
+    exchange = {f"src/{file}": text for file, text in harness.exchange_units().items()}
+    return texts(facts, fields, _HEADERS) | of_ranks | exchange
 
 
 def texts(
@@ -121,6 +136,7 @@ def shared_fields(
     yield "abi", build_text.interface_version(VERSION)
     title = c_names.comment(title)
     escaped = title.replace("\\", "\\\\")
+    yield "mpi", facts.distributed
     yield "title", title
     yield "toml_title", json.dumps(title, ensure_ascii=False)
     yield "meson_title", build_text.meson_string(title)
@@ -137,7 +153,7 @@ def shared_fields(
             for code in facts.units
         ],
     )
-    chosen = header.decision(section.entries, section.key.subject.goal)
+    chosen = header.rank_decision(facts.sections, section.key.subject.goal)
     yield "decision", list(header.branches(chosen, "    ", "{}"))
     yield "rows", [_row(*row) for row in rows(facts)]
 
@@ -161,8 +177,9 @@ def _fields(facts: LibraryFacts) -> Iterator[tuple[str, object]]:
     yield "limit", repr(real_limit(problem))
     yield "controlled", facts.controlled
     yield "codes", _identity(facts)
-    yield "winners", len(facts.section.entries)
-    yield "entries", [", ".join((*entry(*row), *_of_steps(row[1]))) for row in rows(facts)]
+    yield "winners", len(facts.entries) - len(facts.beside)
+    yield "entries", [", ".join((*entry(*row), *_of_steps(*row[:2]))) for row in rows(facts)]
+    yield "first_of_several", 0 if facts.section.key.ranks > 1 else len(facts.section.entries)
     yield "size", test.size
     yield "components", test.components
     yield "steps", _STEPS
@@ -230,10 +247,12 @@ def entry(choice: ExportEntry, stepper: LibraryStepper, predicted: float | None)
         yield "-1.0" if seconds is None else repr(float(seconds))
 
 
-def _of_steps(stepper: LibraryStepper) -> Iterator[str]:
+def _of_steps(choice: ExportEntry, stepper: LibraryStepper) -> Iterator[str]:
     """What a row of the table in C has of time steps, behind the values of ``entry``."""
     yield str(stepper.evaluations)
     yield f"{stepper.name}_called"
+    yield str(choice.layout.ranks)
+    yield str(_SCHEMES.get(choice.layout.communication, 0))
 
 
 def _form(form: CalledForm) -> str:
@@ -254,7 +273,10 @@ def _identity(facts: LibraryContents) -> str:
 def _row(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> tuple[str, ...]:
     """The cells of a row of README's table."""
     times = ["" if value is None else f"{value:.4g}" for value in (entry.seconds, predicted)]
-    return (entry.variant, str(entry.size), str(entry.threads), " ".join(stepper.flags), *times)
+    layout = entry.layout
+    ranks = f"{layout.ranks} x " if layout.ranks > 1 else ""
+    team = f"{ranks}{entry.threads}" + (f", {layout.communication}" if ranks else "")
+    return (entry.variant, str(entry.size), team, " ".join(stepper.flags), *times)
 
 
 def _self_test(facts: LibraryFacts) -> _SelfTest:

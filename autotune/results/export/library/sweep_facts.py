@@ -55,20 +55,22 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Sw
     ``predicted``: seconds of a sweep by identity of a candidate. InputError where the choices are
     of something else, of several stencils, or of a config that has changed.
     """
-    section, chosen_problem = tuned(choices, setup)
+    sections, chosen_problem = tuned(choices, setup, most_ranks=1)
     problem, skeleton = cast("StencilProblem", chosen_problem), setup.skeleton
 
-    def make(name: str, variant: Variant, flags: tuple[str, ...]) -> LibraryStepper:
+    def make(
+        name: str, variant: Variant, flags: tuple[str, ...], _distributed: bool
+    ) -> LibraryStepper:
         program = variant_program.program(variant, skeleton, problem)
         files = harness.sweeper_units(program, problem, name)
         return LibraryStepper(name=name, variant=variant, flags=flags, files=files)
 
-    name = library_name(section)
+    name = library_name(sections[0])
     return SweepFacts(
         name=name,
-        compiler=compiler_of(section),
+        compiler=compiler_of(sections),
         problem=problem,
-        section=section,
-        chosen=codes(section.entries, setup, name, make),
-        predicted=predictions(section.entries, predicted),
+        section=sections[0],
+        chosen=codes(sections[0].entries, setup, name, make),
+        predicted=predictions(sections[0].entries, predicted),
     )

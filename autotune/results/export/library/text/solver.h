@@ -14,6 +14,7 @@
 
 #include "callback.h"
 #include "dense.h"
+#include "ranks.h"
 #include "stepper.h"
 
 /* In the order of the public header. */
@@ -35,7 +36,13 @@ enum code {
     BAD_TIMES,
     CALLBACK_FAILED,
     NO_INITIAL,
-    NO_CHOICE
+    NO_CHOICE,
+    RANKS_DIFFER,
+    FEW_COMPONENTS,
+    THREAD_LEVEL,
+    BAD_COMMUNICATOR,
+    ONE_PROCESS,
+    MPI_FAILED
 };
 
 enum rule { PI_RULE, I_RULE };
@@ -58,7 +65,9 @@ struct solver {
     const struct interpolant *interpolant;
     double *spare; /* of solvers that have a callback: a row more */
     struct callback *given; /* NULL: the right-hand side is generated */
+    struct ranks *ranks; /* NULL: this process is alone */
     long size, n, ld, threads;
+    long first, count; /* the block of this rank */
     int order;     /* of the embedded approximation */
     double limit;  /* of h |lambda| on the negative real axis, beyond which steps are unstable */
     long evaluations; /* of the right-hand side in a step */
@@ -116,6 +125,8 @@ static void close_solver(struct solver *s)
     close_code(s);
     free(s->base);
     free(s->dense);
+    if (s->ranks)
+        s->ranks->release(s->ranks);
 }
 
 static void *aligned(size_t bytes, size_t alignment)
@@ -157,11 +168,12 @@ static void view(struct solver *s, struct thread *me, long id)
     me->threads = s->threads;
     me->constants = s->constants;
     me->flags = s->flags;
+    me->ranks = s->ranks;
     me->ld = s->ld;
     me->phase = -1;
     me->at_once = me->sweeps = 1;
-    me->first = cut(0, s->n, id, s->threads, code->granule);
-    me->last = cut(0, s->n, id + 1, s->threads, code->granule);
+    me->first = cut(s->first, s->first + s->count, id, s->threads, code->granule);
+    me->last = cut(s->first, s->first + s->count, id + 1, s->threads, code->granule);
     double *row = s->base;
     for (int a = 0; a < code->array_count; a++) {
         me->array[a] = row;
@@ -183,11 +195,20 @@ static long rows_beside(const struct solver *s)
     return s->given ? 2 : 1;
 }
 
-/* Sets n, ld and the bytes of the arrays with the rows beside them. */
+/* The block of the calling rank; all components where there are no others. */
+static void take_block(struct solver *s)
+{
+    const long rank = s->ranks ? s->ranks->rank : 0, ranks = s->ranks ? s->ranks->count : 1;
+    s->first = cut(0, s->n, rank, ranks, s->code->granule);
+    s->count = cut(0, s->n, rank + 1, ranks, s->code->granule) - s->first;
+}
+
+/* Sets n, the block, ld and the bytes of the arrays with the rows beside them. */
 static void lay_out(struct solver *s)
 {
     const struct stepper *const code = s->code;
     s->n = code->dimension(s->size);
+    take_block(s);
     s->ld = code->pad_lines ? round_up(s->n, PAGE_DOUBLES) + LINE_DOUBLES * code->pad_lines
                             : round_up(s->n, LINE_DOUBLES);
     s->bytes = (size_t)(rows_of_arrays(code) + rows_beside(s)) * (size_t)s->ld * sizeof(double);
@@ -224,7 +245,9 @@ static int equip(struct solver *s, long threads)
     return s->flags && s->parts && s->team && s->constants;
 }
 
-static enum code open_solver(struct solver *s, const struct stepper *code, long size, long threads)
+/* `communication`: how ranks exchange rows, one of enum scheme. */
+static enum code open_solver(struct solver *s, const struct stepper *code, long size, long threads,
+                             int communication)
 {
     s->code = code;
     s->size = size;
@@ -234,6 +257,8 @@ static enum code open_solver(struct solver *s, const struct stepper *code, long 
         return NO_MEMORY;
     use_arrays(s, base);
     if (!equip(s, threads))
+        return NO_MEMORY;
+    if (s->ranks && !s->ranks->plan(s->ranks, code, s->constants, s->n, communication))
         return NO_MEMORY;
     int lacking = 0;
 #pragma omp parallel num_threads((int)threads) reduction(+ : lacking)
@@ -261,6 +286,21 @@ static void copy_block(const struct thread *me, double *to, const double *from)
     memcpy(to + me->first, from + me->first, (size_t)(me->last - me->first) * sizeof(double));
 }
 
+/* The same between the state and an array of the caller, which holds the block of this rank. */
+static void read_block(const struct solver *s, const struct thread *me, double *to, const double *y)
+{
+    if (me->first < me->last)
+        memcpy(to + me->first, y + (me->first - s->first),
+               (size_t)(me->last - me->first) * sizeof(double));
+}
+
+static void write_block(const struct solver *s, const struct thread *me, double *y)
+{
+    if (me->first < me->last)
+        memcpy(y + (me->first - s->first), state(s, me) + me->first,
+               (size_t)(me->last - me->first) * sizeof(double));
+}
+
 /* The sum of what all threads give, the same on each; called by all, `turn` by turn. */
 static double total(const struct solver *s, const struct thread *me, double mine, long turn)
 {
@@ -269,7 +309,18 @@ static double total(const struct solver *s, const struct thread *me, double mine
     double sum = 0.0;
     for (long i = 0; i < s->threads; i++)
         sum += s->parts[i].sum[turn % 2];
-    return sum;
+    if (!s->ranks)
+        return sum;
+#pragma omp master
+    s->ranks->add(s->ranks, sum);
+#pragma omp barrier
+    return s->ranks->sum;
+}
+
+/* Whether all messages arrived before the last `total`, the same for every thread of every rank. */
+static int delivered(const struct solver *s)
+{
+    return !s->ranks || !s->ranks->lost;
 }
 
 static int has_failed(const struct solver *s)
@@ -379,12 +430,20 @@ static void try_step(const struct solver *s, struct thread *me, const struct wis
         c->h = copysign(w->largest_step, c->h);
 }
 
+/* Whether an output function of any rank asked for the end. */
+static int asked_to_stop(const struct solver *s, int here)
+{
+    double anywhere = here != 0;
+    return s->ranks ? !s->ranks->most(s->ranks, &anywhere, 1) || anywhere > 0.0 : here;
+}
+
 /* Gives output a state that the threads have written; returns whether the solver goes on. */
-static int shown(const struct wishes *w, double t, const double *y, int *stopped)
+static int shown(const struct solver *s, const struct wishes *w, double t, const double *y,
+                 int *stopped)
 {
 #pragma omp barrier
 #pragma omp master
-    *stopped = w->output(t, y, w->data);
+    *stopped = asked_to_stop(s, w->output(t, y, w->data));
 #pragma omp barrier
     return !*stopped;
 }
@@ -455,7 +514,7 @@ static void hand_out(const struct solver *s, struct thread *me, const struct wis
         }
         if (!isfinite(total(s, me, unless_failed(s, finite_sum(me, to)), c->turn++)))
             c->code = NOT_FINITE;
-        else if (w->output && !shown(w, t, to, stopped))
+        else if (w->output && !shown(s, w, t, to, stopped))
             c->code = STOPPED;
     }
     c->dense.derived = fitted;
@@ -469,8 +528,8 @@ static void report(const struct solver *s, struct thread *me, const struct wishe
     if (w->count > 0) {
         hand_out(s, me, w, c, t0, me->h, y, stopped);
     } else if (w->output) {
-        copy_block(me, y, state(s, me));
-        if (!shown(w, c->work.t, y, stopped))
+        write_block(s, me, y);
+        if (!shown(s, w, c->work.t, y, stopped))
             c->code = STOPPED;
     }
 }
@@ -481,7 +540,7 @@ static struct course solve_block(struct solver *s, struct thread *me,
 {
     struct course c = {.work = {.t = t0}, .error = 1.0, .bound = s->code->bound(s->constants)};
     double h = w->first_step > 0.0 ? w->first_step : c.bound > 0.0 ? 0.01 * s->limit / c.bound : 0.0;
-    copy_block(me, state(s, me), y);
+    read_block(s, me, state(s, me), y);
     if (!isfinite(total(s, me, finite_sum(me, state(s, me)), c.turn++)))
         c.code = NOT_FINITE;
     else if (h == 0.0 && t0 != t1)
@@ -509,51 +568,89 @@ static struct course solve_block(struct solver *s, struct thread *me,
             try_step(s, me, w, &c, t1);
             step_done(s);
         }
+        if (!delivered(s))
+            c.code = MPI_FAILED;
         if (c.code == DONE && c.work.accepted > before)
             report(s, me, w, &c, from, y, stopped);
     }
     c.work.next_step = fabs(c.h);
-    copy_block(me, y, state(s, me));
+    write_block(s, me, y);
     return c;
 }
 
 /* --- all threads ------------------------------------------------------------------------ */
 
-static int usable(const double *y, double t, double h)
+/* y may be missing where the block is empty. */
+static int usable(const struct solver *s, const double *y, double t, double h)
 {
-    return y && isfinite(t) && isfinite(h);
+    return s && (y || !s->count) && isfinite(t) && isfinite(h);
 }
+
+enum kind { STEPS, SOLUTION, DERIVATIVE, START, REFUSAL };
 
 /* What all threads do with their blocks; every kind uses some of it. */
 struct job {
+    enum kind kind;
     double t, t1, h;
     long steps;
     const double *read;
     double *y; /* read and written */
     const struct wishes *wishes;
     struct work work; /* what the first thread found, and: */
-    enum code code;
+    enum code code;   /* at first what is wrong with the arguments */
     int stopped, lacking;
 };
 
 typedef void part_of_job(struct solver *s, struct thread *me, struct job *job);
 
-/* Runs a job on the team of the solver, whose arrays are aligned. */
+/* The largest code of all ranks, where they call for the same; RANKS_DIFFER where they do not. */
+static enum code agreed(struct ranks *ranks, const struct job *job)
+{
+    const struct wishes none = {.rtol = 0.0}, *const w = job->wishes ? job->wishes : &none;
+    const double same[] = {
+        (double)job->kind, job->t, job->t1, job->h, (double)job->steps, w->rtol, w->atol,
+        w->first_step, w->largest_step, (double)w->most_steps, (double)w->rule, w->output != NULL,
+    };
+    enum { SAME = sizeof same / sizeof *same };
+    double most[1 + 2 * SAME] = {(double)job->code};
+    for (int i = 0; i < SAME && job->code == DONE; i++) {
+        most[1 + i] = same[i];
+        most[1 + SAME + i] = -same[i];
+    }
+    if (!ranks->most(ranks, most, 1 + 2 * SAME))
+        return MPI_FAILED;
+    for (int i = 0; i < SAME && most[0] == (double)DONE; i++)
+        if (most[1 + i] != -most[1 + SAME + i])
+            return RANKS_DIFFER;
+    return (enum code)most[0];
+}
+
+/* Runs a job on the team of the solver, whose arrays are aligned. Where one rank cannot, none does. */
 static enum code on_team(struct solver *s, part_of_job *part, struct job *job)
 {
-    if ((uintptr_t)job->y % _Alignof(double) || (uintptr_t)job->read % _Alignof(double))
-        return MISALIGNED;
+    if (!job->code
+        && ((uintptr_t)job->y % _Alignof(double) || (uintptr_t)job->read % _Alignof(double)))
+        job->code = MISALIGNED;
+    if (job->code && !s->ranks)
+        return job->code;
     if (atomic_flag_test_and_set(&s->busy))
         return BUSY;
-    int few = 0;
     if (s->given)
         atomic_store(&s->given->failed, 0);
 #pragma omp parallel num_threads((int)s->threads)
     {
-        if (omp_get_num_threads() != s->threads) {
+        int able = omp_get_num_threads() == s->threads;
+        if (!able) {
 #pragma omp master
-            few = 1;
-        } else {
+            job->code = job->code ? job->code : FEW_THREADS;
+        }
+        if (s->ranks) {
+#pragma omp master
+            job->code = agreed(s->ranks, job);
+#pragma omp barrier
+            able = !job->code;
+        }
+        if (able) {
             struct solver *const first = running(s);
             part(first, &first->team[omp_get_thread_num()], job);
         }
@@ -561,12 +658,19 @@ static enum code on_team(struct solver *s, part_of_job *part, struct job *job)
     const int failed = has_failed(s);
     settle(s);
     atomic_flag_clear(&s->busy);
-    return few ? FEW_THREADS : failed ? CALLBACK_FAILED : job->code;
+    return failed ? CALLBACK_FAILED : job->code;
+}
+
+/* What several ranks cannot do; all get the code, whatever they call. */
+static enum code refuse_all(struct solver *s, enum code code)
+{
+    struct job job = {.kind = REFUSAL, .code = code};
+    return on_team(s, NULL, &job);
 }
 
 static void step_block(struct solver *s, struct thread *me, struct job *job)
 {
-    copy_block(me, state(s, me), job->y);
+    read_block(s, me, state(s, me), job->y);
 #pragma omp barrier
     long turn = 0;
     int failed = 0;
@@ -579,9 +683,9 @@ static void step_block(struct solver *s, struct thread *me, struct job *job)
     }
     const double sum = total(s, me, finite_sum(me, state(s, me)), turn);
     if (!failed)
-        copy_block(me, job->y, state(s, me));
+        write_block(s, me, job->y);
 #pragma omp master
-    job->code = isfinite(sum) ? DONE : NOT_FINITE;
+    job->code = !delivered(s) ? MPI_FAILED : isfinite(sum) ? DONE : NOT_FINITE;
 }
 
 static void solve_part(struct solver *s, struct thread *me, struct job *job)
@@ -603,13 +707,26 @@ static void solve_part(struct solver *s, struct thread *me, struct job *job)
 
 static void derive_block(struct solver *s, struct thread *me, struct job *job)
 {
-    s->code->derivative(me, job->t, job->read, job->y);
+    if (!s->ranks) {
+        s->code->derivative(me, job->t, job->read, job->y);
+        return;
+    }
+    read_block(s, me, s->saved, job->read); /* a row of full length, for what others hold */
+#pragma omp barrier
+#pragma omp master
+    fetch_rows(me, s->saved, 1);
+#pragma omp barrier
+    s->code->derivative(me, job->t, s->saved, state(s, me));
+    write_block(s, me, job->y);
+    total(s, me, 0.0, 0);
+#pragma omp master
+    job->code = delivered(s) ? DONE : MPI_FAILED;
 }
 
 static void start_block(struct solver *s, struct thread *me, struct job *job)
 {
     s->code->initial(me);
-    copy_block(me, job->y, state(s, me));
+    write_block(s, me, job->y);
 }
 
 static int overlap(const double *one, long size, const double *other, long other_size)
@@ -640,6 +757,8 @@ static enum code times_usable(const struct solver *s, const struct wishes *w, do
         return BAD_ARGUMENT;
     if (w->count == 0)
         return DONE;
+    if (s->ranks)
+        return ONE_PROCESS;
     if ((uintptr_t)w->times % _Alignof(double) || (uintptr_t)w->states % _Alignof(double))
         return MISALIGNED;
     if (!in_order(w->times, w->count, t0, t1))
@@ -655,46 +774,65 @@ static enum code times_usable(const struct solver *s, const struct wishes *w, do
 
 static enum code run_steps(struct solver *s, double t, double h, long steps, double *y)
 {
-    struct job job = {.t = t, .h = h, .steps = steps, .y = y};
-    return s && usable(y, t, h) && steps >= 0 ? on_team(s, step_block, &job) : BAD_ARGUMENT;
+    struct job job = {.kind = STEPS, .t = t, .h = h, .steps = steps, .y = y};
+    if (!s)
+        return BAD_ARGUMENT;
+    job.code = usable(s, y, t, h) && steps >= 0 ? DONE : BAD_ARGUMENT;
+    return on_team(s, step_block, &job);
 }
 
-static enum code run_solver(struct solver *s, double t0, double t1, double *y,
-                            const struct wishes *w, struct work *work)
+/* What is wrong with the arguments of a call that controls the error. */
+static enum code refused(const struct solver *s, double t0, double t1, const double *y,
+                         const struct wishes *w)
 {
-    struct job job = {.t = t0, .t1 = t1, .y = y, .wishes = w, .work = {.t = t0}};
-    *work = job.work;
-    if (!s || !usable(y, t0, t1) || !(w->first_step >= 0.0) || !(w->largest_step >= 0.0)
-        || w->most_steps < 0)
+    if (!usable(s, y, t0, t1) || !(w->first_step >= 0.0) || !(w->largest_step >= 0.0)
+        || w->most_steps < 0 || (w->rule != PI_RULE && w->rule != I_RULE))
         return BAD_ARGUMENT;
     if (s->code->embedded < 0)
         return NO_CONTROL;
     if (!(w->rtol >= 0.0 && w->atol >= 0.0 && isfinite(w->rtol) && isfinite(w->atol))
         || w->rtol + w->atol == 0.0 || (w->rtol < 10.0 * DBL_EPSILON && w->atol == 0.0))
         return BAD_TOLERANCE;
-    enum code code = times_usable(s, w, t0, t1, y);
-    if (code == DONE)
-        code = on_team(s, solve_part, &job);
+    return times_usable(s, w, t0, t1, y);
+}
+
+static enum code run_solver(struct solver *s, double t0, double t1, double *y,
+                            const struct wishes *w, struct work *work)
+{
+    struct job job = {.kind = SOLUTION, .t = t0, .t1 = t1, .y = y, .wishes = w, .work = {.t = t0}};
+    *work = job.work;
+    if (!s)
+        return BAD_ARGUMENT;
+    job.code = refused(s, t0, t1, y, w);
+    const enum code code = on_team(s, solve_part, &job);
     *work = job.work;
     return code;
 }
 
 static enum code right_hand_side(struct solver *s, double t, const double *y, double *dy)
 {
-    struct job job = {.t = t, .read = y, .y = dy};
-    if (!s || !dy || !usable(y, t, 0.0))
+    struct job job = {.kind = DERIVATIVE, .t = t, .read = y, .y = dy};
+    if (!s)
         return BAD_ARGUMENT;
-    if (overlap(y, s->n, dy, s->n))
-        return OVERLAP;
+    if (!usable(s, y, t, 0.0) || !usable(s, dy, t, 0.0))
+        job.code = BAD_ARGUMENT;
+    else if (overlap(y, s->count, dy, s->count))
+        job.code = OVERLAP;
     return on_team(s, derive_block, &job);
 }
 
-static enum code first_state(struct solver *s, double *y)
+static enum code first_state(struct solver *s, double *t, double *y)
 {
-    struct job job = {.y = y};
-    if (!s || !y)
+    struct job job = {.kind = START, .y = y};
+    if (!s)
         return BAD_ARGUMENT;
-    return s->code->initial ? on_team(s, start_block, &job) : NO_INITIAL;
+    if (!t || !usable(s, y, 0.0, 0.0))
+        job.code = BAD_ARGUMENT;
+    else if (!s->code->initial)
+        job.code = NO_INITIAL;
+    if (t)
+        *t = s->code->start_time;
+    return on_team(s, start_block, &job);
 }
 
 #include "rivals.h"

@@ -5,6 +5,7 @@
 #include "thread.h"
 
 struct callback; /* a right-hand side that the caller gives */
+struct reading;
 
 struct stepper {
     int array_count;
@@ -23,6 +24,10 @@ struct stepper {
     void (*initial)(struct thread *me); /* NULL: the caller has the initial values */
     void (*step)(struct thread *me, double t);
     void (*derivative)(const struct thread *of, double t, const double *y, double *dy);
+    /* Of the code of several ranks: what it reads of components of others. */
+    int reading_count;
+    void (*readings)(const struct constants *of, struct reading *all);
+    long (*access_distance)(const struct constants *of);
 };
 
 #endif

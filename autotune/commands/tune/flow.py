@@ -28,6 +28,7 @@ from autotune.errors import Fault, InputError, WorkFailed
 from autotune.files.store import Store, StudyRecord, kept_dissections
 from autotune.progress import Progress
 from autotune.results.report import page
+from autotune.results.report.number_words import seconds
 from autotune.tuning import Chosen, EarlierResult, Watcher, unwatched
 from autotune.workloads.base import EnumeratedSpace, Workload
 from autotune.workloads.capacity import candidates_on
@@ -289,6 +290,8 @@ def require_success(result: TunedStudy) -> None:
     """Raise WorkFailed when not a single candidate ran."""
     statuses = {m.status for run in result.record.runs for m in run.measurements}
     if not statuses:
-        raise WorkFailed("nothing was measured: no time was left for it")
+        analysed = sum(run.timings.get("predict", 0.0) for run in result.record.runs)
+        took = f" (predictions took {seconds(analysed)})" if analysed else ""
+        raise WorkFailed(f"nothing was measured: no time was left for it{took}")
     if "ok" not in statuses:
         raise WorkFailed(f"no candidate ran: {', '.join(sorted(statuses))}")

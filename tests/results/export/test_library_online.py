@@ -243,6 +243,34 @@ def test_states_between_steps_are_right_over_a_change_of_code(clocked: Clocked) 
         assert deviation(states[0], expected[0]) <= 1e-12
 
 
+@pytest.mark.parametrize("steps", range(1, 12))
+def test_states_between_steps_are_right_in_a_race_that_goes_on(
+    steps: int, clocked: Clocked
+) -> None:
+    """Whichever code takes the first step of the call."""
+    clocked.begin((1.0, 1.0, 1.0, 1.0))
+    plain, solver = clocked.module.Solver(SIZE, 2), clocked.module.Solver(SIZE, 2, choose=True)
+    t, y = plain.initial()
+    times = np.linspace(t, t + 0.01, 7)
+    solver.step(t, H, y, steps)
+    states, work = solver.solve(t, t + 0.01, y, rtol=1e-9, atol=1e-9, at=times)
+    expected, _ = plain.solve(t, t + 0.01, y, rtol=1e-9, atol=1e-9, at=times)
+    assert work.outputs == len(times)
+    assert deviation(states, expected) <= 1e-12
+
+
+def test_a_call_that_takes_no_step_times_none(clocked: Clocked, states: np.ndarray) -> None:
+    clocked.begin((2.0, 1.9, 1.8, 1.0))
+    solver = clocked.module.Solver(SIZE, 2, choose=True)
+    t, y = solver.initial()
+    for _ in range(30):
+        with pytest.raises(clocked.module.SolverError, match="vanish"):
+            solver.solve(1e9, 2e9, y, first_step=1e-8)
+    assert solver.choice.race_steps == 0
+    assert deviation(solver.step(t, H, y, 120), states[-1]) <= 1e-12
+    assert solver.choice.seconds_here == pytest.approx(1.0)
+
+
 def test_what_a_failed_step_left_harms_no_code(clocked: Clocked, states: np.ndarray) -> None:
     clocked.begin((1.0, 1.1, 1.05, 1.02))
     solver = clocked.module.Solver(SIZE, 2, choose=True)
@@ -444,6 +472,7 @@ def test_files_keep_their_mode_and_read_only_ones_their_text(
 
 SEVERAL = r"""
 #include <math.h>
+#include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -483,6 +512,24 @@ static void *solve(void *data)
     return NULL;
 }
 
+/* Where there are fewer threads than before nothing races, and the solver goes on as it was. */
+static int few(void)
+{
+    wave1d_solver *solver;
+    double t, y[1000], expected[1000];
+    int code = -1;
+    if (wave1d_components(100) > 1000 || wave1d_create_with(&solver, 100, 2, 0)) return 1;
+    if (wave1d_initial(solver, &t, expected) || wave1d_step(solver, t, 1e-4, 5, expected)) return 2;
+    omp_set_max_active_levels(1);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    code = wave1d_choose(solver, NULL);
+    if (code != WAVE1D_FEW_THREADS) return 3;
+    if (wave1d_initial(solver, &t, y) || wave1d_step(solver, t, 1e-4, 5, y)) return 4;
+    if (memcmp(y, expected, (size_t)wave1d_components(100) * sizeof *y)) return 5;
+    return wave1d_destroy(solver);
+}
+
 static int cuts(void)
 {
     static char text[4096];
@@ -519,7 +566,7 @@ int main(int count, char **argument)
     while ((letter = fgetc(read)) != EOF) lines += letter == '\n';
     fclose(read);
     if (lines < 2 || lines > 1 + PARTS) return 3;
-    return 20 * cuts();
+    return few() ? 30 + few() : 20 * cuts();
 }
 """
 
@@ -540,8 +587,8 @@ def test_solvers_race_at_once_and_sanitizers_find_nothing(compiler: str, tmp_pat
     source, program = tmp_path / "several.c", tmp_path / "several"
     source.write_text(SEVERAL)
     subprocess.run(
-        [compiler, *flags.split(), f"-I{folder / 'include'}", source, "-o", program, f"-L{folder}",
-         "-lwave1d", f"-Wl,-rpath,{folder}", "-lpthread", "-lm"],
+        [compiler, *flags.split(), "-fopenmp", f"-I{folder / 'include'}", source, "-o", program,
+         f"-L{folder}", "-lwave1d", f"-Wl,-rpath,{folder}", "-lpthread", "-lm"],
         check=True,
     )  # fmt: skip
     done = subprocess.run([program, tmp_path / "wisdom"], capture_output=True, text=True)

@@ -2,6 +2,7 @@
 Python and Fortran.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -566,6 +567,17 @@ def test_the_python_module_is_typed(tmp_path: Path) -> None:
         cwd=folder / "python", capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
+
+
+def test_no_file_tells_of_functions_of_solvers(tmp_path: Path) -> None:
+    folder = made_library.written(
+        tmp_path / "lib", grid_facts_of(tmp_path, "star2d-5pt", [(1, {})], [(9, 19)])
+    )
+    texts = [folder / "README.md", folder / "python" / "star2d_5pt" / "__init__.py"]
+    texts += [*folder.glob("include/*.h"), *folder.glob("fortran/*.f90")]
+    assert len(texts) == 4
+    for path in texts:
+        assert not re.search(r"[Ss]olver|\brhs\b|compiled ", path.read_text()), path
 
 
 # --- what cannot be a library ---------------------------------------------------------------------

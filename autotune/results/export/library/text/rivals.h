@@ -103,28 +103,25 @@ static void close_rivalry(struct solver *s)
     s->rivalry = NULL;
 }
 
-/* The arrays of all codes, each over the same memory; returns whether there was enough. */
-static int share_arrays(struct solver *s, int count)
+/* The arrays of all codes, each over the same memory. */
+static enum code share_arrays(struct solver *s, int count)
 {
     struct rivalry *const r = s->rivalry;
     size_t bytes = s->bytes;
     for (int i = 1; i < count; i++)
         bytes = r->codes[i]->bytes > bytes ? r->codes[i]->bytes : bytes;
-    double *const base = bytes > s->bytes ? arrays(bytes) : s->base;
+    double *const before = s->base, *const base = bytes > s->bytes ? arrays(bytes) : before;
     if (!base)
-        return 0;
-    const int fresh = base != s->base;
-    int lacking = 0;
-    if (fresh)
-        free(s->base);
-    s->bytes = bytes;
+        return NO_MEMORY;
+    const int fresh = base != before;
+    int few = 0, lacking = 0;
     for (int i = 0; i < count; i++)
         use_arrays(r->codes[i], base);
-#pragma omp parallel num_threads((int)s->threads) reduction(+ : lacking)
+#pragma omp parallel num_threads((int)s->threads) reduction(+ : few, lacking)
     {
         const long id = omp_get_thread_num();
-        lacking += omp_get_num_threads() != s->threads;
-        for (int i = fresh ? 0 : 1; i < count && !lacking; i++) {
+        few += omp_get_num_threads() != s->threads;
+        for (int i = fresh ? 0 : 1; i < count && !few && !lacking; i++) {
             struct solver *const code = r->codes[i];
             struct thread *const me = &code->team[id];
             view(code, me, id);
@@ -133,17 +130,23 @@ static int share_arrays(struct solver *s, int count)
             lacking += i > 0 && !code->code->ready(me);
         }
     }
-    return !lacking;
+    if (few) /* the blocks of the threads still lie in the arrays that there were */
+        use_arrays(s, before);
+    else
+        s->bytes = bytes;
+    if (fresh)
+        free(few ? base : before);
+    return few ? FEW_THREADS : lacking ? NO_MEMORY : DONE;
 }
 
 /* Opens so many codes for a race, the first of which is open. */
-static int open_codes(struct solver *s, int count)
+static enum code open_codes(struct solver *s, int count)
 {
     struct rivalry *const r = s->rivalry;
     for (int i = 1; i < count; i++) {
         struct solver *const code = r->codes[i] = calloc(1, sizeof *code);
         if (!code)
-            return 0;
+            return NO_MEMORY;
         code->code = r->rivals[i].code;
         code->size = s->size;
         code->threads = s->threads;
@@ -153,7 +156,7 @@ static int open_codes(struct solver *s, int count)
         code->rivalry = r;
         lay_out(code);
         if (!equip(code, s->threads))
-            return 0;
+            return NO_MEMORY;
     }
     return share_arrays(s, count);
 }
@@ -234,9 +237,10 @@ static enum code begin_rivalry(struct solver *s, struct rivalry *r, int count, c
         r->rivals[1] = r->rivals[named];
         count = 2;
     }
-    if (named != 0 && !open_codes(s, count)) {
+    const enum code code = named == 0 ? DONE : open_codes(s, count);
+    if (code != DONE) {
         close_rivalry(s);
-        return NO_MEMORY;
+        return code;
     }
     if (named >= 0) {
         r->source = REMEMBERED;

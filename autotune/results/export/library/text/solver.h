@@ -559,14 +559,15 @@ static struct course solve_block(struct solver *s, struct thread *me,
         hand_out(s, me, w, &c, t0, 0.0, y, stopped);
     }
     while (c.code == DONE && c.work.t != t1) {
-        const long before = c.work.accepted;
+        const long before = c.work.accepted, tried = before + c.work.rejected;
         const double from = c.work.t;
-        if (w->most_steps > 0 && c.work.accepted + c.work.rejected >= w->most_steps) {
+        if (w->most_steps > 0 && tried >= w->most_steps) {
             c.code = TOO_MANY_STEPS;
         } else {
             s = next_code(s, &me, y);
             try_step(s, me, w, &c, t1);
-            step_done(s);
+            if (c.work.accepted + c.work.rejected > tried)
+                step_done(s);
         }
         if (!delivered(s))
             c.code = MPI_FAILED;
@@ -693,7 +694,7 @@ static void solve_part(struct solver *s, struct thread *me, struct job *job)
     struct course course = {.work = {.t = job->t}, .code = NO_MEMORY};
     if (job->wishes->count > 0) {
 #pragma omp master
-        job->lacking = !open_dense(s);
+        job->lacking = !open_dense(owner(s));
 #pragma omp barrier
     }
     if (!job->lacking)

@@ -123,6 +123,16 @@ def test_the_choice_follows_size_and_threads(wave: Path, monkeypatch: pytest.Mon
             assert not solver.choice.tuned_here
 
 
+def test_what_a_decision_map_expects_is_not_measured(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
+    (stepper,) = facts.chosen
+    (choice,) = facts.section.entries
+    for source, measured, predicted in (("measured", 0.25, 0.5), ("map", -1.0, 0.25)):
+        told = replace(choice, source=source, seconds=0.25)
+        *_, first, second = library_files.entry(told, stepper, 0.5)
+        assert (float(first), float(second)) == (measured, predicted)
+
+
 @needs_gcc
 @pytest.mark.parametrize(
     ("rest", "same"), [("", True), (" (a made-up core)", True), (" 9", False), ("9", False)]

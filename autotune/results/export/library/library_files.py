@@ -243,8 +243,13 @@ def entry(choice: ExportEntry, stepper: LibraryStepper, predicted: float | None)
     yield c_names.literal(" ".join(stepper.flags))
     yield str(choice.size)
     yield str(choice.threads)
-    for seconds in (choice.seconds, predicted):
+    for seconds in _times(choice, predicted):
         yield "-1.0" if seconds is None else repr(float(seconds))
+
+
+def _times(choice: ExportEntry, predicted: float | None) -> tuple[float | None, float | None]:
+    """The measured and the predicted seconds; what a decision map expects is not measured."""
+    return (None, choice.seconds) if choice.source == "map" else (choice.seconds, predicted)
 
 
 def _of_steps(choice: ExportEntry, stepper: LibraryStepper) -> Iterator[str]:
@@ -272,7 +277,7 @@ def _identity(facts: LibraryContents) -> str:
 
 def _row(entry: ExportEntry, stepper: LibraryStepper, predicted: float | None) -> tuple[str, ...]:
     """The cells of a row of README's table."""
-    times = ["" if value is None else f"{value:.4g}" for value in (entry.seconds, predicted)]
+    times = ["" if value is None else f"{value:.4g}" for value in _times(entry, predicted)]
     layout = entry.layout
     ranks = f"{layout.ranks} x " if layout.ranks > 1 else ""
     team = f"{ranks}{entry.threads}" + (f", {layout.communication}" if ranks else "")

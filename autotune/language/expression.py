@@ -150,6 +150,8 @@ def _convert(node: ast.expr) -> Expr:
                 _convert(left), syntax.ORDER[type(op)], _convert(right),
                 _convert(node.body), _convert(node.orelse),
             )  # fmt: skip
+        case ast.BinOp(op=ast.BitXor()):
+            raise outside(node, "a power is written **")
     raise outside(node, "only arithmetic, array references, conditions and known functions")
 
 

@@ -168,6 +168,8 @@ def test_anything_outside_the_language_is_refused(text):
 def test_refusals_name_the_part_and_its_column():
     with pytest.raises(ValueError, match=r"'foo\(j\)' \(column 5\): unknown function 'foo'"):
         parse("2 + foo(j)")
+    with pytest.raises(ValueError, match=r"'N \^ 2' \(column 6\): a power is written \*\*"):
+        parse("2 - (N^2)")
 
 
 @pytest.mark.parametrize(

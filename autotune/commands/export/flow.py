@@ -133,7 +133,10 @@ def _library(request: ExportRequest, read: _StoredStudy, path: Path) -> ExportDo
         if stored.prediction.seconds is not None
     }
     setup = setup_of_study(study, request.config)
-    export_files.write_folder(path, library_kinds.files(chosen_entries, setup, predicted))
+    texts = library_kinds.files(chosen_entries, setup, predicted)
+    if not request.force:
+        export_files.refuse_other_library(path, texts)
+    export_files.write_folder(path, texts)
     return _chosen(request, path, chosen_entries)
 
 

@@ -82,6 +82,23 @@ def refuse_other_folder(path: Path, kind: str, is_own: Callable[[], bool]) -> No
     )
 
 
+def refuse_other_library(path: Path, texts: Mapping[str, str]) -> None:
+    """InputError if the folder holds a library of another name, whose files would stay there."""
+    with _input_errors(path):
+        others = sorted(
+            file.stem for file in path.glob("include/*.h") if f"include/{file.name}" not in texts
+        )
+    if others:
+        raise InputError(
+            Fault(
+                where=str(path),
+                found=f"a folder with the library {others[0]}",
+                expected="a new folder, or one with an export of the same library",
+                hint="name another with -o FOLDER, or write into it with --force",
+            )
+        )
+
+
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Write files into a folder, each atomically; ``texts``: path in the folder to text."""
     for name, text in texts.items():

@@ -138,3 +138,12 @@ def test_two_exports_into_one_wisdom_file_lose_nothing(filled: Path, tmp_path: P
     for each in both:
         each.join()
     assert len(reader.load(str(tmp_path / "app.json")).sections[0].entries) == 2
+
+
+def test_a_library_of_another_name_stays_as_it_is(tmp_path: Path) -> None:
+    texts = {"include/heat.h": "", "README.md": ""}
+    export_files.refuse_other_library(tmp_path / "new", texts)
+    export_files.write_folder(tmp_path / "lib", texts)
+    export_files.refuse_other_library(tmp_path / "lib", texts)
+    with pytest.raises(InputError, match="a folder with the library heat"):
+        export_files.refuse_other_library(tmp_path / "lib", {"include/wave.h": ""})

@@ -314,6 +314,7 @@ def test_a_plain_function_is_called_and_its_errors_come_through(iterated: Module
         (lambda first, last, t, y: None, TypeError, "positional"),
         (lambda first, last, t, y, dy: 3, iterated.SolverError, "said that it failed"),
         (lambda first, last, t, y, dy: y.fill(0.0), ValueError, "read-only"),
+        (lambda first, last, t, y, dy: -y, TypeError, "returns a ndarray, allowed: nothing"),
     ):
         for threads in (1, 3):
             solver = iterated.Solver(20, threads, rhs=wrong)

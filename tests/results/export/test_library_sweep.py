@@ -258,6 +258,8 @@ def test_wrong_input_is_a_code_with_a_text(star: Path, monkeypatch: pytest.Monke
             library.Grid((2**64, 5, 5))
         with pytest.raises(ValueError, match="has 3 extents, not 2"):
             library.Grid((5, 5))
+        with pytest.raises(TypeError, match=r"the extents are 5, expected: \(k, j, i\)"):
+            library.Grid(5, 5)
         refused_arrays(library)
 
 

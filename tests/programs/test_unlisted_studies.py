@@ -1,5 +1,6 @@
 """Studies of programs with more candidates than can be listed, from the config to the store."""
 
+import math
 import re
 import time
 from pathlib import Path
@@ -136,12 +137,17 @@ def test_the_end_of_a_study_has_the_commands_of_the_winner(tmp_path):
     assert lines[-1].endswith(f"true {values}")
 
 
-def test_a_budget_counts_from_the_start_of_the_command(tmp_path):
-    path = configured(tmp_path)
-    options, store = flow.StudyOptions(budget_seconds=60.0), str(tmp_path / "x.sqlite")
+def test_a_budget_counts_from_the_start_and_leaves_half_of_it_to_measure():
+    now = time.monotonic()
+    assert flow.measuring_deadline(None, now) == math.inf
+    assert flow.measuring_deadline(600.0, now - 20.0) == now + 580.0 - 3.0
+    assert flow.measuring_deadline(600.0, now - 610.0) >= now + 300.0
+
+
+def test_the_time_of_a_study_counts_from_the_start_of_the_command(tmp_path):
+    options, store = flow.StudyOptions(budget_evaluations=1), str(tmp_path / "x.sqlite")
     began = time.monotonic() - 61.0
-    study = flow.tune(load(path), options, store, silent, began=began)
-    assert not study.record.runs[0].measurements
+    study = flow.tune(load(configured(tmp_path)), options, store, silent, began=began)
     assert study.record.runs[0].timings["wall"] > 61.0
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "choose_candidates",
     "content",
     "identity_of",
+    "measuring_deadline",
     "require_success",
     "result_of",
     "study",
@@ -100,7 +101,7 @@ def tune(
             ranked=ranked,
             measurer=workload.measurer(ranked.machine),
             conditions=conditions,
-            deadline=_deadline(options.budget_seconds, wall + calibrating),
+            deadline=measuring_deadline(options.budget_seconds, wall + calibrating),
             started=wall,
             watcher=watcher,
             resumed=resumed,
@@ -125,7 +126,7 @@ def _exhaustive(study_run: StudyRun, options: StudyOptions, progress: Progress) 
     )
 
 
-def _deadline(budget: float | None, began: float) -> float:
+def measuring_deadline(budget: float | None, began: float) -> float:
     """When a study with a budget in seconds, from ``began``, starts its last launch.
 
     What is left is for evaluating. Predictions that took most of a budget leave half of it.

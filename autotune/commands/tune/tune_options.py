@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import BudgetSeconds, command_options
+from autotune.commands.options import command_options
 from autotune.commands.replay.command import SamplerName
 
 
@@ -13,7 +13,14 @@ from autotune.commands.replay.command import SamplerName
 class StudyOptions:
     """The limits of a study and the settings of its search."""
 
-    budget_seconds: BudgetSeconds = None
+    budget_seconds: Annotated[
+        float | None,
+        typer.Option(
+            help="From the start of the command; no launch starts later. Half of them are left to"
+            " measure where predictions take longer.",
+            min=1,
+        ),
+    ] = None
     budget_evaluations: Annotated[
         int | None, typer.Option(help="Measure at most this many candidates a problem.", min=1)
     ] = None

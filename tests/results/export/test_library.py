@@ -314,6 +314,7 @@ def test_wrong_input_is_a_code_with_a_text(wave: Path, monkeypatch: pytest.Monke
             ({"rtol": 1e-17, "atol": 0.0}, "tolerances"),
             ({"rtol": float("nan")}, "tolerances"),
             ({"first_step": -1.0}, "not finite, negative"),
+            ({"first_step": float("inf")}, "not finite, negative"),
             ({"most_steps": 2}, "most steps"),
         ):
             with pytest.raises(library.SolverError, match=text):

@@ -786,8 +786,8 @@ static enum code run_steps(struct solver *s, double t, double h, long steps, dou
 static enum code refused(const struct solver *s, double t0, double t1, const double *y,
                          const struct wishes *w)
 {
-    if (!usable(s, y, t0, t1) || !(w->first_step >= 0.0) || !(w->largest_step >= 0.0)
-        || w->most_steps < 0 || (w->rule != PI_RULE && w->rule != I_RULE))
+    if (!usable(s, y, t0, t1) || !(w->first_step >= 0.0) || !isfinite(w->first_step)
+        || !(w->largest_step >= 0.0) || w->most_steps < 0 || (w->rule != PI_RULE && w->rule != I_RULE))
         return BAD_ARGUMENT;
     if (s->code->embedded < 0)
         return NO_CONTROL;

@@ -39,7 +39,7 @@ def test_the_limits_of_the_study_are_those_of_the_options(
     """Every option of the command line reaches the run of the study as it was given."""
     studies: list[StudyOptions] = []
 
-    def tune(workload: object, options: StudyOptions, *others: object) -> None:
+    def tune(workload: object, options: StudyOptions, *others: object, began: float) -> None:
         studies.append(options)
         raise KeyboardInterrupt
 

@@ -102,7 +102,8 @@ def test_it_is_tuned_compared_and_reported(autotune, study, tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "K x J x I = 9 x 20 x 60 = 10800 points. Times are for one time step, a sweep" in page
     library = tmp_path / "star"
-    autotune("export", "--store", "s.sqlite", "--format", "library", "-o", "star")
+    shown = autotune("export", "--store", "s.sqlite", "--format", "library", "-o", "star")
+    assert "sh star/build.sh && star/self_test" in shown.out
     subprocess.run(["sh", "build.sh"], cwd=library, check=True, capture_output=True, timeout=120)
     done = subprocess.run([library / "self_test"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout

@@ -1,5 +1,7 @@
 """What ``autotune export`` prints."""
 
+import shlex
+
 from autotune.commands.export.document import ExportDocument
 from autotune.results.export.entries import ExportEntry, ExportSubject
 from autotune.tuning.maps.explore import LEVEL
@@ -19,7 +21,11 @@ def text(exported: ExportDocument) -> str:
     for skipped in exported.choices.skipped:
         threads = f", T{skipped.threads}" if skipped.threads else ""
         lines.append(f"no choice for {skipped.problem}{threads}: {skipped.reason}")
-    if any(section.key.subject.source == "C source" for section in exported.choices.sections):
+    if exported.format == "library":
+        folder = shlex.quote(str(exported.file))
+        lines.append(f"build and test it: sh {folder}/build.sh && {folder}/self_test")
+        lines.append(f"its calls from C, Python and Fortran: {folder}/README.md")
+    elif any(s.key.subject.source == "C source" for s in exported.choices.sections):
         lines.append(
             "the C source of a choice: autotune variants CONFIG --emit CANDIDATE -o FOLDER"
         )

@@ -505,6 +505,7 @@ program main
     if (wave1d_solve(solver, t, t + 0.01_c_double, y, options, work) /= 0) stop 3
     if (work%accepted < 1 .or. work%t /= t + 0.01_c_double) stop 4
     if (wave1d_destroy(solver) /= 0) stop 5
+    if (index(wave1d_message(wave1d_create(solver, 1_c_long, 1_c_int)), "of this size") == 0) stop 6
 end program
 """
 

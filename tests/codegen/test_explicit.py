@@ -291,11 +291,11 @@ def test_a_method_of_two_stages_agrees(
     agrees(workshop, at, *transformations)
 
 
-def test_a_method_of_one_stage_lacks_a_barrier() -> None:
+def test_a_method_of_one_stage_is_refused() -> None:
     one = {"A": ((0.0,),), "b": (1.0,), "c": (0.0,)}
     euler = ButcherTableau(name="euler", title="explicit Euler", order=1, source="Euler", **one)
     at = Problem(ivp=config.ivp("wave1d"), method=euler, correctors=0, size=100)
-    with pytest.raises(IllegalTransformation, match="writing in update, without a synchronisation"):
+    with pytest.raises(IllegalTransformation, match="needs a method of 2 stages or more, not 1"):
         program(at)
 
 

@@ -80,8 +80,9 @@ def test_without_a_model_nothing_is_ranked_and_all_is_tuned(tmp_path: Path):
         ("none such", "unknown 'none such'"),
         (found.rankings[0].entries[0].candidate.id, "no prediction"),
     ):
+        options = asdict(RankOptions(config=path, why=name))
         with pytest.raises(InputError, match=why):
-            rank(**asdict(RankOptions(config=path, why=name)))
+            rank(**options, **options["results"])
     (problem,) = tuned(path, tmp_path / "store.sqlite").evaluation.problems
     assert problem.best is not None
     assert problem.best.candidate.parameters["block"] == 1

@@ -143,7 +143,7 @@ def test_a_processor_is_the_tuned_one_by_its_whole_name(
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     name = next((line.split(":")[1].strip() for line in lines if line.startswith("model na")), "")
     if not name:
-        pytest.skip("/proc/cpuinfo names no processor")
+        pytest.skip("optional: /proc/cpuinfo names no processor")
     facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
     place = replace(facts.section.key.place, title=name + rest)
     section = replace(facts.section, key=replace(facts.section.key, place=place))
@@ -447,7 +447,7 @@ def test_a_foreign_program_links_it_and_solvers_are_independent(
     compiler: str, wave: Path, tmp_path: Path
 ) -> None:
     if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
+        pytest.skip(f"optional: {compiler} is not installed")
     source = tmp_path / ("two.cpp" if compiler == "g++" else "two.c")
     text = TWO if compiler != "g++" else TWO.replace("malloc(", "(double *)malloc(").replace(
         "= data;", "= (struct part *)data;"
@@ -483,7 +483,7 @@ def test_clang_builds_it(tmp_path: Path) -> None:
             ["clang", "-fopenmp", probe, "-o", tmp_path / "omp"], capture_output=True
         ).returncode
     ):
-        pytest.skip("needs clang with OpenMP")
+        pytest.skip("optional: needs clang with OpenMP")
     facts = facts_of(tmp_path, "wave1d", VARIANTS)
     folder = made_library.built(tmp_path / "lib", facts, compiler="clang")
     assert subprocess.run([folder / "self_test"], stdout=subprocess.DEVNULL).returncode == 0
@@ -513,7 +513,7 @@ end program
 @needs_gcc
 def test_fortran_calls_it(wave: Path, tmp_path: Path) -> None:
     if shutil.which("gfortran") is None:
-        pytest.skip("needs gfortran")
+        pytest.skip("optional: needs gfortran")
     (tmp_path / "main.f90").write_text(FORTRAN)
     program = tmp_path / "main"
     subprocess.run(
@@ -527,7 +527,7 @@ def test_fortran_calls_it(wave: Path, tmp_path: Path) -> None:
 @needs_gcc
 def test_cmake_builds_installs_and_tests_it(tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
-        pytest.skip("needs cmake")
+        pytest.skip("optional: needs cmake")
     facts = facts_of(tmp_path, "wave1d", [(1, {}), (2, BLOCKED)])
     folder = made_library.built(tmp_path / "lib", facts)
     build, prefix = tmp_path / "build", tmp_path / "prefix"

@@ -58,9 +58,11 @@ def meson() -> list[str] | None:
 
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-needs_cmake = pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
-needs_meson = pytest.mark.skipif(meson() is None, reason="needs meson and ninja")
-needs_pkg_config = pytest.mark.skipif(shutil.which("pkg-config") is None, reason="needs pkg-config")
+needs_cmake = pytest.mark.skipif(shutil.which("cmake") is None, reason="optional: needs cmake")
+needs_meson = pytest.mark.skipif(meson() is None, reason="optional: needs meson and ninja")
+needs_pkg_config = pytest.mark.skipif(
+    shutil.which("pkg-config") is None, reason="optional: needs pkg-config"
+)
 
 
 def run(*command: str | Path, **environment: str) -> str:
@@ -125,7 +127,7 @@ def test_flags_survive_the_shell(library: Path, recorder: Path, tmp_path: Path) 
 @pytest.mark.parametrize("generator", ["Unix Makefiles", "Ninja"])
 def test_flags_survive_cmake(generator: str, library: Path, recorder: Path, tmp_path: Path) -> None:
     if not shutil.which({"Ninja": "ninja"}.get(generator, "make")):
-        pytest.skip(f"needs the program of the generator {generator}")
+        pytest.skip(f"optional: needs the program of the generator {generator}")
     build = tmp_path / "build"
     run("cmake", "-G", generator, "-S", library, "-B", build, f"-DCMAKE_C_COMPILER={recorder}")
     run("cmake", "--build", build)

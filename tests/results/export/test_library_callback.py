@@ -355,7 +355,7 @@ def test_numba_is_named_where_it_is_missing(
 
 
 def test_functions_of_numba(iterated: ModuleType) -> None:
-    numba = pytest.importorskip("numba", reason="Numba is not installed (optional)")
+    numba = pytest.importorskip("numba", reason="optional: Numba is not installed")
     y0 = np.tile([1.0, 0.0], 500)
     expected = np.tile([np.cos(1.0), -np.sin(1.0)], 500)
     raw = numba.cfunc("intc(long_, long_, float64, CPointer(float64), CPointer(float64), voidptr)")
@@ -466,7 +466,7 @@ def test_a_foreign_program_hands_a_function_over(
     compiler: str, iterated: ModuleType, tmp_path: Path
 ) -> None:
     if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
+        pytest.skip(f"optional: {compiler} is not installed")
     folder = _folder(iterated)
     done = _run(FOREIGN, compiler, folder, tmp_path, made_library.STRICT.split())
     assert done.returncode == 0, done.returncode
@@ -538,7 +538,7 @@ end program
 
 def test_fortran_hands_a_procedure_over(iterated: ModuleType, tmp_path: Path) -> None:
     if shutil.which("gfortran") is None:
-        pytest.skip("needs gfortran")
+        pytest.skip("optional: needs gfortran")
     folder = _folder(iterated)
     (tmp_path / "main.f90").write_text(FORTRAN)
     program = tmp_path / "main"

@@ -395,7 +395,7 @@ end program
 @needs_gcc
 def test_fortran_gets_the_states(wave: Path, tmp_path: Path) -> None:
     if shutil.which("gfortran") is None:
-        pytest.skip("needs gfortran")
+        pytest.skip("optional: needs gfortran")
     (tmp_path / "main.f90").write_text(FORTRAN)
     program = tmp_path / "main"
     subprocess.run(

@@ -745,7 +745,7 @@ def _launchable() -> dict[str, str]:
 
 def test_cmake_finds_mpi_and_runs_the_self_test(tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
-        pytest.skip("needs cmake")
+        pytest.skip("optional: needs cmake")
     ways: Ranks = [(1, "none"), (2, "sparse")]
     facts = facts_of(tmp_path, "inverterchain", [(1, {}), (1, {})], ranks=ways)
     folder = _built(tmp_path, facts)

@@ -574,7 +574,7 @@ int main(int count, char **argument)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_solvers_race_at_once_and_sanitizers_find_nothing(compiler: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
+        pytest.skip(f"optional: {compiler} is not installed")
     facts = facts_of(tmp_path, "wave1d", VARIANTS[2:], sizes=(100, 1000))
     checks = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
     flags = f"{made_library.STRICT} {checks}"
@@ -583,7 +583,7 @@ def test_solvers_race_at_once_and_sanitizers_find_nothing(compiler: str, tmp_pat
     except AssertionError:
         if compiler == "gcc":
             raise
-        pytest.skip("needs clang with OpenMP")
+        pytest.skip("optional: needs clang with OpenMP")
     source, program = tmp_path / "several.c", tmp_path / "several"
     source.write_text(SEVERAL)
     subprocess.run(
@@ -615,7 +615,7 @@ end program
 
 def test_fortran_chooses(folder: Path, tmp_path: Path) -> None:
     if shutil.which("gfortran") is None:
-        pytest.skip("needs gfortran")
+        pytest.skip("optional: needs gfortran")
     (tmp_path / "main.f90").write_text(FORTRAN)
     subprocess.run(
         ["gfortran", "-Wall", "-Wno-c-binding-type", folder / "fortran" / "wave1d.f90",

@@ -442,7 +442,7 @@ def test_a_foreign_program_links_it_and_grids_are_independent(
     compiler: str, star: Path, tmp_path: Path
 ) -> None:
     if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
+        pytest.skip(f"optional: {compiler} is not installed")
     program = compiled(compiler, FOREIGN, star, "star3d_7pt_variable", tmp_path)
     done = subprocess.run([program], capture_output=True, text=True)
     assert done.returncode == 0, done.returncode
@@ -485,7 +485,7 @@ def test_clang_builds_it(tmp_path: Path) -> None:
     probe.write_text("#include <omp.h>\nint main(void) { return omp_get_num_procs() < 1; }\n")
     build = ["clang", "-fopenmp", probe, "-o", tmp_path / "omp"]
     if shutil.which("clang") is None or subprocess.run(build, capture_output=True).returncode:
-        pytest.skip("needs clang with OpenMP")
+        pytest.skip("optional: needs clang with OpenMP")
     folder = made_library.built(tmp_path / "lib", facts_of(tmp_path, CASES[2]), compiler="clang")
     assert subprocess.run([folder / "self_test"], stdout=subprocess.DEVNULL).returncode == 0
 
@@ -525,7 +525,7 @@ def fortran_compiles(folder: Path, name: str) -> bool:
 @needs_gcc
 def test_fortran_calls_it(star: Path, tmp_path: Path) -> None:
     if shutil.which("gfortran") is None:
-        pytest.skip("needs gfortran")
+        pytest.skip("optional: needs gfortran")
     (tmp_path / "main.f90").write_text(FORTRAN)
     program = tmp_path / "main"
     subprocess.run(
@@ -540,7 +540,7 @@ def test_fortran_calls_it(star: Path, tmp_path: Path) -> None:
 @needs_gcc
 def test_cmake_builds_installs_and_tests_it(tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
-        pytest.skip("needs cmake")
+        pytest.skip("optional: needs cmake")
     facts = grid_facts_of(tmp_path, "star2d-5pt", [(1, {}), (2, {"t": 4})], [(9, 19), (11, 21)])
     folder, build, prefix = (
         made_library.written(tmp_path / "lib", facts),

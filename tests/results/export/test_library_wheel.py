@@ -40,9 +40,10 @@ def sweeps(folder: Path) -> SweepFacts:
     return grid_facts_of(folder, "star2d-5pt", [(1, {}), (2, {"t": 4})], [(9, 19), (11, 21)])
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="optional: needs cmake")
 @pytest.mark.skipif(
-    importlib.util.find_spec("scikit_build_core") is None, reason="needs scikit-build-core"
+    importlib.util.find_spec("scikit_build_core") is None,
+    reason="optional: needs scikit-build-core",
 )
 @pytest.mark.parametrize(("make", "use"), [(solver, SOLVED), (sweeps, SWEPT)])
 def test_pip_makes_a_wheel_of_it(

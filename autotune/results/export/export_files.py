@@ -84,10 +84,10 @@ def refuse_other_folder(path: Path, kind: str, is_own: Callable[[], bool]) -> No
 
 def refuse_other_library(path: Path, texts: Mapping[str, str]) -> None:
     """InputError if the folder holds a library of another name, whose files would stay there."""
+    headers = {Path(text).stem for text in texts if text.startswith("include/")}
     with _input_errors(path):
-        others = sorted(
-            file.stem for file in path.glob("include/*.h") if f"include/{file.name}" not in texts
-        )
+        stems = {file.stem.removesuffix("_mpi") for file in path.glob("include/*.h")}
+    others = sorted(stems - headers)
     if others:
         raise InputError(
             Fault(

@@ -144,6 +144,7 @@ def test_a_library_of_another_name_stays_as_it_is(tmp_path: Path) -> None:
     texts = {"include/heat.h": "", "README.md": ""}
     export_files.refuse_other_library(tmp_path / "new", texts)
     export_files.write_folder(tmp_path / "lib", texts)
+    (tmp_path / "lib" / "include" / "heat_mpi.h").touch()  # of an export with ranks
     export_files.refuse_other_library(tmp_path / "lib", texts)
     with pytest.raises(InputError, match="a folder with the library heat"):
         export_files.refuse_other_library(tmp_path / "lib", {"include/wave.h": ""})

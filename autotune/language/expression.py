@@ -96,9 +96,12 @@ _LARGEST = sys.float_info.max
 """Numbers beyond are refused, whole ones too."""
 
 
-def parse(text: str) -> Expr:
-    """The expression of a text.
+def parse(
+    text: str, functions: Mapping[str, int] = FUNCTIONS, *, any_exponent: bool = False
+) -> Expr:
+    """The expression of a text that may call ``functions``.
 
+    ``any_exponent``: an exponent may be any expression, not only a whole number from 0 to 8.
     Raises ValueError naming the offending part and its column for anything outside the language.
 
     >>> parse("y[j-1]")
@@ -106,7 +109,7 @@ def parse(text: str) -> Expr:
     """
     tree = syntax.parsed(text, "an expression", _LONGEST)
     try:
-        expr = _convert(tree)
+        expr = _Reading(functions, any_exponent).convert(tree)
     except RecursionError as error:
         raise ValueError("the expression is nested too deeply") from error
     if syntax.deeper(expr, children, _DEEPEST):
@@ -114,56 +117,67 @@ def parse(text: str) -> Expr:
     return expr
 
 
-def _convert(node: ast.expr) -> Expr:
-    match node:
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            if not abs(value) <= _LARGEST:
-                raise outside(node, "the number is too large")
-            return Num(value)
-        case ast.Name(id=name):
-            return Sym(name)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return Neg(_convert(operand))
-        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _convert(operand)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in syntax.ARITHMETIC:
-            symbol = syntax.ARITHMETIC[type(op)]
-            if symbol == "**" and not (
-                isinstance(right, ast.Constant)
-                and isinstance(right.value, int)
-                and 0 <= right.value <= 8
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Which functions and exponents the expression that is read may have."""
+
+    functions: Mapping[str, int]
+    any_exponent: bool
+
+    def convert(self, node: ast.expr) -> Expr:
+        """The expression of a syntax tree."""
+        match node:
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+                if not abs(value) <= _LARGEST:
+                    raise outside(node, "the number is too large")
+                return Num(value)
+            case ast.Name(id=name):
+                return Sym(name)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return Neg(self.convert(operand))
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.convert(operand)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in syntax.ARITHMETIC:
+                symbol = syntax.ARITHMETIC[type(op)]
+                if symbol == "**" and not (self.any_exponent or _small_whole(right)):
+                    raise outside(node, "an exponent must be a whole number from 0 to 8")
+                return Bin(symbol, self.convert(left), self.convert(right))
+            case ast.Subscript():
+                return self._reference(node)
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+                return self._call(node, name, arguments)
+            case ast.IfExp(test=ast.Compare(left=left, ops=[op], comparators=[right])) if (
+                type(op) in syntax.ORDER
             ):
-                raise outside(node, "an exponent must be a whole number from 0 to 8")
-            return Bin(symbol, _convert(left), _convert(right))
-        case ast.Subscript():
-            return _convert_reference(node)
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            if name not in FUNCTIONS:
-                raise outside(node, f"unknown function {name!r}; known: {', '.join(FUNCTIONS)}")
-            if len(arguments) != FUNCTIONS[name]:
-                raise outside(node, f"{name} takes {FUNCTIONS[name]} argument(s)")
-            return Call(name, tuple(_convert(argument) for argument in arguments))
-        case ast.IfExp(test=ast.Compare(left=left, ops=[op], comparators=[right])) if (
-            type(op) in syntax.ORDER
-        ):
-            return Cond(
-                _convert(left), syntax.ORDER[type(op)], _convert(right),
-                _convert(node.body), _convert(node.orelse),
-            )  # fmt: skip
-        case ast.BinOp(op=ast.BitXor()):
-            raise outside(node, "a power is written **")
-    raise outside(node, "only arithmetic, array references, conditions and known functions")
+                return Cond(
+                    self.convert(left), syntax.ORDER[type(op)], self.convert(right),
+                    self.convert(node.body), self.convert(node.orelse),
+                )  # fmt: skip
+            case ast.BinOp(op=ast.BitXor()):
+                raise outside(node, "a power is written **")
+        raise outside(node, "only arithmetic, array references, conditions and known functions")
+
+    def _call(self, node: ast.Call, name: str, arguments: list[ast.expr]) -> Expr:
+        if name not in self.functions:
+            known = ", ".join(self.functions)
+            raise outside(node, f"unknown function {name!r}; known: {known}")
+        if len(arguments) != self.functions[name]:
+            raise outside(node, f"{name} takes {self.functions[name]} argument(s)")
+        return Call(name, tuple(self.convert(argument) for argument in arguments))
+
+    def _reference(self, node: ast.Subscript) -> Expr:
+        indices: list[Expr] = []
+        inner: ast.expr = node
+        while isinstance(inner, ast.Subscript):
+            indices.append(self.convert(inner.slice))
+            inner = inner.value
+        if not isinstance(inner, ast.Name):
+            raise outside(node, "only a named array can be indexed")
+        return Ref(inner.id, tuple(reversed(indices)))
 
 
-def _convert_reference(node: ast.Subscript) -> Ref:
-    indices: list[Expr] = []
-    inner: ast.expr = node
-    while isinstance(inner, ast.Subscript):
-        indices.append(_convert(inner.slice))
-        inner = inner.value
-    if not isinstance(inner, ast.Name):
-        raise outside(node, "only a named array can be indexed")
-    return Ref(inner.id, tuple(reversed(indices)))
+def _small_whole(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int) and 0 <= node.value <= 8
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

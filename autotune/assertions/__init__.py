@@ -1,0 +1,1 @@
+"""Modeling assertions: what a program says about its own counts, checked in a run."""

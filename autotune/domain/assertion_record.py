@@ -139,6 +139,9 @@ class PathRecord:
     """Of the measured counts of a visit."""
     zero: int = 0
     """Visits with a measured count of zero, such as loops that never turned."""
+    deepest: int = 1
+    """Visits that were open at once, at most: more than 1 where a subroutine calls itself. The
+    inner ones are visits of the same path."""
     seconds: float = 0.0
     """Time between begin and end, of all visits, that of inner paths included."""
     asserted_sizes: tuple[SizeCount, ...] = ()

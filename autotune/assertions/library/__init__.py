@@ -1,0 +1,1 @@
+"""The run time of modeling assertions: C library, Fortran module, Python surface."""

@@ -1,0 +1,354 @@
+/* Conjugate gradients of the NAS parallel benchmarks, for MPI on a grid of processes.
+ *
+ * Inverse power iteration finds the eigenvalue zeta of a sparse symmetric matrix that lies next to
+ * a shift; each iteration solves A z = x by 25 steps of conjugate gradients. Written from the
+ * published description: D. Bailey et al., The NAS Parallel Benchmarks, RNR-94-007, section 2.3.
+ *
+ *     mpicc -O2 cg.c -o cg -lm
+ *     mpiexec -n 4 ./cg W            class S, W, A, B or C
+ *     mpiexec -n 4 ./cg W 1          with 1 iteration; zeta is not checked then
+ *
+ * P processes, a power of two, form nprows x npcols with npcols = nprows or 2 nprows. Process (i, j)
+ * holds rows i and columns j of A: m = na/nprows rows, n = na/npcols columns. Vectors are spread
+ * over the columns, equal in all rows of the grid.
+ */
+#include <math.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STEPS = 25 };
+
+struct class {
+    char letter;
+    int na, nonzer, niter;
+    double shift, zeta;
+};
+
+static const struct class classes[] = {
+    {'S', 1400, 7, 15, 10, 8.5971775078648},
+    {'W', 7000, 8, 15, 12, 10.362595087124},
+    {'A', 14000, 11, 15, 20, 17.130235054029},
+    {'B', 75000, 13, 75, 60, 22.712745482631},
+    {'C', 150000, 15, 75, 110, 28.973605592845},
+};
+
+static int me, processes;
+static int nprows, npcols, l; /* l = log2(npcols) */
+static int n, m;              /* columns and rows of the block; a message has n numbers */
+static int partner;           /* that holds the transposed block */
+
+/* The block of A in compressed rows. */
+static int *start, *column, nnz;
+static double *value;
+
+static double *x, *z, *p, *q, *r, *w;
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = malloc(count * size);
+    if (!memory) {
+        fprintf(stderr, "cg: no memory for %zu bytes\n", count * size);
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    return memory;
+}
+
+/* ---- the matrix ---------------------------------------------------------------------------- */
+
+/* The next number of x' = 5^13 x mod 2^46, divided by 2^46. */
+static double uniform(uint64_t *seed)
+{
+    *seed = *seed * 1220703125u & ((UINT64_C(1) << 46) - 1);
+    return ldexp((double)*seed, -46);
+}
+
+/* A sparse vector: nonzer random entries at random places, and 0.5 at `middle`. */
+static int sparse_vector(uint64_t *seed, int na, int nonzer, int middle, int *place, double *entry)
+{
+    int range = 1, count = 0, i;
+    while (range < na)
+        range *= 2;
+    while (count < nonzer) {
+        double number = uniform(seed);
+        int where = (int)(range * uniform(seed));
+        for (i = 0; i < count && place[i] != where; i++)
+            ;
+        if (where >= na || i < count)
+            continue;
+        place[count] = where;
+        entry[count++] = number;
+    }
+    for (i = 0; i < count && place[i] != middle; i++)
+        ;
+    place[i] = middle;
+    entry[i] = 0.5;
+    return i < count ? count : count + 1;
+}
+
+/* Adds entries of equal column within each row; where[c] is the last entry of column c. */
+static void merge_columns(void)
+{
+    int *where = allocate(n, sizeof *where), end = 0;
+    for (int c = 0; c < n; c++)
+        where[c] = -1;
+    for (int row = 0; row < m; row++) {
+        int first = start[row];
+        start[row] = end;
+        for (int k = first; k < start[row + 1]; k++) {
+            int c = column[k];
+            if (where[c] < start[row]) {
+                where[c] = end;
+                column[end] = c;
+                value[end++] = value[k];
+            } else {
+                value[where[c]] += value[k];
+            }
+        }
+    }
+    start[m] = nnz = end;
+    free(where);
+}
+
+/* This process's block of A = sum of weight_i v_i v_i' + (0.1 - shift) I; the weights fall from 1
+ * to 0.1. */
+static void make_matrix(int na, int nonzer, double shift)
+{
+    int wide = nonzer + 1, first_row = me / npcols * m, first_column = me % npcols * n;
+    int *length = allocate(na, sizeof *length), *place = allocate((size_t)na * wide, sizeof *place);
+    double *entry = allocate((size_t)na * wide, sizeof *entry);
+    double weight = 1, ratio = pow(0.1, 1.0 / na);
+    uint64_t seed = 314159265;
+
+    start = calloc(m + 2, sizeof *start);
+    uniform(&seed);
+    for (int i = 0; i < na; i++) {
+        int *places = place + (size_t)i * wide, columns = 0;
+        length[i] = sparse_vector(&seed, na, nonzer, i, places, entry + (size_t)i * wide);
+        for (int b = 0; b < length[i]; b++)
+            columns += places[b] >= first_column && places[b] < first_column + n;
+        for (int a = 0; a < length[i]; a++)
+            if (places[a] >= first_row && places[a] < first_row + m)
+                start[places[a] - first_row + 2] += columns;
+    }
+    for (int row = 0; row < m; row++)
+        start[row + 2] += start[row + 1];
+    column = allocate(start[m + 1], sizeof *column);
+    value = allocate(start[m + 1], sizeof *value);
+    for (int i = 0; i < na; i++, weight *= ratio) {
+        int *places = place + (size_t)i * wide;
+        double *entries = entry + (size_t)i * wide;
+        for (int a = 0; a < length[i]; a++) {
+            int row = places[a] - first_row;
+            if (row < 0 || row >= m)
+                continue;
+            for (int b = 0; b < length[i]; b++) {
+                int c = places[b] - first_column;
+                if (c < 0 || c >= n)
+                    continue;
+                int k = start[row + 1]++;
+                column[k] = c;
+                value[k] = weight * entries[a] * entries[b];
+                if (places[a] == i && places[b] == i)
+                    value[k] += 0.1 - shift;
+            }
+        }
+    }
+    free(length);
+    free(place);
+    free(entry);
+    merge_columns();
+}
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+static void exchange(const double *out, double *in, int count, int other)
+{
+    MPI_Request request;
+    MPI_Irecv(in, count, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, &request);
+    MPI_Send(out, count, MPI_DOUBLE, other, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* ---- conjugate gradients ------------------------------------------------------------------- */
+
+/* product = A vector: local rows, their sum over a row of the grid, then the exchange with the
+ * process that holds the transposed block. w has room for m numbers. */
+static void multiply(const double *vector, double *product)
+{
+    int stage = 0;
+    double *sums = w;
+
+    for (int row = 0; row < m; row++) {
+        double sum = 0;
+        for (int k = start[row]; k < start[row + 1]; k++)
+            sum += value[k] * vector[column[k]];
+        w[row] = sum;
+    }
+    if (npcols > nprows) { /* the two of a pair keep one half of the rows each */
+        sums = w + me % 2 * n;
+        exchange(w + (1 - me % 2) * n, product, n, me ^ 1);
+        for (int i = 0; i < n; i++)
+            sums[i] += product[i];
+        stage = 1;
+    }
+    for (; stage < l; stage++) {
+        exchange(sums, product, n, me ^ 1 << stage);
+        for (int i = 0; i < n; i++)
+            sums[i] += product[i];
+    }
+    if (l > 0)
+        exchange(sums, product, n, partner);
+    else
+        for (int i = 0; i < n; i++)
+            product[i] = w[i];
+}
+
+/* Solves A z = x by 25 steps; returns the norm of x - A z. */
+static double conj_grad(void)
+{
+    double rho = 0, other, norm = 0;
+
+    for (int i = 0; i < n; i++) {
+        z[i] = 0;
+        r[i] = p[i] = x[i];
+    }
+    for (int i = 0; i < n; i++)
+        rho += r[i] * r[i];
+    for (int stage = 0; stage < l; stage++) {
+        exchange(&rho, &other, 1, me ^ 1 << stage);
+        rho += other;
+    }
+    for (int step = 0; step < STEPS; step++) {
+        multiply(p, q);
+        double d = 0;
+        for (int i = 0; i < n; i++)
+            d += p[i] * q[i];
+        for (int stage = 0; stage < l; stage++) {
+            exchange(&d, &other, 1, me ^ 1 << stage);
+            d += other;
+        }
+        double alpha = rho / d, rho0 = rho;
+        rho = 0;
+        for (int i = 0; i < n; i++) {
+            z[i] += alpha * p[i];
+            r[i] -= alpha * q[i];
+            rho += r[i] * r[i];
+        }
+        for (int stage = 0; stage < l; stage++) {
+            exchange(&rho, &other, 1, me ^ 1 << stage);
+            rho += other;
+        }
+        double beta = rho / rho0;
+        for (int i = 0; i < n; i++)
+            p[i] = r[i] + beta * p[i];
+    }
+    multiply(z, r);
+    for (int i = 0; i < n; i++) {
+        double difference = x[i] - r[i];
+        norm += difference * difference;
+    }
+    for (int stage = 0; stage < l; stage++) {
+        exchange(&norm, &other, 1, me ^ 1 << stage);
+        norm += other;
+    }
+    return sqrt(norm);
+}
+
+/* `niter` iterations from x = 1; returns zeta. */
+static double iterate(int niter, double shift)
+{
+    double zeta = 0;
+
+    for (int i = 0; i < n; i++)
+        x[i] = 1;
+    for (int it = 0; it < niter; it++) {
+        conj_grad();
+        double norms[2] = {0, 0}, others[2];
+        for (int i = 0; i < n; i++) {
+            norms[0] += x[i] * z[i];
+            norms[1] += z[i] * z[i];
+        }
+        for (int stage = 0; stage < l; stage++) {
+            exchange(norms, others, 2, me ^ 1 << stage);
+            norms[0] += others[0];
+            norms[1] += others[1];
+        }
+        if (me == 0)
+            zeta = shift + 1 / norms[0];
+        double scale = 1 / sqrt(norms[1]);
+        for (int i = 0; i < n; i++)
+            x[i] = scale * z[i];
+    }
+    return zeta;
+}
+
+/* ---- the program --------------------------------------------------------------------------- */
+
+static void fail(const char *text)
+{
+    if (me == 0)
+        fprintf(stderr, "cg: %s\n", text);
+    MPI_Finalize();
+    exit(2);
+}
+
+/* Sets the grid of processes and the lengths. */
+static void make_grid(int na)
+{
+    if (processes & (processes - 1))
+        fail("the number of processes must be a power of two");
+    for (nprows = npcols = 1, l = 0; nprows * npcols < processes;)
+        if (npcols > nprows) {
+            nprows *= 2;
+        } else {
+            npcols *= 2;
+            l++;
+        }
+    if (na % npcols)
+        fail("the number of columns of the process grid must divide na");
+    int width = npcols / nprows, row = me / npcols, col = me % npcols;
+    n = na / npcols;
+    m = na / nprows;
+    partner = col / width * npcols + row * width + col % width;
+}
+
+int main(int count, char **arguments)
+{
+    const struct class *chosen = classes, *end = classes + sizeof classes / sizeof *classes;
+    char letter = count > 1 ? *arguments[1] : 'S';
+
+    MPI_Init(&count, &arguments);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    while (chosen < end && chosen->letter != letter)
+        chosen++;
+    if (chosen == end)
+        fail("the class must be S, W, A, B or C");
+    int niter = count > 2 ? atoi(arguments[2]) : chosen->niter;
+    if (niter < 1)
+        fail("the number of iterations must be at least 1");
+
+    make_grid(chosen->na);
+    make_matrix(chosen->na, chosen->nonzer, chosen->shift);
+    double **vectors[] = {&x, &z, &p, &q, &r};
+    for (int i = 0; i < 5; i++)
+        *vectors[i] = allocate(n, sizeof(double));
+    w = allocate(m, sizeof *w);
+
+    iterate(1, chosen->shift); /* untimed: touches all data once */
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = MPI_Wtime();
+    double zeta = iterate(niter, chosen->shift);
+    double seconds = MPI_Wtime() - begin;
+
+    int wrong = niter == chosen->niter && me == 0 && !(fabs(zeta - chosen->zeta) <= 1e-10);
+    if (me == 0) {
+        printf("class %c, %d processes as %d x %d\n", letter, processes, nprows, npcols);
+        printf("zeta %.13f, published %.13f%s\n", zeta, chosen->zeta, wrong ? ": WRONG" : "");
+        printf("seconds %.3f\n", seconds);
+    }
+    MPI_Finalize();
+    return wrong;
+}

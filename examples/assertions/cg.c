@@ -7,10 +7,11 @@
  *     mpicc -O2 cg.c -o cg -lm
  *     mpiexec -n 4 ./cg W            class S, W, A, B or C
  *     mpiexec -n 4 ./cg W 1          with 1 iteration; zeta is not checked then
+ *     mpiexec -n 4 ./cg W 0 4        all iterations of the class, on a grid of 4 columns
  *
- * P processes, a power of two, form nprows x npcols with npcols = nprows or 2 nprows. Process (i, j)
- * holds rows i and columns j of A: m = na/nprows rows, n = na/npcols columns. Vectors are spread
- * over the columns, equal in all rows of the grid.
+ * P processes, a power of two, form nprows x npcols; unless it is given, npcols = nprows or
+ * 2 nprows. Process (i, j) holds rows i and columns j of A: m = na/nprows rows, n = na/npcols
+ * columns. Vectors are spread over the columns, equal in all rows of the grid.
  */
 #include <math.h>
 #include <mpi.h>
@@ -36,14 +37,15 @@ static const struct class classes[] = {
 
 static int me, processes;
 static int nprows, npcols, l; /* l = log2(npcols) */
-static int n, m;              /* columns and rows of the block; a message has n numbers */
+static int width, height;     /* npcols/nprows and nprows/npcols, but at least 1 */
+static int n, m;              /* columns and rows of the block */
 static int partner;           /* that holds the transposed block */
 
 /* The block of A in compressed rows. */
 static int *start, *column, nnz;
 static double *value;
 
-static double *x, *z, *p, *q, *r, *w;
+static double *x, *z, *p, *q, *r, *w, *received;
 
 static void *allocate(size_t count, size_t size)
 {
@@ -174,10 +176,10 @@ static void exchange(const double *out, double *in, int count, int other)
 /* ---- conjugate gradients ------------------------------------------------------------------- */
 
 /* product = A vector: local rows, their sum over a row of the grid, then the exchange with the
- * process that holds the transposed block. w has room for m numbers. */
+ * process that holds the transposed block. w and `received` have room for m numbers. */
 static void multiply(const double *vector, double *product)
 {
-    int stage = 0;
+    int part = me / npcols % height, length = m < n ? m : n;
     double *sums = w;
 
     for (int row = 0; row < m; row++) {
@@ -186,23 +188,28 @@ static void multiply(const double *vector, double *product)
             sum += value[k] * vector[column[k]];
         w[row] = sum;
     }
-    if (npcols > nprows) { /* the two of a pair keep one half of the rows each */
-        sums = w + me % 2 * n;
-        exchange(w + (1 - me % 2) * n, product, n, me ^ 1);
-        for (int i = 0; i < n; i++)
-            sums[i] += product[i];
-        stage = 1;
+    for (int bit = width / 2; bit > 0; bit /= 2) { /* the two of a pair keep one half each */
+        int half = bit * n, upper = (me & bit) != 0;
+        exchange(sums + (upper ? 0 : half), received, half, me ^ bit);
+        sums += upper ? half : 0;
+        for (int i = 0; i < half; i++)
+            sums[i] += received[i];
     }
-    for (; stage < l; stage++) {
-        exchange(sums, product, n, me ^ 1 << stage);
-        for (int i = 0; i < n; i++)
-            sums[i] += product[i];
+    for (int bit = width; bit < npcols; bit *= 2) {
+        exchange(sums, received, length, me ^ bit);
+        for (int i = 0; i < length; i++)
+            sums[i] += received[i];
     }
-    if (l > 0)
-        exchange(sums, product, n, partner);
+    if (processes > 1)
+        exchange(sums, product + part * m, length, partner);
     else
         for (int i = 0; i < n; i++)
             product[i] = w[i];
+    for (int parts = 1; parts < height; parts *= 2) { /* each gets the parts of the other */
+        int group = part / parts;
+        exchange(product + group * parts * m, product + (group ^ 1) * parts * m, parts * m,
+                 me ^ parts * npcols);
+    }
 }
 
 /* Solves A z = x by 25 steps; returns the norm of x - A z. */
@@ -294,24 +301,29 @@ static void fail(const char *text)
     exit(2);
 }
 
-/* Sets the grid of processes and the lengths. */
-static void make_grid(int na)
+/* Sets the grid of processes and the lengths; `columns` of the grid, 0: the usual ones. */
+static void make_grid(int na, int columns)
 {
     if (processes & (processes - 1))
         fail("the number of processes must be a power of two");
-    for (nprows = npcols = 1, l = 0; nprows * npcols < processes;)
-        if (npcols > nprows) {
-            nprows *= 2;
-        } else {
-            npcols *= 2;
-            l++;
-        }
-    if (na % npcols)
-        fail("the number of columns of the process grid must divide na");
-    int width = npcols / nprows, row = me / npcols, col = me % npcols;
+    for (npcols = 1; columns ? npcols < columns : npcols * npcols < processes;)
+        npcols *= 2;
+    if (npcols > processes || (columns && npcols != columns))
+        fail("the columns of the process grid must divide the number of processes");
+    nprows = processes / npcols;
+    for (l = 0; 1 << l < npcols;)
+        l++;
+    if (na % npcols || na % nprows)
+        fail("the columns and rows of the process grid must divide na");
+    width = npcols > nprows ? npcols / nprows : 1;
+    height = nprows > npcols ? nprows / npcols : 1;
     n = na / npcols;
     m = na / nprows;
-    partner = col / width * npcols + row * width + col % width;
+    int row = me / npcols, col = me % npcols;
+    if (height > 1)
+        partner = (col * height + row % height) * npcols + row / height;
+    else
+        partner = col / width * npcols + row * width + col % width;
 }
 
 int main(int count, char **arguments)
@@ -326,16 +338,18 @@ int main(int count, char **arguments)
         chosen++;
     if (chosen == end)
         fail("the class must be S, W, A, B or C");
-    int niter = count > 2 ? atoi(arguments[2]) : chosen->niter;
-    if (niter < 1)
-        fail("the number of iterations must be at least 1");
+    int niter = count > 2 ? atoi(arguments[2]) : 0, columns = count > 3 ? atoi(arguments[3]) : 0;
+    if (niter < 0 || columns < 0)
+        fail("iterations and columns of the grid must not be negative");
+    niter = niter ? niter : chosen->niter;
 
-    make_grid(chosen->na);
+    make_grid(chosen->na, columns);
     make_matrix(chosen->na, chosen->nonzer, chosen->shift);
     double **vectors[] = {&x, &z, &p, &q, &r};
     for (int i = 0; i < 5; i++)
         *vectors[i] = allocate(n, sizeof(double));
     w = allocate(m, sizeof *w);
+    received = allocate(m, sizeof *received);
 
     iterate(1, chosen->shift); /* untimed: touches all data once */
     MPI_Barrier(MPI_COMM_WORLD);

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
+from autotune.commands.assertion.command import app as assert_app
 from autotune.commands.comm.command import app as comm_app
 from autotune.commands.compare import command as compare_command
 from autotune.commands.doctor import command as doctor_command
@@ -56,6 +57,7 @@ app = typer.Typer(
 app.add_typer(machine_app, name="machine")
 app.add_typer(comm_app, name="comm")
 app.add_typer(learn_app, name="learn")
+app.add_typer(assert_app, name="assert")
 
 
 def _version(requested: bool) -> None:

@@ -3,6 +3,8 @@
 import typing
 from collections.abc import Mapping
 
+from autotune.commands.assertion.check.document import AssertionCheckDocument
+from autotune.commands.assertion.show.document import AssertionRecordsDocument
 from autotune.commands.comm import document as comm
 from autotune.commands.compare.document import CompareReferenceDocument, ReportDocument
 from autotune.commands.export.document import ExportDocument
@@ -35,7 +37,8 @@ DOCUMENTS: tuple[type, ...] = (
     machine.MachineCheckDocument, machine.MachineDetectDocument, RefineDocument,
     RefineUndoDocument, comm.CommBenchDocument, comm.CommFitDocument, comm.CommShowDocument,
     comm.CommImportDocument, comm.CommMergeDocument, MeasurementsDocument, DesignDocument,
-    FitDocument, ModelComparisonDocument, SchemaDocument,
+    FitDocument, ModelComparisonDocument, AssertionCheckDocument, AssertionRecordsDocument,
+    SchemaDocument,
 )  # fmt: skip
 """The classes, in the order of the help; a class may have several schemas."""
 

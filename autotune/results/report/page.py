@@ -167,6 +167,7 @@ def render(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> s
     machine = study.runs[-1].machine if study.runs else None
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
+        style=page_file.style(),
         study=study,
         sections=[
             _section(

@@ -1,0 +1,1 @@
+"""What a run recorded: files of ranks, and all ranks of a run together."""

@@ -1,0 +1,1 @@
+"""What programs assert of themselves: the commands of ``autotune assert``."""

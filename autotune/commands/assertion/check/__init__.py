@@ -1,0 +1,1 @@
+"""``autotune assert check``: from records to verdicts and an exit code."""

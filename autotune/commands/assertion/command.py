@@ -1,0 +1,14 @@
+"""``autotune assert``: assertions of a program, recorded, checked, shown."""
+
+import typer
+
+from autotune.commands.assertion.check import command as check_command
+from autotune.commands.assertion.show import command as show_command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Assertions of a program about its counts: run, check, show.",
+)
+app.command("check", epilog=check_command.EXAMPLE)(check_command.check)
+app.command("show", epilog=show_command.EXAMPLE)(show_command.show)

@@ -1,0 +1,95 @@
+"""Options of the commands that read or check records."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autotune.commands.options import command_options
+
+if TYPE_CHECKING:
+    from autotune.assertions.checking.verdicts import AssertionCheck
+    from autotune.assertions.records.run_records import RunRecords
+
+Records = Annotated[
+    list[Path],
+    typer.Argument(help="Records RUN.RANK.json, folders of them, or profiles of Caliper (.cali)."),
+]
+
+
+@command_options
+class RecordOptions:
+    """Which of the records are read."""
+
+    run: Annotated[
+        str, typer.Option("--run", help="The run, where a folder holds records of several.")
+    ] = ""
+    rank: Annotated[
+        int | None, typer.Option("--rank", help="This rank only; no other need be there.", min=0)
+    ] = None
+
+    def read(self, places: list[Path]) -> "RunRecords":
+        """The chosen records of files and folders."""
+        from autotune.assertions.records import run_records
+
+        return run_records.read(places, self.run, self.rank)
+
+
+@command_options
+class VerdictOptions:
+    """What is borne, and where the verdicts are written."""
+
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tolerance",
+            help="Share of the counted value by which an assertion may be wrong, 5%; of one kind:"
+            " flop=5%. May be repeated. Exact if left out.",
+        ),
+    ] = None
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial", help="Messages that no assertion foretold are listed, but do not fail."
+        ),
+    ] = False
+    fail_if: Annotated[
+        str,
+        typer.Option(
+            "--fail-if",
+            metavar="CONDITION",
+            help="Fail where this holds, and only there: 'failures > 0 or worst_error > 0.1'."
+            " Whatever hides failures, such as a missing rank, fails in any case.",
+        ),
+    ] = ""
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="Also write JUnit XML here, for a CI server.")
+    ] = None
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Also write a summary in Markdown here.")
+    ] = None
+    page: Annotated[Path | None, typer.Option("--page", help="Also write an HTML page here.")] = (
+        None
+    )
+
+    def checked(self, run: "RunRecords") -> "tuple[AssertionCheck, bool]":
+        """The verdicts on a run, written where options say so; True: it fails."""
+        from autotune.commands.assertion.check import flow
+
+        request = flow.CheckRequest(
+            tolerances=tuple(self.tolerance or ()),
+            partial=self.partial,
+            fail_if=self.fail_if,
+            junit=self.junit,
+            markdown=self.markdown,
+            page=self.page,
+        )
+        return flow.check(run, request)
+
+    def settle(self) -> None:
+        """InputError for a tolerance, condition or file that cannot be, before anything runs."""
+        from autotune.commands.assertion.check import flow
+
+        flow.condition(self.fail_if)
+        flow.tolerated(self.tolerance or ())
+        flow.check_outputs(self.junit, self.markdown, self.page)

@@ -1,0 +1,1 @@
+"""``autotune assert show``: the call paths and counts of a recorded run."""

@@ -1,0 +1,32 @@
+"""``autotune assert show``: what was recorded."""
+
+import typer
+
+from autotune.commands.assertion.record_options import RecordOptions, Records
+from autotune.commands.options import Json, Top, command, command_options
+from autotune.commands.output import document
+
+EXAMPLE = "Example: autotune assert show records; autotune assert show profile.cali --top 0"
+
+
+@command_options
+class ShowRecordsOptions:
+    """Options of ``autotune assert show``, in the order of its help."""
+
+    files: Records
+    records: RecordOptions
+    top: Top = 200
+    json: Json = False
+
+
+@command
+def show(options: ShowRecordsOptions) -> None:
+    """Show the call paths of a run with their counts, and where ranks differ."""
+    from autotune.commands.assertion.show.document import AssertionRecordsDocument
+    from autotune.results.assertion import path_tree
+
+    run = options.records.read(options.files)
+    if options.json:
+        document(AssertionRecordsDocument(missing_ranks=run.missing, records=run.records))
+    else:
+        typer.echo(path_tree.text(run, options.top))

@@ -21,7 +21,10 @@ from autotune.files.parsing.faults import Faults, printable
 
 T = TypeVar("T")
 
-_NUMBERS: Mapping[object, str] = {int: "a whole number", float: "a number"}
+_SCALARS: Mapping[object, str] = {
+    int: "a whole number", float: "a number", str: "text", bool: "true or false",
+    types.NoneType: "null",
+}  # fmt: skip
 
 
 def read(kind: type[T], path: Path, schema: str, formats: str, largest: int) -> T:
@@ -35,10 +38,10 @@ def read(kind: type[T], path: Path, schema: str, formats: str, largest: int) -> 
     content = strict_json.document(text, faults, formats)
     stated = content.get("schema")
     if stated != schema:
-        found = "no key 'schema'" if stated is None else f"schema {stated!r}"
-        raise faults.fail("", found, f"{schema!r}, {formats}", _other_version(stated, schema))
-    for place, found, expected in misfits(kind, content):
-        faults.add(place, found, expected)
+        words = "no key 'schema'" if stated is None else f"schema {stated!r}"
+        raise faults.fail("", words, f"{schema!r}, {formats}", _other_version(stated, schema))
+    for misfit in misfits(kind, content):
+        faults.add(*misfit)
     faults.settle()
     try:
         return codec.load(kind, text)
@@ -84,8 +87,7 @@ def misfits(kind: object, value: object, place: str = "") -> Iterator[tuple[str,
     elif dataclasses.is_dataclass(kind) and isinstance(kind, type):
         yield from _of_fields(kind, value, place)
     elif not _is_scalar(kind, value):
-        names = _NUMBERS | {str: "text", bool: "true or false", types.NoneType: "null"}
-        yield place, describe(value), names.get(kind, f"a value of {kind}")
+        yield place, describe(value), _SCALARS.get(kind, f"a value of {kind}")
 
 
 def _is_scalar(kind: object, value: object) -> bool:
@@ -128,9 +130,11 @@ def _of_fields(kind: type, value: object, place: str) -> Iterator[tuple[str, str
         return
     hints = _hints(kind)
     fields = {field.name: field for field in dataclasses.fields(kind)}
+    plain = _plain(kind)
     for key, item in value.items():
         if key in fields:
-            yield from misfits(hints[key], item, _joined(place, key))
+            if type(item) not in plain[key]:
+                yield from misfits(hints[key], item, _joined(place, key))
         else:
             hint = nearest(key, fields)
             yield place, f"unknown key {key!r}" + (f", {hint}" if hint else ""), one_of([*fields])
@@ -138,6 +142,20 @@ def _of_fields(kind: type, value: object, place: str) -> Iterator[tuple[str, str
         optional = (field.default, field.default_factory) != (dataclasses.MISSING,) * 2
         if name not in value and not optional:
             yield place, f"no key {name!r}", "all keys of its kind"
+
+
+@functools.cache
+def _plain(kind: type) -> Mapping[str, frozenset[type]]:
+    """The types that a field of a class may have without a further look, by field."""
+    return {name: frozenset(_exact_types(hint)) for name, hint in _hints(kind).items()}
+
+
+def _exact_types(hint: object) -> Iterator[type]:
+    if hint in (int, str, bool, types.NoneType):
+        yield typing.cast(type, hint)
+    elif typing.get_origin(hint) in (Union, types.UnionType):
+        for part in typing.get_args(hint):
+            yield from _exact_types(part)
 
 
 @functools.cache

@@ -138,14 +138,18 @@ def _pairs(
 
 
 def _factors(cases: Sequence[CountCase], quantities: Sequence[NamedCounts]) -> Iterator[_Candidate]:
-    """Causes of the form: counted is asserted times a count, or its inverse, or (q + 1) / q."""
+    """Causes of the form: counted is asserted times a count, or its inverse, or (q + 1) / q.
+
+    Sums are left out: that 2 n + 1 counted is (2 n + 1) / (2 n + 2) of 2 n + 2 explains nothing.
+    """
     if not cases[0].measured or not cases[0].asserted:
         return
     ratios = [c.measured / c.asserted if c.asserted else None for c in cases]
     head = f"counted is asserted times {number(ratios[0] or Fraction(0))} = "
     for quantity in quantities:
-        q, words, values = quantity.values[0], quantity.words, quantity.values
-        if q is None or q in (0, 1):
+        q, values = quantity.values[0], quantity.values
+        words = quantity.words.partition(" = ")[0]  # its likeliest name
+        if q is None or q in (0, 1) or any(sign in words for sign in (" + ", " - ")):
             continue
         forms = (
             (words, list(values), 0.5),
@@ -182,7 +186,7 @@ def _plus(value: Fraction | None, more: Fraction | None, sign: int = 1) -> Fract
 
 
 def _bracketed(words: str) -> str:
-    return f"({words})" if " = " in words or any(op in words for op in " +-*/") else words
+    return f"({words})" if any(sign in words for sign in "*/") else words
 
 
 def number(value: Fraction) -> str:

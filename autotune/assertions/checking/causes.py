@@ -15,7 +15,7 @@ from autotune.language import counts, expression
 from autotune.language.expression import Bin, Expr, Num, Sym
 
 _MOST_CASES = 64
-_OWN, _VARIABLE, _LOOP, _BLOCK = 0.0, 1.0, 0.6, 2.5
+_TERM, _VARIABLE, _LOOP, _BLOCK = 0.0, 1.0, 0.6, 2.5
 """Costs: a term of the assertion itself, a variable, trips of a loop, counts of another block."""
 _FAR = 0.4
 """More for a count that lies neither around nor beside the assertion."""
@@ -92,7 +92,7 @@ def _own_terms(text: str, cases: Sequence[_Case]) -> Iterator[NamedCounts]:
         if words in seen or isinstance(part, Num) or part == whole:
             continue
         seen.add(words)
-        cost = _OWN if top else _OWN + 0.5
+        cost = _TERM if top else _TERM + 0.5
         yield NamedCounts(
             f"the term {words}", tuple(_value(part, values) for _, values in cases), cost
         )
@@ -189,7 +189,7 @@ def _of_size(
     ranks: list[int] = []
     cases: list[CountCase] = []
     for rank, sizes in by_rank[comparison.messages].items():
-        unequal = size_distributions.differences(sizes.asserted, sizes.measured)
+        unequal = size_distributions.differences(sizes.stated, sizes.counted)
         if unequal:
             ranks.append(rank)
             cases.append(CountCase(Fraction(unequal[0].asserted), Fraction(unequal[0].measured)))

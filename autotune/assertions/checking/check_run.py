@@ -17,11 +17,10 @@ from autotune.assertions.checking.verdicts import (
     AssertionOutcome,
     AssertionVerdict,
     RankLoss,
-    RankVerdict,
     RunOutcome,
     UnassertedMessages,
 )
-from autotune.assertions.records.merged_paths import MergedPath, merged
+from autotune.assertions.records.merged_paths import MergedPath, RankGroup, merged
 from autotune.assertions.records.run_records import RunRecords, ranks_in_words
 from autotune.domain.assertion_record import MESSAGES, Count, SizeCount
 from autotune.units import counted
@@ -108,7 +107,8 @@ def _reasons(
     """Why a run does not pass."""
     failing = [verdict.id for verdict in verdicts if verdict.outcome == "fail"]
     if failing:
-        yield f"{counted(len(failing), 'assertion')} of {len(verdicts)} do not hold"
+        verb = "does" if len(failing) == 1 else "do"
+        yield f"{counted(len(failing), 'assertion')} of {len(verdicts)} {verb} not hold"
     if unasserted:
         number = sum(entry.messages for entry in unasserted)
         yield f"{counted(number, 'message')} that no assertion foretold"
@@ -244,7 +244,7 @@ def _mean(total: Count, visits: int) -> Count | None:
     return mean.numerator if mean.denominator == 1 else float(mean)
 
 
-def _by_rank(point: AssertedPoint, run: RunRecords) -> tuple[RankVerdict, ...]:
+def _by_rank(point: AssertedPoint, run: RunRecords) -> tuple[RankGroup, ...]:
     """The ranks grouped by their counts; empty where all ranks agree."""
     groups: defaultdict[tuple[Count | None, Count | None, int], list[int]] = defaultdict(list)
     for record in run.records:
@@ -259,7 +259,7 @@ def _by_rank(point: AssertedPoint, run: RunRecords) -> tuple[RankVerdict, ...]:
     if len(groups) == 1:
         return ()
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[1]))
-    return tuple(RankVerdict(*key, tuple(ranks)) for key, ranks in ordered)
+    return tuple(RankGroup(*key, tuple(ranks)) for key, ranks in ordered)
 
 
 def _notes(point: AssertedPoint, visits: JudgedVisits) -> Iterator[str]:
@@ -292,5 +292,5 @@ def _unasserted(paths: Sequence[MergedPath], run: RunRecords) -> Iterator[Unasse
             if call.unasserted:
                 by_rank = counts.setdefault((words, call.call), {})
                 by_rank[rank] = by_rank.get(rank, 0) + call.unasserted
-    for (words, call), by_rank in counts.items():
-        yield UnassertedMessages(words, call, sum(by_rank.values()), tuple(sorted(by_rank)))
+    for (words, name), by_rank in counts.items():
+        yield UnassertedMessages(words, name, sum(by_rank.values()), tuple(sorted(by_rank)))

@@ -7,8 +7,8 @@ from autotune.assertions.checking.tolerances import relative_error
 from autotune.assertions.checking.verdicts import (
     AssertionOutcome,
     AssertionVerdict,
-    RankVerdict,
 )
+from autotune.assertions.records.merged_paths import RankGroup
 from autotune.domain.assertion_record import (
     AssertionRecord,
     Count,
@@ -107,11 +107,11 @@ def _computed(expression: str, values: Mapping[str, counts.Value]) -> Count | No
     return value if isinstance(value, int | float) else float(value)
 
 
-def _by_rank(ranks: _ByRank) -> tuple[RankVerdict, ...]:
+def _by_rank(ranks: _ByRank) -> tuple[RankGroup, ...]:
     groups: defaultdict[tuple[Count, int], list[int]] = defaultdict(list)
     for rank, variable in ranks.items():
         groups[variable.last, variable.changes + 1].append(rank)
     if len(groups) == 1:
         return ()
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[1]))
-    return tuple(RankVerdict(None, value, visits, tuple(same)) for (value, visits), same in ordered)
+    return tuple(RankGroup(None, value, visits, tuple(same)) for (value, visits), same in ordered)

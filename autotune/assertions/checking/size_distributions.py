@@ -71,10 +71,11 @@ def differences(first: Sizes, second: Sizes) -> tuple[SizeDifference, ...]:
 class RankSizes:
     """Messages of one rank by size, asserted and counted."""
 
-    asserted: Counter[Count] = field(default_factory=Counter)
-    measured: Counter[Count] = field(default_factory=Counter)
+    stated: Counter[Count] = field(default_factory=Counter)
+    counted: Counter[Count] = field(default_factory=Counter)
     to_self: int = 0
-    unknown: int = 0
+    unkept: int = 0
+    """Messages whose size was not kept."""
 
 
 def by_rank(records: Sequence[AssertionRecord]) -> Mapping[str, Mapping[int, RankSizes]]:
@@ -88,13 +89,13 @@ def by_rank(records: Sequence[AssertionRecord]) -> Mapping[str, Mapping[int, Ran
         for path in record.paths:
             if path.kind in MESSAGES:
                 entry = of(path.operation or path.kind, record.rank)
-                entry.asserted.update(_counted(path.asserted_sizes))
-                entry.unknown += path.asserted_other_sizes
+                entry.stated.update(_counted(path.asserted_sizes))
+                entry.unkept += path.asserted_other_sizes
         for call in calls_of(record):
             entry = of(operation_of(call), record.rank)
-            entry.measured.update(_counted(call.sizes))
+            entry.counted.update(_counted(call.sizes))
             entry.to_self += call.to_self
-            entry.unknown += call.other_sizes
+            entry.unkept += call.other_sizes
     return sizes
 
 
@@ -103,32 +104,32 @@ def compared(records: Sequence[AssertionRecord]) -> tuple[SizeComparison, ...]:
     return tuple(
         _comparison(messages, ranks)
         for messages, ranks in by_rank(records).items()
-        if any(entry.asserted for entry in ranks.values())
+        if any(entry.stated for entry in ranks.values())
     )
 
 
 def _comparison(messages: str, ranks: Mapping[int, RankSizes]) -> SizeComparison:
-    unequal = [rank for rank, entry in ranks.items() if +entry.asserted != +entry.measured]
+    unequal = [rank for rank, entry in ranks.items() if +entry.stated != +entry.counted]
     worst = max(unequal, key=lambda rank: _distance(ranks[rank]), default=None)
     entry = RankSizes() if worst is None else ranks[worst]
     return SizeComparison(
         messages=messages,
-        asserted=_listed([entry.asserted for entry in ranks.values()]),
-        measured=_listed([entry.measured for entry in ranks.values()]),
+        asserted=_listed([entry.stated for entry in ranks.values()]),
+        measured=_listed([entry.counted for entry in ranks.values()]),
         to_self=sum(entry.to_self for entry in ranks.values()),
-        total_variation=total_variation(entry.asserted, entry.measured),
-        earth_mover=earth_mover(entry.asserted, entry.measured),
+        total_variation=total_variation(entry.stated, entry.counted),
+        earth_mover=earth_mover(entry.stated, entry.counted),
         rank=worst,
-        differences=differences(entry.asserted, entry.measured)[:_SHOWN],
-        unknown=sum(entry.unknown for entry in ranks.values()),
+        differences=differences(entry.stated, entry.counted)[:_SHOWN],
+        unknown=sum(entry.unkept for entry in ranks.values()),
     )
 
 
 def _distance(entry: RankSizes) -> tuple[float, int]:
     """How much a rank differs: by distribution, then by number."""
-    unequal = differences(entry.asserted, entry.measured)
+    unequal = differences(entry.stated, entry.counted)
     return (
-        total_variation(entry.asserted, entry.measured),
+        total_variation(entry.stated, entry.counted),
         sum(abs(d.asserted - d.measured) for d in unequal),
     )
 

@@ -80,11 +80,9 @@ def relative_error(asserted: Count, measured: Count) -> float | None:
 def is_summed(path: PathRecord) -> bool:
     """Whether the counts of a path are known as sums over its visits only.
 
-    So it is where a counter was read after the run.
+    So it is where a counter was read after the run: it knows no least and no most of a visit.
     """
-    return (
-        path.kind in COUNTED and path.measured is not None and not path.passes + path.failures > 0
-    )
+    return path.kind in COUNTED and path.measured is not None and path.least is None
 
 
 def judged(path: PathRecord, tolerance: float) -> JudgedVisits:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from autotune.assertions.records.merged_paths import RankGroup
 from autotune.domain.assertion_record import (
     Count,
     RecordLoss,
@@ -29,16 +30,6 @@ class Cause:
     """In how many of the cases it holds."""
     cases: int
     """Ranks and call paths with counts of their own."""
-
-
-class RankVerdict(NamedTuple):
-    """Ranks on which an assertion has the same counts."""
-
-    asserted: Count | None
-    """Over all visits of a rank."""
-    measured: Count | None
-    visits: int
-    ranks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +67,7 @@ class AssertionVerdict:
     """Counts were compared as sums over all visits: their counter does not know single visits."""
     worst: WorstVisit | None = None
     worst_rank: int | None = None
-    by_rank: tuple[RankVerdict, ...] = ()
+    by_rank: tuple[RankGroup, ...] = ()
     """Where ranks differ: the largest group first. Empty: all ranks agree."""
     outcome: AssertionOutcome
     causes: tuple[Cause, ...] = ()
@@ -130,7 +121,7 @@ class UnassertedMessages(NamedTuple):
 class UnexplainedTerm(NamedTuple):
     """How much of all that was counted of a kind one assertion does not explain."""
 
-    id: str
+    assertion: str
     kind: str
     """``flop``, ``load``, ``store``, ``loop``, ``bytes``."""
     asserted: Count

@@ -206,8 +206,8 @@ def _number(text: object, path: Path) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e300:
-        found = printable(f"the value {text!r}")
+        words = printable(f"the value {text!r}")
         raise InputError(
-            Fault(where=str(path), found=found, expected="a number that is not below 0")
+            Fault(where=str(path), found=words, expected="a number that is not below 0")
         )
     return value

@@ -31,7 +31,7 @@ class MergedPath:
 
 
 class RankGroup(NamedTuple):
-    """Ranks with the same counts on a path."""
+    """Ranks with the same counts on a path, or of an assertion, over all visits of a rank."""
 
     asserted: Count | None
     measured: Count | None

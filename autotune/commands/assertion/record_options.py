@@ -8,7 +8,6 @@ import typer
 from autotune.commands.options import command_options
 
 if TYPE_CHECKING:
-    from autotune.assertions.checking.verdicts import AssertionCheck
     from autotune.assertions.records.run_records import RunRecords
 
 Records = Annotated[
@@ -71,25 +70,3 @@ class VerdictOptions:
     page: Annotated[Path | None, typer.Option("--page", help="Also write an HTML page here.")] = (
         None
     )
-
-    def checked(self, run: "RunRecords") -> "tuple[AssertionCheck, bool]":
-        """The verdicts on a run, written where options say so; True: it fails."""
-        from autotune.commands.assertion.check import flow
-
-        request = flow.CheckRequest(
-            tolerances=tuple(self.tolerance or ()),
-            partial=self.partial,
-            fail_if=self.fail_if,
-            junit=self.junit,
-            markdown=self.markdown,
-            page=self.page,
-        )
-        return flow.check(run, request)
-
-    def settle(self) -> None:
-        """InputError for a tolerance, condition or file that cannot be, before anything runs."""
-        from autotune.commands.assertion.check import flow
-
-        flow.condition(self.fail_if)
-        flow.tolerated(self.tolerance or ())
-        flow.check_outputs(self.junit, self.markdown, self.page)

@@ -5,7 +5,7 @@ The template escapes all that comes from the program: names, expressions, paths.
 
 from pathlib import Path
 
-from autotune.assertions.checking.verdicts import AssertionCheck
+from autotune.assertions.checking.verdicts import AssertionCheck, AssertionVerdict
 from autotune.errors import Fault, MissingTool
 from autotune.results.assertion import check_text, verdict_words
 from autotune.results.report import page_file
@@ -64,7 +64,7 @@ def render(check: AssertionCheck, tree: str) -> str:
     )  # fmt: skip
 
 
-def _cells(verdict: verdict_words.AssertionVerdict) -> tuple[str, ...]:
+def _cells(verdict: AssertionVerdict) -> tuple[str, ...]:
     """Predicted, measured, error, passes and failures as the published line has them."""
     return tuple(
         cell.rpartition("=")[2] for cell in verdict_words.published(verdict).rsplit(":", 5)[1:]

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from autotune.assertions.checking.verdicts import (
     AssertionCheck,
     AssertionVerdict,
-    RankVerdict,
     SizeComparison,
     UnexplainedTerm,
 )
+from autotune.assertions.records.merged_paths import RankGroup
 from autotune.assertions.records.run_records import ranks_in_words
 from autotune.domain.assertion_record import Count
 from autotune.results.report.number_words import percent
@@ -106,7 +106,7 @@ def _binding(binding: Mapping[str, Count]) -> str:
     return "with " + ", ".join([*shown, *more]) if shown else ""
 
 
-def rank_words(groups: Sequence[RankVerdict]) -> str:
+def rank_words(groups: Sequence[RankGroup]) -> str:
     """Groups of ranks with their counts, and by how much those differ from the largest group."""
     usual = groups[0]
     texts = [_group(usual, None), *(_group(group, usual.measured) for group in groups[1:_SHOWN])]
@@ -114,7 +114,7 @@ def rank_words(groups: Sequence[RankVerdict]) -> str:
     return "; ".join([*texts, *more])
 
 
-def _group(group: RankVerdict, usual: Count | None) -> str:
+def _group(group: RankGroup, usual: Count | None) -> str:
     ranks = ranks_in_words(group.ranks)
     if group.asserted is None and group.measured is None:
         return f"{ranks}: never reached"
@@ -144,7 +144,7 @@ def size_words(comparison: SizeComparison, ranks: int) -> Iterator[str]:
             yield f"  {count_words(size)} B: asserted {asserted}, counted {measured}"
         if len(comparison.differences) > _SHOWN:
             yield f"  {len(comparison.differences) - _SHOWN} more sizes"
-        for cause in comparison.causes[:1]:
+        for cause in comparison.causes[:2]:
             yield f"  {cause.words}"
     if comparison.unknown:
         yield f"  {counted(comparison.unknown, 'message')} whose size was not kept"
@@ -153,7 +153,7 @@ def size_words(comparison: SizeComparison, ranks: int) -> Iterator[str]:
 def term_words(term: UnexplainedTerm) -> str:
     """How much of a kind one assertion does not explain."""
     return (
-        f"{term.id}: {percent(term.share)} of all {term.kind}: asserted"
+        f"{term.assertion}: {percent(term.share)} of all {term.kind}: asserted"
         f" {count_words(term.asserted)}, counted {count_words(term.measured)}"
     )
 

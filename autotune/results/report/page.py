@@ -164,19 +164,14 @@ def render(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> s
         "moment": moment,
     }
     study = result.study
+    share = min(1.0, _FEW / max(1, len(result.problems)))
     machine = study.runs[-1].machine if study.runs else None
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
         style=page_file.style(),
         study=study,
         sections=[
-            _section(
-                problem,
-                study,
-                number,
-                min(1.0, _FEW / len(result.problems)),
-                _Tools(draw, draw_search),
-            )
+            _section(problem, study, number, share, _Tools(draw, draw_search))
             for number, problem in enumerate(result.problems)
         ],
         common=common_winner(study, result.problems),

@@ -34,12 +34,13 @@ def check(options: CheckOptions) -> None:
     no_value, missing, unasserted, worst_error, size_distance, unexplained_share, missing_ranks,
     unfinished_ranks, losses.
     """
+    from autotune.commands.assertion.check import flow
     from autotune.commands.assertion.check.document import AssertionCheckDocument
     from autotune.results.assertion import check_text
 
-    options.verdicts.settle()
+    flow.settle(options.verdicts)
     run = options.records.read(options.files)
-    result, fails = options.verdicts.checked(run)
+    result, fails = flow.check(run, options.verdicts)
     if options.json:
         document(AssertionCheckDocument(check=result, fails=fails))
     else:

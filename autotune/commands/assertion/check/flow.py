@@ -1,7 +1,5 @@
 """Verdicts on a run, the files made of them, and whether the command fails."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from autotune import paths
@@ -9,35 +7,32 @@ from autotune.assertions.checking import check_run
 from autotune.assertions.checking.tolerances import Tolerances
 from autotune.assertions.checking.verdicts import FIGURES, AssertionCheck
 from autotune.assertions.records.run_records import RunRecords
+from autotune.commands.assertion.record_options import VerdictOptions
 from autotune.errors import Fault, InputError, nearest, one_of
 from autotune.language.constraint import Condition
 from autotune.results.assertion import check_page, junit_xml, markdown_summary, path_tree
 from autotune.results.report import page_file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRequest:
-    """What is borne, when the command fails, and which files are written."""
-
-    tolerances: tuple[str, ...] = ()
-    partial: bool = False
-    fail_if: str = ""
-    junit: Path | None = None
-    markdown: Path | None = None
-    page: Path | None = None
-
-
-def check(run: RunRecords, request: CheckRequest) -> tuple[AssertionCheck, bool]:
+def check(run: RunRecords, options: VerdictOptions) -> tuple[AssertionCheck, bool]:
     """The verdicts on a run; True: the command fails. Writes the files that are asked for."""
-    stated = condition(request.fail_if)
-    result = check_run.check(run, tolerated(request.tolerances), partial=request.partial)
-    if request.junit is not None:
-        write(junit_xml.junit(result), request.junit)
-    if request.markdown is not None:
-        write(markdown_summary.markdown(result), request.markdown)
-    if request.page is not None:
-        check_page.write(result, request.page, path_tree.text(run))
+    stated = condition(options.fail_if)
+    tolerated = Tolerances.of(options.tolerance or ())
+    result = check_run.check(run, tolerated, partial=options.partial)
+    if options.junit is not None:
+        write(junit_xml.junit(result), options.junit)
+    if options.markdown is not None:
+        write(markdown_summary.markdown(result), options.markdown)
+    if options.page is not None:
+        check_page.write(result, options.page, path_tree.text(run))
     return result, _fails(result, stated)
+
+
+def settle(options: VerdictOptions) -> None:
+    """InputError for a tolerance, condition or file that cannot be, before anything runs."""
+    condition(options.fail_if)
+    Tolerances.of(options.tolerance or ())
+    check_outputs(options.junit, options.markdown, options.page)
 
 
 def _fails(result: AssertionCheck, stated: Condition | None) -> bool:
@@ -74,11 +69,6 @@ def condition(text: str) -> Condition | None:
     except ValueError as error:
         raise InputError(Fault(where="--fail-if", found=str(error))) from error
     return stated
-
-
-def tolerated(texts: Sequence[str]) -> Tolerances:
-    """The tolerances of ``--tolerance``; InputError for a wrong one."""
-    return Tolerances.of(texts)
 
 
 def check_outputs(junit: Path | None, markdown: Path | None, page: Path | None) -> None:

@@ -340,7 +340,7 @@ int main(int count, char **arguments)
         fail("the class must be S, W, A, B or C");
     int niter = count > 2 ? atoi(arguments[2]) : 0, columns = count > 3 ? atoi(arguments[3]) : 0;
     if (niter < 0 || columns < 0)
-        fail("iterations and columns of the grid must not be negative");
+        fail("the number of iterations must not be negative, nor that of columns of the grid");
     niter = niter ? niter : chosen->niter;
 
     make_grid(chosen->na, columns);

@@ -347,8 +347,8 @@ program cg
   if (command_argument_count() > 1) then
     call get_command_argument(2, argument)
     read (argument, *, iostat=error) number
-    if (error /= 0 .or. number < 1) call fail('the number of iterations must be at least 1')
-    niter = number
+    if (error /= 0 .or. number < 0) call fail('the number of iterations must not be negative')
+    if (number > 0) niter = number
   end if
 
   call make_grid(chosen%na)

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 from mpi4py import MPI
@@ -37,6 +38,12 @@ CLASSES = {
 }
 
 
+def fail(text: str) -> NoReturn:
+    if WORLD.rank == 0:
+        print(f"cg: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
 @dataclass(frozen=True)
 class Grid:
     """nprows x npcols processes, npcols = nprows or 2 nprows; stages = log2(npcols)."""
@@ -50,7 +57,7 @@ class Grid:
     def of(cls, rank: int, processes: int) -> "Grid":
         power = processes.bit_length() - 1
         if processes != 1 << power:
-            raise SystemExit("cg: the number of processes must be a power of two")
+            fail("the number of processes must be a power of two")
         stages = (power + 1) // 2
         return cls(rank, 1 << power - stages, 1 << stages, stages)
 
@@ -193,12 +200,15 @@ def main() -> None:
     """Prints zeta and the time; exits with 1 where zeta is not the published one."""
     letter = sys.argv[1] if len(sys.argv) > 1 else "S"
     if letter not in CLASSES:
-        raise SystemExit(f"cg: the class must be one of {', '.join(CLASSES)}")
+        fail(f"the class must be one of {', '.join(CLASSES)}")
     problem = CLASSES[letter]
-    niter = int(sys.argv[2]) if len(sys.argv) > 2 else problem.niter
+    niter = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    if niter < 0:
+        fail("the number of iterations must not be negative")
+    niter = niter or problem.niter
     grid = Grid.of(WORLD.rank, WORLD.size)
     if problem.na % grid.npcols:
-        raise SystemExit("cg: the number of columns of the process grid must divide na")
+        fail("the number of columns of the process grid must divide na")
     m, n = problem.na // grid.nprows, problem.na // grid.npcols
     row, col = divmod(grid.rank, grid.npcols)
     block = Block(problem, row * m, m, col * n, n)

@@ -5,8 +5,8 @@
  *     mpiexec -n 4 ./laplace pfmg 1 2 2 10 3       with at most 3 levels (pfmg, boomeramg)
  *
  * Not a line of it knows of autotune: MPI_Pcontrol(1) begins the setup, 2 the solution and 0 ends
- * it, so that `autotune assert run` tells their messages apart. The messages of level k are those of
- * a run with k levels less those of a run with k - 1.
+ * it, so that `autotune assert run` tells their messages apart. The messages of level k are those
+ * of a run with k levels less those of a run with k - 1.
  */
 #include <HYPRE.h>
 #include <HYPRE_parcsr_ls.h>

@@ -9,7 +9,7 @@ import pytest
 
 from autotune.assertions.counters import lackey, line_counts, record_counts, source_operators
 from autotune.assertions.counters.source_operators import FLAGS, OperationCounts
-from autotune.domain.assertion_record import AssertionRecord, DifferenceCount, PathRecord
+from autotune.domain.assertion_record import AssertionRecord, PathRecord
 from autotune.errors import InputError, WorkFailed
 
 C = """\
@@ -195,10 +195,10 @@ def record(*paths: PathRecord, rank: int = 0, ranks: int = 1) -> AssertionRecord
     )  # fmt: skip
 
 
-def counts(runs: int = 1, **lines: int) -> OperationCounts:
+def counts(**lines: int) -> OperationCounts:
     by_line = {int(name[1:]): n for name, n in lines.items()}
     return OperationCounts(
-        runs=runs, lines={Path("/x/a.c"): by_line}, names={"a.c": frozenset({Path("/x/a.c")})}
+        runs=1, lines={Path("/x/a.c"): by_line}, names={"a.c": frozenset({Path("/x/a.c")})}
     )
 
 
@@ -208,45 +208,43 @@ def test_blocks_get_the_operations_of_their_lines():
         block(3, 5, 1, file="b.c"),
     )  # fmt: skip
     (merged,) = record_counts.with_counts(
-        [record(right, wrong, other, elsewhere)], {0: counts(l11=100, l13=20, l20=8, l9=1)}
+        [record(right, wrong, other, elsewhere)], counts(l11=100, l13=20, l20=8, l9=1)
     )
-    first, second, *rest = merged.paths
-    assert (first.measured, first.passes, first.failures) == (120, 4, 0)
-    assert (second.measured, second.passes, second.failures) == (8, 0, 2)
-    assert second.counter == "source-operators"
-    assert second.differences == (DifferenceCount(1, 2),)
-    assert rest == [other, elsewhere]
+    assert [path.measured for path in merged.paths] == [120, 8, 4, None]
+    assert [path.counter for path in merged.paths] == ["source-operators"] * 2 + ["papi", ""]
+    assert all(path.passes == path.failures == 0 for path in merged.paths)  # of single visits
 
 
 def test_call_paths_of_the_same_lines_and_ranks_share_a_sum():
     ranks = [record(block(0, 10, 1), block(1, 30, 3), rank=r, ranks=2) for r in (0, 1)]
-    merged = record_counts.with_counts(ranks, {-1: counts(2, l11=160)})
-    assert [[p.measured for p in r.paths] for r in merged] == [[20, 60], [20, 60]]
-    assert {p.counter for r in merged for p in r.paths} == {"source-operators:all-ranks"}
+    merged = record_counts.with_counts(ranks, counts(l11=85))
+    assert [[p.measured for p in r.paths] for r in merged] == [[11, 32], [11, 31]]
+    merged = record_counts.with_counts(ranks, counts(l11=80))
+    assert [[p.measured for p in r.paths] for r in merged] == [[10, 30], [10, 30]]
 
 
-def test_nothing_passes_where_an_expression_had_no_value():
-    open_block = block(0, 120, 4, unevaluated=({"reason": "x", "visits": 1},))
-    (merged,) = record_counts.with_counts([record(open_block)], {0: counts(l11=120)})
-    assert merged.paths[0].measured == 120
-    assert merged.paths[0].passes == merged.paths[0].failures == 0
-
-
-def test_counts_of_only_some_ranks_are_refused(tmp_path: Path):
-    ranks = [record(rank=r, ranks=2) for r in (0, 1)]
-    assert record_counts.read_rank_counts(ranks, tmp_path) == {}
-    record_counts.folder_of_rank(tmp_path, ranks[0]).mkdir()
-    with pytest.raises(InputError, match=r"run\.1\.gcov: no line counts of this rank"):
-        record_counts.read_rank_counts(ranks, tmp_path)
+def test_counts_of_a_rank_lie_beside_its_record(tmp_path: Path):
+    program = build(tmp_path / "build", "a.c", C)
+    path = tmp_path / "run.0.json"
+    asserted = record(block(0, 80 + 20, 4))
+    assert record_counts.with_own_counts(path, asserted) == asserted
+    counted(program, GCOV_PREFIX=str(tmp_path / "run.0.gcov"))
+    assert record_counts.with_own_counts(path, asserted).paths[0].measured == 100
+    counted(program, GCOV_PREFIX=str(tmp_path / "run.0.gcov"))
+    with pytest.raises(InputError, match="2 runs together; expected those of rank 0: of 1 run"):
+        record_counts.with_own_counts(path, asserted)
 
 
 def test_merged_counts_are_of_as_many_processes_as_ranks(tmp_path: Path):
     program = build(tmp_path, "a.c", C)
+    ranks = [record(block(0, 100, 4), rank=r, ranks=2) for r in (0, 1)]
     counted(program)
-    assert list(record_counts.read_merged_counts([record()], tmp_path)) == [-1]
+    with pytest.raises(InputError, match="1 run together; expected those of run run: of 2 runs"):
+        record_counts.with_merged_counts(ranks, tmp_path)
     counted(program)
-    with pytest.raises(InputError, match="2 processes together; expected those of the 1 ranks"):
-        record_counts.read_merged_counts([record()], tmp_path)
+    merged = record_counts.with_merged_counts(ranks, tmp_path)
+    assert [r.paths[0].measured for r in merged] == [100, 100]
+    assert merged[0].paths[0].counter == "source-operators:all-ranks"
 
 
 # --- executed instructions ------------------------------------------------------------------

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune.assertions.counters import record_counts
 from autotune.assertions.records import caliper_regions, record_files
 from autotune.domain.assertion_record import AssertionRecord
 from autotune.errors import Fault, InputError, nearest
@@ -43,8 +44,8 @@ class RunRecords:
 def read(places: Sequence[Path], run: str = "", rank: int | None = None) -> RunRecords:
     """The run that files and folders hold; ``run`` chooses one of several, ``rank`` one rank.
 
-    Raises InputError for files that cannot be read, for files of several runs, and for a rank that
-    has two files.
+    Line counts that lie beside a record are read with it: see ``record_counts``. Raises InputError
+    for files that cannot be read, for files of several runs, and for a rank that has two files.
     """
     faults: list[Fault] = []
     read_records: list[tuple[Path, AssertionRecord]] = []
@@ -53,7 +54,8 @@ def read(places: Sequence[Path], run: str = "", rank: int | None = None) -> RunR
             if path.suffix == record_files.CALIPER:
                 read_records += [(path, record) for record in caliper_regions.read(path)]
             else:
-                read_records.append((path, record_files.read(path)))
+                record = record_files.read(path)
+                read_records.append((path, record_counts.with_own_counts(path, record)))
         except InputError as error:
             faults += error.faults
     if faults:

@@ -1,5 +1,6 @@
 """Options of the commands that read or check records."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,12 +27,25 @@ class RecordOptions:
     rank: Annotated[
         int | None, typer.Option("--rank", help="This rank only; no other need be there.", min=0)
     ] = None
+    gcov: Annotated[
+        Path | None,
+        typer.Option(
+            "--gcov",
+            help="Folder of .gcda files of all ranks together, beside the object files. Counts of"
+            " each rank are read without it. See `autotune assert flags`.",
+        ),
+    ] = None
 
     def read(self, places: list[Path]) -> "RunRecords":
-        """The chosen records of files and folders."""
+        """The chosen records of files and folders, with counts of source lines."""
+        from autotune.assertions.counters import record_counts
         from autotune.assertions.records import run_records
 
-        return run_records.read(places, self.run, self.rank)
+        run = run_records.read(places, self.run, self.rank)
+        if self.gcov is None:
+            return run
+        merged = record_counts.with_merged_counts(run.records, self.gcov)
+        return replace(run, records=merged)
 
 
 @command_options

@@ -77,9 +77,20 @@ program sums
   c = cmplx(s, 1, dp)
   c = c*c
   if (s < 0 .or. abs(c) < 0) stop 3
+  call add(s, b)
+contains
+  subroutine add(total, terms)
+    real(dp), intent(inout) :: total
+    real(dp), intent(in) :: terms(:)
+    real(dp) :: term
+    do i = 1, size(terms)
+      term = terms(i)
+      total = total + term*term
+    end do
+  end subroutine add
 end program sums
 """
-FORTRAN_LINES = {8: 100, 12: 12, 15: 0, 18: 101, 20: 6}
+FORTRAN_LINES = {8: 100, 12: 12, 15: 0, 18: 101, 20: 6, 30: 100}
 
 
 def build(folder: Path, name: str, text: str, *flags: str) -> Path:

@@ -108,7 +108,7 @@ def _declarations(body: str) -> Iterator[tuple[str, str]]:
     for parameter in signature[start + 2 : -1].split(", "):
         kind, _, name = parameter.rpartition(" ")
         yield name, kind
-    for kind, name in _DECLARED.findall(body):
+    for kind, name in _DECLARED.findall(body[: body.find("\n  <bb ")]):
         yield name, kind
 
 

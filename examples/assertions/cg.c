@@ -4,20 +4,34 @@
  * a shift; each iteration solves A z = x by 25 steps of conjugate gradients. Written from the
  * published description: D. Bailey et al., The NAS Parallel Benchmarks, RNR-94-007, section 2.3.
  *
- *     mpicc -O2 cg.c -o cg -lm
+ *     mpicc -O2 $(autotune assert flags) cg.c -o cg -lm
  *     mpiexec -n 4 ./cg W            class S, W, A, B or C
  *     mpiexec -n 4 ./cg W 1          with 1 iteration; zeta is not checked then
  *     mpiexec -n 4 ./cg W 0 4        all iterations of the class, on a grid of 4 columns
+ *     autotune assert run -- mpiexec -n 4 ./cg W
+ *
+ * The lines with ma_ say what the program does; names are those of S. Alam and J. Vetter, A
+ * Framework to Develop Symbolic Performance Models of Parallel Applications, 2006. Two counts of
+ * their Figure 8 are too large, by l and by 1; -DFIGURE_8 asserts them as they are there.
  *
  * P processes, a power of two, form nprows x npcols; unless it is given, npcols = nprows or
  * 2 nprows. Process (i, j) holds rows i and columns j of A: m = na/nprows rows, n = na/npcols
  * columns. Vectors are spread over the columns, equal in all rows of the grid.
  */
+#include "modeling_assertions.h"
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#ifdef FIGURE_8
+#define FLOPBETA "2*n + 1 + l"
+#define FLOPZNX "n + 3"
+#else
+#define FLOPBETA "2*n + 1"
+#define FLOPZNX "n + 2"
+#endif
 
 enum { STEPS = 25 };
 
@@ -179,115 +193,205 @@ static void exchange(const double *out, double *in, int count, int other)
  * process that holds the transposed block. w and `received` have room for m numbers. */
 static void multiply(const double *vector, double *product)
 {
-    int part = me / npcols % height, length = m < n ? m : n;
+    int part = me / npcols % height, length = m < n ? m : n, trips = 0;
     double *sums = w;
 
+    ma_sub_begin("multiply");
+    ma_flop_begin("flopmv", "2*nnz");
     for (int row = 0; row < m; row++) {
         double sum = 0;
         for (int k = start[row]; k < start[row + 1]; k++)
             sum += value[k] * vector[column[k]];
         w[row] = sum;
     }
-    for (int bit = width / 2; bit > 0; bit /= 2) { /* the two of a pair keep one half each */
+    ma_flop_end("flopmv");
+    ma_loop_begin("halves", "log2(width)");
+    /* the two of a pair keep one half each */
+    for (int bit = width / 2; bit > 0; bit /= 2, trips++) {
         int half = bit * n, upper = (me & bit) != 0;
+        ma_var("half", half);
+        ma_recv("l1rcv", "8*half");
+        ma_send("l1snd", "8*half");
         exchange(sums + (upper ? 0 : half), received, half, me ^ bit);
         sums += upper ? half : 0;
+        ma_flop_begin("flophalf", "half");
         for (int i = 0; i < half; i++)
             sums[i] += received[i];
+        ma_flop_end("flophalf");
     }
-    for (int bit = width; bit < npcols; bit *= 2) {
+    ma_loop_end("halves", trips);
+    trips = 0;
+    ma_loop_begin("row_sum", "l - log2(width)");
+    for (int bit = width; bit < npcols; bit *= 2, trips++) {
+        ma_recv("l2rcv", "8*min(m, n)");
+        ma_send("l2snd", "8*min(m, n)");
         exchange(sums, received, length, me ^ bit);
+        ma_flop_begin("flopsum", "min(m, n)");
         for (int i = 0; i < length; i++)
             sums[i] += received[i];
+        ma_flop_end("flopsum");
     }
+    ma_loop_end("row_sum", trips);
+    ma_recv_n("l3rcv", "8*min(m, n)", "min(nprocs - 1, 1)");
+    ma_send_n("l3snd", "8*min(m, n)", "min(nprocs - 1, 1)");
     if (processes > 1)
         exchange(sums, product + part * m, length, partner);
     else
         for (int i = 0; i < n; i++)
             product[i] = w[i];
-    for (int parts = 1; parts < height; parts *= 2) { /* each gets the parts of the other */
+    trips = 0;
+    ma_loop_begin("gather", "log2(height)");
+    /* each of a pair gets the parts of the other */
+    for (int parts = 1; parts < height; parts *= 2, trips++) {
         int group = part / parts;
+        ma_var("parts", parts);
+        ma_recv("l8rcv", "8*m*parts");
+        ma_send("l8snd", "8*m*parts");
         exchange(product + group * parts * m, product + (group ^ 1) * parts * m, parts * m,
                  me ^ parts * npcols);
     }
+    ma_loop_end("gather", trips);
+    ma_sub_end("multiply");
 }
 
 /* Solves A z = x by 25 steps; returns the norm of x - A z. */
 static double conj_grad(void)
 {
     double rho = 0, other, norm = 0;
+    int stage, step;
 
+    ma_sub_begin("conj_grad");
     for (int i = 0; i < n; i++) {
         z[i] = 0;
         r[i] = p[i] = x[i];
     }
+    ma_flop_begin("floprho", "2*n");
     for (int i = 0; i < n; i++)
         rho += r[i] * r[i];
-    for (int stage = 0; stage < l; stage++) {
+    ma_flop_end("floprho");
+    ma_loop_begin("cj1", "l");
+    for (stage = 0; stage < l; stage++) {
+        ma_recv("l4rcv", "8");
+        ma_send("l4snd", "8");
         exchange(&rho, &other, 1, me ^ 1 << stage);
+        ma_flop_begin("flopcj1", "1");
         rho += other;
+        ma_flop_end("flopcj1");
     }
-    for (int step = 0; step < STEPS; step++) {
+    ma_loop_end("cj1", stage);
+    ma_loop_begin("cgmain", "cgitmax");
+    for (step = 0; step < STEPS; step++) {
         multiply(p, q);
         double d = 0;
+        ma_flop_begin("flopd", "2*n");
         for (int i = 0; i < n; i++)
             d += p[i] * q[i];
-        for (int stage = 0; stage < l; stage++) {
+        ma_flop_end("flopd");
+        ma_loop_begin("cj_d", "l");
+        for (stage = 0; stage < l; stage++) {
+            ma_recv("l6rcv", "8");
+            ma_send("l6snd", "8");
             exchange(&d, &other, 1, me ^ 1 << stage);
+            ma_flop_begin("flopcj_d", "1");
             d += other;
+            ma_flop_end("flopcj_d");
         }
-        double alpha = rho / d, rho0 = rho;
+        ma_loop_end("cj_d", stage);
+        double rho0 = rho;
+        ma_flop_begin("floprrhopq", "6*n + 1");
+        double alpha = rho / d;
         rho = 0;
         for (int i = 0; i < n; i++) {
             z[i] += alpha * p[i];
             r[i] -= alpha * q[i];
             rho += r[i] * r[i];
         }
-        for (int stage = 0; stage < l; stage++) {
+        ma_flop_end("floprrhopq");
+        ma_loop_begin("cj_rho", "l");
+        for (stage = 0; stage < l; stage++) {
+            ma_recv("l5rcv", "8");
+            ma_send("l5snd", "8");
             exchange(&rho, &other, 1, me ^ 1 << stage);
+            ma_flop_begin("flopcj_rho", "1");
             rho += other;
+            ma_flop_end("flopcj_rho");
         }
+        ma_loop_end("cj_rho", stage);
+        ma_flop_begin("flopbeta", FLOPBETA);
         double beta = rho / rho0;
         for (int i = 0; i < n; i++)
             p[i] = r[i] + beta * p[i];
+        ma_flop_end("flopbeta");
     }
+    ma_loop_end("cgmain", step);
     multiply(z, r);
+    ma_flop_begin("flopnorm", "3*n");
     for (int i = 0; i < n; i++) {
         double difference = x[i] - r[i];
         norm += difference * difference;
     }
-    for (int stage = 0; stage < l; stage++) {
+    ma_flop_end("flopnorm");
+    ma_loop_begin("cj_norm", "l");
+    for (stage = 0; stage < l; stage++) {
+        ma_recv("l7rcv", "8");
+        ma_send("l7snd", "8");
         exchange(&norm, &other, 1, me ^ 1 << stage);
+        ma_flop_begin("flopcj_norm", "1");
         norm += other;
+        ma_flop_end("flopcj_norm");
     }
-    return sqrt(norm);
+    ma_loop_end("cj_norm", stage);
+    ma_flop_begin("floproot", "1");
+    norm = sqrt(norm);
+    ma_flop_end("floproot");
+    ma_sub_end("conj_grad");
+    return norm;
 }
 
-/* `niter` iterations from x = 1; returns zeta. */
-static double iterate(int niter, double shift)
+/* `niter` iterations from x = 1, after one that is not timed; returns zeta. */
+static double iterate(int niter, double shift, double *seconds)
 {
-    double zeta = 0;
+    double zeta = 0, begin = 0;
+    int it, stage;
 
-    for (int i = 0; i < n; i++)
-        x[i] = 1;
-    for (int it = 0; it < niter; it++) {
+    ma_loop_begin("conj_loop", "niter + 1");
+    for (it = 0; it <= niter; it++) {
+        if (it < 2) {
+            begin = MPI_Wtime();
+            for (int i = 0; i < n; i++)
+                x[i] = 1;
+        }
         conj_grad();
         double norms[2] = {0, 0}, others[2];
+        ma_flop_begin("flopzeta", "4*na/npcols");
         for (int i = 0; i < n; i++) {
             norms[0] += x[i] * z[i];
             norms[1] += z[i] * z[i];
         }
-        for (int stage = 0; stage < l; stage++) {
+        ma_flop_end("flopzeta");
+        ma_loop_begin("norm_loop", "l");
+        for (stage = 0; stage < l; stage++) {
+            ma_recv("nrecv", "16");
+            ma_send("nsend", "16");
             exchange(norms, others, 2, me ^ 1 << stage);
+            ma_flop_begin("flopnsum", "2");
             norms[0] += others[0];
             norms[1] += others[1];
+            ma_flop_end("flopnsum");
         }
+        ma_loop_end("norm_loop", stage);
+        ma_flop_begin("floproot0", "2 if rank < 1 else 0");
         if (me == 0)
             zeta = shift + 1 / norms[0];
+        ma_flop_end("floproot0");
+        ma_flop_begin("flopznx", FLOPZNX);
         double scale = 1 / sqrt(norms[1]);
         for (int i = 0; i < n; i++)
             x[i] = scale * z[i];
+        ma_flop_end("flopznx");
     }
+    ma_loop_end("conj_loop", it);
+    *seconds = MPI_Wtime() - begin;
     return zeta;
 }
 
@@ -345,17 +449,30 @@ int main(int count, char **arguments)
 
     make_grid(chosen->na, columns);
     make_matrix(chosen->na, chosen->nonzer, chosen->shift);
-    double **vectors[] = {&x, &z, &p, &q, &r};
+    double **vectors[] = {&x, &z, &p, &q, &r}, seconds;
     for (int i = 0; i < 5; i++)
         *vectors[i] = allocate(n, sizeof(double));
     w = allocate(m, sizeof *w);
     received = allocate(m, sizeof *received);
 
-    iterate(1, chosen->shift); /* untimed: touches all data once */
-    MPI_Barrier(MPI_COMM_WORLD);
-    double begin = MPI_Wtime();
-    double zeta = iterate(niter, chosen->shift);
-    double seconds = MPI_Wtime() - begin;
+    ma_var_in("nprocs", processes, "processes", "power of two");
+    ma_var_in("rank", me, "", "whole");
+    ma_var_in("na", chosen->na, "rows", "whole");
+    ma_var_in("nonzer", chosen->nonzer, "", "whole");
+    ma_var_in("niter", niter, "iterations", "whole");
+    ma_var_in("cgitmax", STEPS, "iterations", "whole");
+    ma_var_in("nnz", nnz, "numbers", "whole"); /* of this process */
+    if (columns)
+        ma_var_in("npcols", npcols, "processes", "power of two");
+    else
+        ma_derive_check("npcols", "2**ceil(log2(nprocs)/2)", npcols);
+    ma_derive_check("nprows", "nprocs/npcols", nprows);
+    ma_derive_check("width", "max(npcols/nprows, 1)", width);
+    ma_derive_check("height", "max(nprows/npcols, 1)", height);
+    ma_derive_check("l", "log2(npcols)", l);
+    ma_derive_check("n", "na/npcols", n);
+    ma_derive_check("m", "na/nprows", m);
+    double zeta = iterate(niter, chosen->shift, &seconds);
 
     int wrong = niter == chosen->niter && me == 0 && !(fabs(zeta - chosen->zeta) <= 1e-10);
     if (me == 0) {

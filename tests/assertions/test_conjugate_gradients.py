@@ -6,7 +6,7 @@ from pathlib import Path
 import assertion_programs
 import pytest
 
-SOURCES = {"c": "cg.c", "fortran": "cg.f90", "python": "cg.py"}
+SOURCES = {"c": "cg.c", "fortran": "cg.F90", "python": "cg.py"}
 FLAGS = {"c": ("-O2", "-Wextra"), "fortran": ("-O2",), "python": ()}
 ZETA = {"S": 8.5971775078648, "W": 10.362595087124, "A": 17.130235054029}
 

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from autotune.assertions import library
+from autotune.assertions.library import library_build
 from autotune.toolchain import launcher, mpi
 from autotune.toolchain.mpi import Mpi
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "assertions"
-HEADERS = Path(library.__file__).parent
 
 
 @functools.cache
@@ -47,7 +46,14 @@ def build(language: str, source: Path, program: Path, *flags: str) -> list[str]:
     _, compiler = installation(language)
     if language == "python":
         return [compiler, str(source)]
-    command = [compiler, "-Wall", f"-I{HEADERS}", *flags, str(source), "-o", program.name, "-lm"]
+    needed = (
+        [str(library_build.fortran_source())]
+        if language == "fortran"
+        else [f"-I{library_build.header_folder()}"]
+    )
+    command = [
+        compiler, "-Wall", *needed, *flags, str(source), "-o", program.name, "-lm"
+    ]  # fmt: skip
     done = subprocess.run(command, cwd=program.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not done.stderr, done.stderr

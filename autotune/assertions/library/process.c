@@ -100,6 +100,31 @@ const char *ma_run(void)
     return ma_process.run;
 }
 
+/* FOLDER/RUN.RANK.ending, of a run whose name may hold any character. */
+static void file_name(char *path, size_t size, const char *run, const char *ending)
+{
+    char safe[LONGEST_RUN + 1];
+    snprintf(safe, sizeof safe, "%s", run);
+    for (char *c = safe; *c != '\0'; c++)
+        if (!isalnum((unsigned char)*c) && strchr("-_+=,.", *c) == NULL)
+            *c = '-';
+    snprintf(path, size, "%s/%s.%d.%s", ma_process.folder, safe, ma_process.rank, ending);
+}
+
+/* Where a program that counts its lines (gcc --coverage) writes these counts when it ends: below
+ * RUN.RANK.gcov, unless the user named a place. One in the folder of the records is of an earlier
+ * rank, or of the launcher that started this process. */
+static void place_line_counts(void)
+{
+    const char *there = getenv("GCOV_PREFIX");
+    size_t length = strlen(ma_process.folder);
+    char path[4200];
+    if (there != NULL && (strncmp(there, ma_process.folder, length) != 0 || there[length] != '/'))
+        return;
+    file_name(path, sizeof path, ma_process.run, "gcov");
+    setenv("GCOV_PREFIX", path, 1);
+}
+
 void ma_set_rank(int rank, int ranks, const char *run)
 {
     ma_process.rank = rank;
@@ -107,6 +132,8 @@ void ma_set_rank(int rank, int ranks, const char *run)
     ma_process.is_mpi = 1;
     if (run != NULL && *run != '\0')
         ma_process.run = ma_intern(run);
+    if (ma_process.on)
+        place_line_counts();
 }
 
 static const char *made_run(void)
@@ -144,17 +171,6 @@ void ma_pcontrol_region(int level, const char *name)
 }
 
 /* --- files ---------------------------------------------------------------------------------- */
-
-/* FOLDER/RUN.RANK.ending, of a run whose name may hold any character. */
-static void file_name(char *path, size_t size, const char *run, const char *ending)
-{
-    char safe[LONGEST_RUN + 1];
-    snprintf(safe, sizeof safe, "%s", run);
-    for (char *c = safe; *c != '\0'; c++)
-        if (!isalnum((unsigned char)*c) && strchr("-_+=,.", *c) == NULL)
-            *c = '-';
-    snprintf(path, size, "%s/%s.%d.%s", ma_process.folder, safe, ma_process.rank, ending);
-}
 
 static void complain(const char *path)
 {
@@ -309,6 +325,7 @@ __attribute__((constructor)) static void begin_process(void)
     if (ma_process.events)
         mkdir(ma_process.folder, 0777);
     ma_process.on = 1;
+    place_line_counts();
     ma_switch_on();
     pthread_atfork(NULL, forked_parent, forked_child);
 }

@@ -3,6 +3,7 @@
 import typer
 
 from autotune.commands.assertion.check import command as check_command
+from autotune.commands.assertion.flags import command as flags_command
 from autotune.commands.assertion.show import command as show_command
 
 app = typer.Typer(
@@ -10,5 +11,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Assertions of a program about its counts: run, check, show.",
 )
+app.command("flags", epilog=flags_command.EXAMPLE)(flags_command.flags)
 app.command("check", epilog=check_command.EXAMPLE)(check_command.check)
 app.command("show", epilog=show_command.EXAMPLE)(show_command.show)

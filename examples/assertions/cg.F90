@@ -1,11 +1,14 @@
 ! Conjugate gradients of the NAS parallel benchmarks, for MPI on a grid of processes.
 !
-! The same algorithm and the same grid of processes as in cg.c; see there.
+! The same algorithm and the same names of assertions as in cg.c; see there.
 !
-!     mpifort -O2 cg.f90 -o cg_f
+!     mpifort -O2 $(autotune assert flags --fortran) cg.F90 -o cg_f
 !     mpiexec -n 4 ./cg_f W
 !     mpiexec -n 4 ./cg_f W 1        with 1 iteration; zeta is not checked then
+!     autotune assert run -- mpiexec -n 4 ./cg_f W
+#define HERE __FILE__, __LINE__
 module conjugate_gradients
+  use modeling_assertions
   use iso_fortran_env, only: error_unit
   use mpi
   implicit none
@@ -177,6 +180,8 @@ contains
     real(dp) :: total
     integer :: row, k, i, stage, first, kept, given
 
+    call ma_sub_begin('multiply', HERE)
+    call ma_flop_begin('flopmv', '2*nnz', HERE)
     do row = 1, m
       total = 0
       do k = start(row), start(row + 1) - 1
@@ -184,8 +189,12 @@ contains
       end do
       w(row) = total
     end do
+    call ma_flop_end('flopmv', HERE)
     first = 0
     kept = 0
+    call ma_recv_n('l1rcv', '8*na/npcols', 'halves', HERE)
+    call ma_send_n('l1snd', '8*na/npcols', 'halves', HERE)
+    call ma_flop_begin('flophalf', 'n*halves', HERE)
     if (npcols > nprows) then ! the two of a pair keep one half of the rows each
       kept = mod(me, 2)*n
       given = n - kept
@@ -195,104 +204,156 @@ contains
       end do
       first = 1
     end if
+    call ma_flop_end('flophalf', HERE)
+    call ma_loop_begin('row_sum', 'l - halves', HERE)
     do stage = first, l - 1
+      call ma_recv('l2rcv', '8*na/npcols', file=__FILE__, line=__LINE__)
+      call ma_send('l2snd', '8*na/npcols', file=__FILE__, line=__LINE__)
       call exchange(w(kept + 1), product, n, ieor(me, 2**stage))
+      call ma_flop_begin('flopsum', 'n', HERE)
       do i = 1, n
         w(kept + i) = w(kept + i) + product(i)
       end do
+      call ma_flop_end('flopsum', HERE)
     end do
+    call ma_loop_end('row_sum', stage - first, HERE)
+    call ma_recv_n('l3rcv', '8*na/npcols', 'min(l, 1)', HERE)
+    call ma_send_n('l3snd', '8*na/npcols', 'min(l, 1)', HERE)
     if (l > 0) then
       call exchange(w(kept + 1), product, n, partner)
     else
       product = w
     end if
+    call ma_sub_end('multiply', HERE)
   end subroutine multiply
 
   ! Solves A z = x by 25 steps; the norm of x - A z.
   subroutine conj_grad(norm)
     real(dp), intent(out) :: norm
-    real(dp) :: rho, rho0, d, alpha, beta, difference, other(1)
-    integer :: i, step, stage
+    real(dp) :: rho, rho0, d, alpha, beta, difference
+    integer :: i, step
 
+    call ma_sub_begin('conj_grad', HERE)
     z = 0
     r = x
     p = x
     rho = 0
+    call ma_flop_begin('floprho', '2*n', HERE)
     do i = 1, n
       rho = rho + r(i)*r(i)
     end do
-    do stage = 0, l - 1
-      call exchange([rho], other, 1, ieor(me, 2**stage))
-      rho = rho + other(1)
-    end do
+    call ma_flop_end('floprho', HERE)
+    call sum_over_row(rho)
+    call ma_loop_begin('cgmain', 'cgitmax', HERE)
     do step = 1, steps
       call multiply(p, q)
       d = 0
+      call ma_flop_begin('flopd', '2*n', HERE)
       do i = 1, n
         d = d + p(i)*q(i)
       end do
-      do stage = 0, l - 1
-        call exchange([d], other, 1, ieor(me, 2**stage))
-        d = d + other(1)
-      end do
-      alpha = rho/d
+      call ma_flop_end('flopd', HERE)
+      call sum_over_row(d)
       rho0 = rho
+      call ma_flop_begin('floprrhopq', '6*n + 1', HERE)
+      alpha = rho/d
       rho = 0
       do i = 1, n
         z(i) = z(i) + alpha*p(i)
         r(i) = r(i) - alpha*q(i)
         rho = rho + r(i)*r(i)
       end do
-      do stage = 0, l - 1
-        call exchange([rho], other, 1, ieor(me, 2**stage))
-        rho = rho + other(1)
-      end do
+      call ma_flop_end('floprrhopq', HERE)
+      call sum_over_row(rho)
+      call ma_flop_begin('flopbeta', '2*n + 1', HERE)
       beta = rho/rho0
       do i = 1, n
         p(i) = r(i) + beta*p(i)
       end do
+      call ma_flop_end('flopbeta', HERE)
     end do
+    call ma_loop_end('cgmain', step - 1, HERE)
     call multiply(z, r)
     norm = 0
+    call ma_flop_begin('flopnorm', '3*n', HERE)
     do i = 1, n
       difference = x(i) - r(i)
       norm = norm + difference*difference
     end do
-    do stage = 0, l - 1
-      call exchange([norm], other, 1, ieor(me, 2**stage))
-      norm = norm + other(1)
-    end do
+    call ma_flop_end('flopnorm', HERE)
+    call sum_over_row(norm)
+    call ma_flop_begin('floproot', '1', HERE)
     norm = sqrt(norm)
+    call ma_flop_end('floproot', HERE)
+    call ma_sub_end('conj_grad', HERE)
   end subroutine conj_grad
 
-  ! niter iterations from x = 1.
-  subroutine iterate(niter, shift, zeta)
+  ! Adds up a number over a row of the grid.
+  subroutine sum_over_row(number)
+    real(dp), intent(inout) :: number
+    real(dp) :: mine(1), other(1)
+    integer :: stage
+
+    call ma_loop_begin('cj', 'l', HERE)
+    do stage = 0, l - 1
+      call ma_recv('l5rcv', '8', file=__FILE__, line=__LINE__)
+      call ma_send('l5snd', '8', file=__FILE__, line=__LINE__)
+      mine = number
+      call exchange(mine, other, 1, ieor(me, 2**stage))
+      call ma_flop_begin('flopcj', '1', HERE)
+      number = number + other(1)
+      call ma_flop_end('flopcj', HERE)
+    end do
+    call ma_loop_end('cj', stage, HERE)
+  end subroutine sum_over_row
+
+  ! niter iterations from x = 1, after one that is not timed.
+  subroutine iterate(niter, shift, zeta, seconds)
     integer, intent(in) :: niter
     real(dp), intent(in) :: shift
-    real(dp), intent(out) :: zeta
-    real(dp) :: norm, sums(2), others(2), factor
+    real(dp), intent(out) :: zeta, seconds
+    real(dp) :: norm, sums(2), others(2), factor, begin
     integer :: it, i, stage
 
-    x = 1
     zeta = 0
-    do it = 1, niter
+    begin = 0
+    call ma_loop_begin('conj_loop', 'niter + 1', HERE)
+    do it = 0, niter
+      if (it < 2) then
+        begin = mpi_wtime()
+        x = 1
+      end if
       call conj_grad(norm)
       sums = 0
+      call ma_flop_begin('flopzeta', '4*na/npcols', HERE)
       do i = 1, n
         sums(1) = sums(1) + x(i)*z(i)
         sums(2) = sums(2) + z(i)*z(i)
       end do
+      call ma_flop_end('flopzeta', HERE)
+      call ma_loop_begin('norm_loop', 'l', HERE)
       do stage = 0, l - 1
+        call ma_recv('nrecv', '16', file=__FILE__, line=__LINE__)
+        call ma_send('nsend', '16', file=__FILE__, line=__LINE__)
         call exchange(sums, others, 2, ieor(me, 2**stage))
+        call ma_flop_begin('flopnsum', '2', HERE)
         sums(1) = sums(1) + others(1)
         sums(2) = sums(2) + others(2)
+        call ma_flop_end('flopnsum', HERE)
       end do
+      call ma_loop_end('norm_loop', stage, HERE)
+      call ma_flop_begin('floproot0', '2 if rank < 1 else 0', HERE)
       if (me == 0) zeta = shift + 1/sums(1)
+      call ma_flop_end('floproot0', HERE)
+      call ma_flop_begin('flopznx', 'n + 2', HERE)
       factor = 1/sqrt(sums(2))
       do i = 1, n
         x(i) = factor*z(i)
       end do
+      call ma_flop_end('flopznx', HERE)
     end do
+    call ma_loop_end('conj_loop', it, HERE)
+    seconds = mpi_wtime() - begin
   end subroutine iterate
 
   ! ---- the program ---------------------------------------------------------------------------
@@ -332,7 +393,7 @@ program cg
   character(16) :: argument
   integer :: error, niter, class, number
   logical :: wrong
-  real(dp) :: begin, seconds, zeta
+  real(dp) :: seconds, zeta
   type(problem) :: chosen
 
   call mpi_init(error)
@@ -355,11 +416,19 @@ program cg
   call make_matrix(chosen)
   allocate (x(n), z(n), p(n), q(n), r(n), w(m))
 
-  call iterate(1, chosen%shift, zeta) ! untimed: touches all data once
-  call mpi_barrier(MPI_COMM_WORLD, error)
-  begin = mpi_wtime()
-  call iterate(niter, chosen%shift, zeta)
-  seconds = mpi_wtime() - begin
+  call ma_var('nprocs', processes, unit='processes', domain='power of two')
+  call ma_var('rank', me, domain='whole')
+  call ma_var('na', chosen%na, unit='rows', domain='whole')
+  call ma_var('nonzer', chosen%nonzer, domain='whole')
+  call ma_var('niter', niter, unit='iterations', domain='whole')
+  call ma_var('cgitmax', steps, unit='iterations', domain='whole')
+  call ma_var('nnz', start(m + 1) - 1, unit='numbers', domain='whole') ! of this process
+  call ma_derive('npcols', '2**ceil(log2(nprocs)/2)', npcols)
+  call ma_derive('nprows', 'nprocs/npcols', nprows)
+  call ma_derive('l', 'log2(npcols)', l)
+  call ma_derive('n', 'na/npcols', n)
+  call ma_derive('halves', 'npcols/nprows - 1', npcols/nprows - 1)
+  call iterate(niter, chosen%shift, zeta, seconds)
 
   wrong = niter == chosen%niter .and. me == 0 .and. .not. abs(zeta - chosen%zeta) <= 1e-10_dp
   if (me == 0) then

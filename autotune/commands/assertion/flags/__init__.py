@@ -1,0 +1,1 @@
+"""``autotune assert flags``: what a compiler needs for a program with assertions."""

@@ -72,7 +72,7 @@ def show(results: Results) -> None:
 
 
 def _at_equal_error(name: str, results: Results) -> None:
-    """Print the time of a peer over that of the faster of ours, at errors of ours that both
+    """Print the time of a peer over that of the fastest of ours, at errors of ours that both
     reach, and of the smallest of these why.
     """
     mine = [by_tolerance for other, by_tolerance in results.items() if other.startswith(OURS)]

@@ -8,8 +8,11 @@ from autotune.domain.problem import ButcherTableau, _Tree
 from autotune.files import config
 
 RADAU = {f"radau-iia-{2 * s - 1}": (s, 2 * s - 1) for s in range(2, 9)}
-EMBEDDED = {"bogacki-shampine-3": 2, "dormand-prince-5": 4, "verner-6": 5}
-EXPLICIT = {"bogacki-shampine-3": (4, 3), "dormand-prince-5": (7, 5), "verner-6": (8, 6)}
+EMBEDDED = {"bogacki-shampine-3": 2, "dormand-prince-5": 4, "verner-6": 5, "dormand-prince-8": 5}
+EXPLICIT = {
+    "bogacki-shampine-3": (4, 3), "dormand-prince-5": (7, 5), "verner-6": (8, 6),
+    "dormand-prince-8": (12, 8),
+}  # fmt: skip
 ORDERS = {**RADAU, "lobatto-iiic-6": (4, 6), **EXPLICIT}
 
 

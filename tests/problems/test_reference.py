@@ -90,7 +90,9 @@ def test_integrate_is_the_scheme_of_the_paper(name):
 
 
 @pytest.mark.parametrize("name", ["heat2d", "medakzo"])
-@pytest.mark.parametrize("method", ["bogacki-shampine-3", "dormand-prince-5", "verner-6"])
+@pytest.mark.parametrize(
+    "method", ["bogacki-shampine-3", "dormand-prince-5", "verner-6", "dormand-prince-8"]
+)
 def test_explicit_methods_agree_with_plain_loops(name, method):
     problem = Problem(ivp=config.ivp(name), method=config.method(method), correctors=0, size=9)
     expected = plain_explicit(problem, 4)

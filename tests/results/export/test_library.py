@@ -267,11 +267,20 @@ EXPLICIT: list[tuple[int, dict[str, Value]]] = [
 
 
 @needs_gcc
-@pytest.mark.parametrize("method", ["bogacki-shampine-3", "dormand-prince-5", "verner-6"])
+@pytest.mark.parametrize(
+    ("method", "variants"),
+    [
+        ("bogacki-shampine-3", EXPLICIT), ("dormand-prince-5", EXPLICIT), ("verner-6", EXPLICIT),
+        ("dormand-prince-8", EXPLICIT[:1]),
+    ],
+)  # fmt: skip
 def test_explicit_methods_step_and_keep_the_tolerance(
-    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    method: str,
+    variants: list[tuple[int, dict[str, Value]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    facts = facts_of(tmp_path, "wave1d", EXPLICIT, method=method, correctors=0)
+    facts = facts_of(tmp_path, "wave1d", variants, method=method, correctors=0)
     folder = made_library.built(tmp_path / "lib", facts)
     assert subprocess.run([folder / "self_test"], stdout=subprocess.DEVNULL).returncode == 0
     h = _problem("wave1d", 1000).h

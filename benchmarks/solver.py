@@ -304,6 +304,9 @@ def racing(method: str, library: ModuleType, task: Task, steps: int = 80, repeat
 
     ``steps``: at least as many as the race of a few codes takes.
     """
+    if library.choices() < 2:
+        print(f"{method}: one code, so there is nothing to choose on line")
+        return
     h, lost, share, plain = (task.t1 - task.t0) / 1e4, [], [], []
 
     def seconds(**options: object) -> tuple[float, object]:

@@ -8,7 +8,7 @@ import typer
 from autotune.commands.options import command, command_options
 
 EXAMPLE = (
-    "Example: mpicc -O2 $(autotune assert flags) cg.c -o cg -lm;"
+    "Example: autotune assert flags; mpicc -O2 $(autotune assert flags --gcov) cg.c -o cg -lm;"
     " mpifort -O2 $(autotune assert flags --fortran --gcov) cg.F90 -o cg"
 )
 

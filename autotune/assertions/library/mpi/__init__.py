@@ -1,0 +1,1 @@
+"""Wrappers around MPI that count its messages."""

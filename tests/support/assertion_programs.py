@@ -65,9 +65,9 @@ def launch(
     command: Sequence[str],
     ranks: int,
     variables: Mapping[str, str] | None = None,
-    status: int = 0,
+    status: int | None = 0,
 ) -> str:
-    """What a program on several ranks prints; it must end with an exit code."""
+    """What a program on several ranks prints; it must end with an exit code (None: any)."""
     found, _ = installation(language)
     line = launcher.expand(mpi.launch_template(found, ranks), command)
     if ranks == 1:
@@ -84,5 +84,5 @@ def launch(
             timeout=120,
             check=False,
         )
-    assert done.returncode == status, done.stderr + done.stdout
+    assert status is None or done.returncode == status, done.stderr + done.stdout
     return done.stdout + done.stderr

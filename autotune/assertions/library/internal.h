@@ -72,9 +72,12 @@ void ma_set_rank(int rank, int ranks, const char *run);
 /* The name of the run: AUTOTUNE_ASSERT_RUN, or one that this process made. */
 const char *ma_run(void);
 
-/* Writes FOLDER/RUN.RANK.json anew. ``complete``: 0 where the program is being aborted. Also called
- * at exit, with 1. */
+/* Writes FOLDER/RUN.RANK.json anew. ``complete``: 0 where the program is being aborted; it stays so.
+ * Also called at exit, with 1. */
 void ma_write_record(int complete);
+
+/* Called at exit before the record is written; NULL: nothing. */
+extern void (*ma_before_end)(void);
 
 /* A region marked by MPI_Pcontrol. With a name: level >= 0 begins, level < 0 ends it. Without:
  * ends the one that is open, and begins "pcontrol LEVEL" where level > 0. */

@@ -19,6 +19,7 @@
 #define SAME_RUN 1000
 
 struct ma_process ma_process = {.ranks = 1};
+void (*ma_before_end)(void);
 int ma_use_tsc;
 __thread int ma_thread __attribute__((tls_model("initial-exec")));
 
@@ -268,7 +269,9 @@ static int is_empty(void)
 
 void ma_write_record(int complete)
 {
+    static int aborted;
     char temporary[4200];
+    aborted |= !complete;
     if (!ma_process.on || is_empty())
         return;
     if (ma_process.busy) {
@@ -278,7 +281,7 @@ void ma_write_record(int complete)
     ma_process.busy = 1;
     mkdir(ma_process.folder, 0777);
     snprintf(temporary, sizeof temporary, "%s/.record-%ld", ma_process.folder, (long)getpid());
-    if (!place(temporary, complete))
+    if (!place(temporary, !aborted))
         complain(temporary);
     else
         close_events(ma_process.run);
@@ -332,5 +335,7 @@ __attribute__((constructor)) static void begin_process(void)
 
 __attribute__((destructor)) static void end_process(void)
 {
+    if (ma_before_end != NULL && ma_process.on)
+        ma_before_end();
     ma_write_record(1);
 }

@@ -205,6 +205,7 @@ const void *fortran_buffer(const void *buffer);
 /* --- the process (session.c) ------------------------------------------------------------------- */
 
 void ma_started(void);  /* MPI was initialised */
+void ma_session(void);  /* MPI was started without MPI_COMM_WORLD */
 void ma_ending(void);   /* MPI is about to be finalised */
 void ma_aborting(void); /* the program ends itself by MPI_Abort */
 

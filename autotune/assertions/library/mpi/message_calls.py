@@ -88,8 +88,7 @@ _COLLECTIVES: tuple[tuple[str, str, str], ...] = (
     (
         "Scatterv",
         "sendbuf sendcounts displs sendtype recvbuf recvcount recvtype root",
-        "is_root(comm, root) ? bytes(own(comm, sendcounts), sendtype)"
-        " : bytes(recvcount, recvtype)",
+        "is_root(comm, root) ? bytes(own(comm, sendcounts), sendtype) : bytes(recvcount, recvtype)",
     ),
     ("Allgather", "sendbuf sendcount sendtype recvbuf recvcount recvtype", _BLOCK),
     ("Allgatherv", "sendbuf sendcount sendtype recvbuf recvcounts displs recvtype", _OWN_BLOCK),
@@ -174,7 +173,11 @@ _SINGLE: tuple[tuple[str, str, tuple[CountedMessage, ...], Form], ...] = (
     (
         "Precv_init",
         "recvbuf partitions partition_count datatype source tag comm info request",
-        (CountedMessage("recv", "(int64_t)partitions * bytes(partition_count, datatype)", "source"),),
+        (
+            CountedMessage(
+                "recv", "(int64_t)partitions * bytes(partition_count, datatype)", "source"
+            ),
+        ),
         "persistent",
     ),
     (
@@ -234,9 +237,7 @@ def message_calls() -> Iterator[MessageCall]:
         )
 
 
-def _point_to_point(
-    name: str, parameters: str, message: CountedMessage
-) -> Iterator[MessageCall]:
+def _point_to_point(name: str, parameters: str, message: CountedMessage) -> Iterator[MessageCall]:
     words = tuple(parameters.split())
     status = ("status",) if message.size == ARRIVED else ()
     yield MessageCall(name=name, parameters=(*words, *status), messages=(message,))

@@ -8,7 +8,7 @@
 #include "counting.h"
 
 int ma_running;
-static int over;
+static int over, sessions;
 
 /* --- what is done ------------------------------------------------------------------------------ */
 
@@ -16,6 +16,14 @@ static int is_set(const char *name)
 {
     const char *text = getenv(name);
     return text && *text;
+}
+
+/* The first of these variables that is set; ``otherwise`` where none is. */
+static int number_of(const char *const *names, int otherwise)
+{
+    for (; *names; names++)
+        if (is_set(*names)) return atoi(getenv(*names));
+    return otherwise;
 }
 
 /* A name that all ranks of MPI_COMM_WORLD share and no other processes: that of the environment,
@@ -42,6 +50,37 @@ void ma_started(void)
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     agree_on_run(rank, run, sizeof run);
     ma_set_rank(rank, ranks, run);
+}
+
+/* At the end of the process: MPI may have been started by a function that is not seen, such as one
+ * of Fortran whose name does not end on one underscore, or as a session without MPI_COMM_WORLD. */
+static void say_what_was_unseen(void)
+{
+    int initialized = 0, finalized = 0, rank = 0, ranks = 1;
+    if (ma_running || over) return;
+    PMPI_Initialized(&initialized);
+    PMPI_Finalized(&finalized);
+    if (!initialized && !sessions) return;
+    if (initialized && !finalized) {
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    } else {
+        rank = number_of((const char *const[]){"OMPI_COMM_WORLD_RANK", "PMI_RANK", NULL}, 0);
+        ranks = number_of((const char *const[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL}, 1);
+    }
+    ma_set_rank(rank, ranks > rank ? ranks : rank + 1, NULL);
+    ma_loss(initialized ? "MPI was started by a function that is not seen: no message is counted"
+                        : "MPI was started as a session: no message is counted", 1);
+}
+
+__attribute__((constructor)) static void look_at_the_end(void)
+{
+    ma_before_end = say_what_was_unseen;
+}
+
+void ma_session(void)
+{
+    sessions = 1;
 }
 
 void ma_ending(void)

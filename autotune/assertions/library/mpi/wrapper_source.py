@@ -87,6 +87,8 @@ C = Binding(
         "comm": "MPI_Comm ",
         "win": "MPI_Win ",
         "info": "MPI_Info ",
+        "handler": "MPI_Errhandler ",
+        "session": "MPI_Session *",
         "message": "MPI_Message *",
         "status": "MPI_Status *",
     },
@@ -219,9 +221,7 @@ def wrapped_functions() -> Iterator[WrappedFunction]:
     """All functions that carry messages, and those that start, complete and free requests."""
     yield from map(_counting, message_calls())
     yield from map(_completing, *zip(*_COMPLETIONS, strict=True))
-    yield WrappedFunction(
-        name="Start", parameters=("requests",), after=("ma_start(1, requests);",)
-    )
+    yield WrappedFunction(name="Start", parameters=("requests",), after=("ma_start(1, requests);",))
     yield WrappedFunction(
         name="Startall",
         parameters=("incount", "requests"),
@@ -229,6 +229,12 @@ def wrapped_functions() -> Iterator[WrappedFunction]:
     )
     yield WrappedFunction(
         name="Request_free", parameters=("requests",), before=("ma_release(requests);",)
+    )
+    yield WrappedFunction(
+        name="Session_init",
+        parameters=("info", "handler", "session"),
+        after=("ma_session();",),
+        entry="1",
     )
     for name, words, there in (
         ("Mprobe", "source tag comm message status", ""),

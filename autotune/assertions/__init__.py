@@ -1,1 +1,22 @@
-"""Modeling assertions: what a program says about its own counts, checked in a run."""
+"""Modeling assertions: what a program says about its own counts, checked in a run.
+
+Programs use this module: ``import autotune.assertions as ma``.
+"""
+
+from autotune.assertions.library.python_surface import (
+    coll,
+    derive,
+    flop,
+    load,
+    loop,
+    recv,
+    region,
+    send,
+    store,
+    sub,
+    var,
+)
+
+__all__ = [
+    "coll", "derive", "flop", "load", "loop", "recv", "region", "send", "store", "sub", "var",
+]  # fmt: skip

@@ -186,23 +186,30 @@ static struct ma_call *call_of(struct ma_path *path, enum ma_kind kind, const ch
     return call;
 }
 
+static int has_room_for_peer(struct ma_call *call)
+{
+    if (call->peer_count == MA_MOST_PEERS)
+        return 0;
+    if (call->peer_count < call->peer_room)
+        return 1;
+    int room = call->peer_room * 2 + 2;
+    struct ma_peer *peers = realloc(call->peers, (size_t)room * sizeof *peers);
+    if (peers == NULL)
+        return 0;
+    call->peers = peers;
+    call->peer_room = room;
+    return 1;
+}
+
 static void count_peer(struct ma_call *call, int rank, int64_t bytes)
 {
     int place = 0;
     while (place < call->peer_count && call->peers[place].rank < rank)
         place++;
     if (place == call->peer_count || call->peers[place].rank != rank) {
-        if (call->peer_count == call->peer_room) {
-            int room = call->peer_room * 2 + 2;
-            struct ma_peer *peers = call->peer_count >= MA_MOST_PEERS
-                                        ? NULL
-                                        : realloc(call->peers, (size_t)room * sizeof *peers);
-            if (peers == NULL) {
-                call->other_peers++;
-                return;
-            }
-            call->peers = peers;
-            call->peer_room = room;
+        if (!has_room_for_peer(call)) {
+            call->other_peers++;
+            return;
         }
         memmove(call->peers + place + 1, call->peers + place,
                 (size_t)(call->peer_count - place) * sizeof *call->peers);

@@ -1,9 +1,9 @@
 /* Floating-point operations by a hardware counter, where libpapi is installed and one of its events
- * really starts. Elsewhere nobody counts during the run. */
+ * really starts. Elsewhere, and with AUTOTUNE_ASSERT_PAPI=0, nobody counts during the run. */
 #include "recorder.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int (*papi_read)(int set, long long *values);
@@ -72,8 +72,10 @@ const char *ma_papi_counter(void)
 {
     static int tried;
     if (!tried) {
+        const char *wanted = getenv("AUTOTUNE_ASSERT_PAPI");
         tried = 1;
-        start_counter();
+        if (wanted == NULL || strcmp(wanted, "0") != 0)
+            start_counter();
     }
     return counter;
 }

@@ -128,7 +128,7 @@ static void note_worst(struct ma_path *path, const struct ma_value *asserted,
                        const struct ma_value *measured, double difference)
 {
     const struct ma_formula *formula = path->formula;
-    int count = formula->code == NULL ? 0 : ma_names(formula->code);
+    int count = formula->variable_count;
     if (path->has_worst && fabs(difference) <= fabs(path->worst_difference))
         return;
     if (path->worst_binding == NULL && count > 0)

@@ -181,7 +181,7 @@ static void worst(FILE *file, const struct ma_path *path)
     fputs(", \"measured\": ", file);
     count(file, &path->worst_measured);
     fputs(", \"binding\": {", file);
-    for (int i = 0; path->worst_binding != NULL && i < ma_names(formula->code); i++) {
+    for (int i = 0; path->worst_binding != NULL && i < formula->variable_count; i++) {
         fputs(i == 0 ? "" : ", ", file);
         text(file, formula->variables[i]->name);
         fputs(": ", file);

@@ -8,10 +8,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 /* Bounds of the contract. What lies beyond is counted in losses. */
 enum {
     MA_MOST_PATHS = 4096, MA_MOST_DIFFERENCES = 64, MA_MOST_SIZES = 256, MA_MOST_PEERS = 256,
@@ -86,6 +82,7 @@ struct ma_formula {
     const char *text;
     struct ma_expression *code;
     struct ma_variable **variables;
+    int variable_count;
     uint64_t versions; /* the sum of those that the value was computed of */
     struct ma_value value;
     enum ma_fault fault;
@@ -100,8 +97,7 @@ void ma_compute(struct ma_formula *formula);
 static inline void ma_refresh(struct ma_formula *formula)
 {
     uint64_t versions = 0;
-    int count = formula->code == NULL ? 0 : ma_names(formula->code);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < formula->variable_count; i++)
         versions += formula->variables[i]->slot.version;
     if (versions != formula->versions) {
         formula->versions = versions;
@@ -228,7 +224,7 @@ static inline uint64_t ma_ticks(void)
     struct timespec now;
 #if defined(__x86_64__)
     if (__builtin_expect(ma_use_tsc, 1))
-        return __rdtsc();
+        return __builtin_ia32_rdtsc();
 #endif
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

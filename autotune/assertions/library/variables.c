@@ -273,6 +273,7 @@ static void bind(struct ma_formula *formula)
         }
         formula->variables[i] = variable;
     }
+    formula->variable_count = count;
 }
 
 static struct ma_formula *made_formula(const char *text)
@@ -332,15 +333,15 @@ static const char *reason(const struct ma_formula *formula, int culprit)
 
 void ma_compute(struct ma_formula *formula)
 {
-    int culprit = -1, count = formula->code == NULL ? 0 : ma_names(formula->code);
-    const struct ma_slot *slots[count + 1];
+    int culprit = -1;
+    const struct ma_slot *slots[formula->variable_count + 1];
     if (formula->code == NULL) {
         formula->fault = MA_CROWDED;
         formula->reason = ma_fault_text(MA_CROWDED);
         return;
     }
-    for (int i = 0; i < count; i++)
-        slots[i] = formula->variables == NULL ? NULL : &formula->variables[i]->slot;
+    for (int i = 0; i < formula->variable_count; i++)
+        slots[i] = &formula->variables[i]->slot;
     formula->fault = ma_evaluate(formula->code, slots, &formula->value, &culprit);
     if (formula->fault != MA_FINE)
         formula->reason = reason(formula, culprit);

@@ -154,7 +154,7 @@ def _asserted_at(
 # --- blocks ---------------------------------------------------------------------------------
 
 
-class Block:
+class AssertedBlock:
     """A region or a subroutine, to be used with ``with``, any number of times."""
 
     __slots__ = ("_first", "_last", "_point")
@@ -176,7 +176,7 @@ class Block:
         _end(self._last)
 
 
-class Subroutine(Block):
+class Subroutine(AssertedBlock):
     """A subroutine: a block, or a decorator of the function that it is."""
 
     __slots__ = ()
@@ -257,10 +257,10 @@ class CountedBlock:
 
 _NO_POINT: Final = _Point("region")
 _IDLE: Final = _IdleBlock(_NO_POINT)
-_blocks: dict[str, Block] = {}
+_blocks: dict[str, AssertedBlock] = {}
 
 
-def region(name: str) -> Block:
+def region(name: str) -> AssertedBlock:
     """A named part of the program."""
     if not _on:
         return _IDLE
@@ -270,7 +270,7 @@ def region(name: str) -> Block:
             _blocks.clear()
         frame = sys._getframe(1)
         point = _Point("region", frame.f_lineno, name=name, file=frame.f_code.co_filename)
-        block = _blocks[name] = Block(point)
+        block = _blocks[name] = AssertedBlock(point)
     return block
 
 

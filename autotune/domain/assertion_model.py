@@ -26,6 +26,8 @@ class ModelNode:
     """Of a loop its trips, of a counted block its count for a visit, of a message its bytes."""
     repeat: str = "1"
     """How often a visit or trip of the node above visits it; of a message, how many of them."""
+    repeat_measured: bool = False
+    """``repeat`` was counted in a run; no expression of the program states it."""
     index: str = ""
     """Of a loop: the name of its index; empty: it has none."""
     operation: str = ""

@@ -1,0 +1,1 @@
+"""Models of programs that assert their counts: made of records, evaluated, written, studied."""

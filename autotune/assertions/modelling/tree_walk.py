@@ -1,0 +1,161 @@
+"""The counts of one rank by walking the tree of a model: exact, message sizes by number."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from autotune.assertions.modelling.binding import ModelBinding
+from autotune.assertions.modelling.count_formula import MOST_TRIPS, shown, whole
+from autotune.assertions.modelling.parsed_model import ParsedNode
+from autotune.domain.assertion_record import COUNTED, PathKind
+from autotune.errors import Fault, InputError
+from autotune.language.counts import Value
+
+Metric = str
+METRICS: Mapping[Metric, str] = {
+    "flops": "floating-point operations",
+    "loads": "bytes loaded",
+    "stores": "bytes stored",
+    "messages": "messages sent",
+    "volume": "bytes sent",
+    "receives": "messages received",
+    "received": "bytes received",
+    "collectives": "calls of collective operations",
+    "contributed": "bytes contributed to collective operations",
+}
+"""What is totalled, with its meaning."""
+COUNTED_METRIC: Mapping[PathKind, Metric] = {"flop": "flops", "load": "loads", "store": "stores"}
+"""The metric of every kind of counted block."""
+MESSAGE_METRICS: Mapping[PathKind, tuple[Metric, Metric]] = {
+    "send": ("messages", "volume"),
+    "recv": ("receives", "received"),
+    "coll": ("collectives", "contributed"),
+}
+"""The metrics of every kind of message: how many, and their bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentSize:
+    """Messages of one kind and size."""
+
+    kind: PathKind
+    operation: str
+    """Of a collective."""
+    size: Value
+    """Bytes."""
+
+
+@dataclass(slots=True)
+class RankCounts:
+    """The counts of one rank, or of several added."""
+
+    counted: dict[Metric, Value] = field(default_factory=dict)
+    """Operations and bytes of counted blocks."""
+    messages: dict[SentSize, Value] = field(default_factory=dict)
+    """How many messages of each size."""
+
+    def __getitem__(self, metric: Metric) -> Value:
+        """A total by the name of its metric."""
+        for kind, (number, volume) in MESSAGE_METRICS.items():
+            if metric == number:
+                return sum(n for sent, n in self.messages.items() if sent.kind == kind)
+            if metric == volume:
+                return sum(n * sent.size for sent, n in self.messages.items() if sent.kind == kind)
+        return self.counted.get(metric, 0)
+
+    def sizes(self, kind: PathKind) -> dict[Value, Value]:
+        """How many messages of a kind have each size, ascending."""
+        gathered: dict[Value, Value] = {}
+        for sent, number in self.messages.items():
+            if sent.kind == kind:
+                gathered[sent.size] = gathered.get(sent.size, 0) + number
+        return dict(sorted(gathered.items()))
+
+    def add(self, other: "RankCounts", times: Value = 1) -> None:
+        """Add other counts, so many times."""
+        for metric, value in other.counted.items():
+            self.counted[metric] = self.counted.get(metric, 0) + times * value
+        for sent, number in other.messages.items():
+            self.messages[sent] = self.messages.get(sent, 0) + times * number
+
+
+def rank_counts(
+    binding: ModelBinding, rank: int = 0, nodes: Iterable[ParsedNode] | None = None
+) -> RankCounts:
+    """The counts of one rank in all nodes at the top, or in one visit of each of some nodes.
+
+    InputError with the path of the node where a count is negative, is not whole or has no value.
+    """
+    try:
+        values = binding.at_rank(rank)
+    except ValueError as error:
+        raise InputError(Fault(where=f"rank {rank}", found=str(error))) from error
+    return inside(binding.model.nodes if nodes is None else nodes, values)
+
+
+def inside(nodes: Iterable[ParsedNode], values: dict[str, Value]) -> RankCounts:
+    """The counts of some nodes with all that lies below them, each as often as it repeats."""
+    total = RankCounts()
+    for node in nodes:
+        times = _checked(node, "repeat", values)
+        if times:
+            total.add(once(node, values), times)
+    return total
+
+
+def once(node: ParsedNode, values: dict[str, Value]) -> RankCounts:
+    """The counts of one visit of a node; of a message, of one message."""
+    kind = node.node.kind
+    if kind == "loop":
+        return _loop(node, values)
+    if kind in MESSAGE_METRICS:
+        size = _checked(node, "bytes", values)
+        return RankCounts(messages={SentSize(kind, node.node.operation, size): 1})
+    total = inside(node.inner, values) if node.inner else RankCounts()
+    if kind in COUNTED:
+        metric = COUNTED_METRIC[kind]
+        amount = _checked(node, "count", values)
+        total.counted[metric] = total.counted.get(metric, 0) + amount
+    return total
+
+
+def _loop(node: ParsedNode, values: dict[str, Value]) -> RankCounts:
+    trips = _whole_trips(node, values)
+    total = RankCounts()
+    if not trips:
+        return total
+    if not node.varying:
+        total.add(inside(node.inner, values), trips)
+        return total
+    if trips > MOST_TRIPS:
+        text = f"{trips} trips of a loop whose index is used inside"
+        raise InputError(Fault(where=node.path, found=text, expected=f"at most {MOST_TRIPS}"))
+    for number in range(trips):
+        values[node.node.index] = number
+        total.add(inside(node.inner, values))
+    del values[node.node.index]
+    return total
+
+
+def _whole_trips(node: ParsedNode, values: Mapping[str, Value]) -> int:
+    try:
+        return whole(node.amount.at(values), f"trips {node.amount}")
+    except ValueError as error:
+        raise _fault(node, str(error), values) from error
+
+
+def _checked(node: ParsedNode, noun: str, values: Mapping[str, Value]) -> Value:
+    """The repeat or the amount of a node; InputError for a negative one or one without a value."""
+    formula = node.repeat if noun == "repeat" else node.amount
+    try:
+        value = formula.at(values)
+    except ValueError as error:
+        raise _fault(node, f"{noun}: {error}", values) from error
+    if value < 0:
+        raise _fault(node, f"{noun} {formula} is negative: {shown(value)}", values)
+    return value
+
+
+def _fault(node: ParsedNode, found: str, values: Mapping[str, Value]) -> InputError:
+    names = sorted(node.amount.symbols | node.repeat.symbols)
+    binding = ", ".join(f"{name} = {shown(values[name])}" for name in names if name in values)
+    return InputError(Fault(where=node.path, found=found, hint=binding and f"with {binding}"))

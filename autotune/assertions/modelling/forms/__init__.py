@@ -1,0 +1,1 @@
+"""Other forms of a model: Octave, Python, LaTeX, the paper's texts."""

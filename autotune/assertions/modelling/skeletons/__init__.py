@@ -1,0 +1,1 @@
+"""Programs and traces that send the messages of a model."""

@@ -1,0 +1,1 @@
+"""What generated programs take along to send messages and count them, in Python and in C."""

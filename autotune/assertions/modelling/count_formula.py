@@ -4,9 +4,9 @@ A formula is an expression of ``autotune.language.counts``, and in totals also `
 the sum of ``body`` over i = 0, 1, ..., n - 1.
 """
 
-import functools
+import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from autotune.language import counts, expression
@@ -26,14 +26,23 @@ class CountFormula:
     """An expression with the function that evaluates it."""
 
     expr: Expr
-    at: Evaluated
-    """Its value by the values of its symbols; ValueError as of ``counts.exact``."""
+    evaluated: Evaluated = field(repr=False, compare=False)
     symbols: frozenset[str]
 
     @classmethod
     def of(cls, expr: Expr) -> "CountFormula":
         """An expression as a formula."""
         return cls(expr, compiled(expr), free_symbols(expr))
+
+    def at(self, values: Mapping[str, Value]) -> Value:
+        """Its value by the values of its symbols; ValueError as of ``counts.exact``."""
+        try:
+            return _reduced(self.evaluated(values))
+        except KeyError as error:
+            (name,) = error.args
+            defined = ", ".join(sorted(values)) or "none"
+            text = f"variable {name!r} has no value; variables with one: {defined}"
+            raise ValueError(text) from None
 
     def __str__(self) -> str:
         return expression.show(self.expr)
@@ -87,20 +96,15 @@ def substituted(expr: Expr, values: Mapping[str, Expr]) -> Expr:
 def compiled(expr: Expr) -> Evaluated:
     """The function that evaluates an expression, equal to ``counts.exact``.
 
-    Operations on whole numbers that fit are done at once; all others as ``counts.exact`` does them.
-    Products and sums of totals may be larger than it allows.
+    Products and sums of totals may be larger than that allows. KeyError for an unknown symbol.
     """
     match expr:
         case Num(value=value):
             return lambda _: value
         case Sym(name=name):
-            return functools.partial(_value, name)
-        case Bin(op="+", left=left, right=right):
-            return _addition(expr, compiled(left), compiled(right))
-        case Bin(op="-", left=left, right=right):
-            return _subtraction(expr, compiled(left), compiled(right))
-        case Bin(op="*", left=left, right=right):
-            return _product(expr, compiled(left), compiled(right))
+            return operator.itemgetter(name)
+        case Bin(op="+" | "-" | "*" as op, left=left, right=right):
+            return _arithmetic(op, compiled(left), compiled(right))
         case Bin(op="//" | "%" as op, left=left, right=right):
             return _division(expr, op, compiled(left), compiled(right))
         case Bin(op=op, left=left, right=right):
@@ -118,37 +122,29 @@ def compiled(expr: Expr) -> Evaluated:
             raise ValueError(f"{expression.show(expr)} is an array element, not a number")
 
 
-def _value(name: str, values: Mapping[str, Value]) -> Value:
-    try:
-        return values[name]
-    except KeyError:
-        defined = ", ".join(sorted(values)) or "none"
-        raise ValueError(f"variable {name!r} has no value; variables with one: {defined}") from None
-
-
 def _reduced(value: Value) -> Value:
     """A fraction that is whole as ``int``."""
     return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
-def _addition(_: Expr, left: Evaluated, right: Evaluated) -> Evaluated:
-    return lambda values: _reduced(left(values) + right(values))
-
-
-def _subtraction(_: Expr, left: Evaluated, right: Evaluated) -> Evaluated:
-    return lambda values: _reduced(left(values) - right(values))
-
-
-def _product(_: Expr, left: Evaluated, right: Evaluated) -> Evaluated:
-    return lambda values: _reduced(left(values) * right(values))
+def _arithmetic(op: str, left: Evaluated, right: Evaluated) -> Evaluated:
+    match op:
+        case "+":
+            return lambda values: left(values) + right(values)
+        case "-":
+            return lambda values: left(values) - right(values)
+    return lambda values: left(values) * right(values)
 
 
 def _division(expr: Expr, op: str, left: Evaluated, right: Evaluated) -> Evaluated:
+    divide = operator.floordiv if op == "//" else operator.mod
+
     def divided(values: Mapping[str, Value]) -> Value:
-        over, under = left(values), right(values)
-        if not under:
-            raise ValueError(f"division by zero in {expression.show(expr)}")
-        return _reduced(over // under if op == "//" else over % under)
+        try:
+            result: Value = divide(left(values), right(values))
+        except ZeroDivisionError:
+            raise ValueError(f"division by zero in {expression.show(expr)}") from None
+        return result
 
     return divided
 
@@ -182,12 +178,12 @@ def _condition(
 ) -> Evaluated:
     match op:
         case "<":
-            return lambda values: (then if left(values) < right(values) else other)(values)
+            return lambda values: then(values) if left(values) < right(values) else other(values)
         case "<=":
-            return lambda values: (then if left(values) <= right(values) else other)(values)
+            return lambda values: then(values) if left(values) <= right(values) else other(values)
         case ">":
-            return lambda values: (then if left(values) > right(values) else other)(values)
-    return lambda values: (then if left(values) >= right(values) else other)(values)
+            return lambda values: then(values) if left(values) > right(values) else other(values)
+    return lambda values: then(values) if left(values) >= right(values) else other(values)
 
 
 def _sum(index: str, trips: Evaluated, body: Evaluated, varies: bool) -> Evaluated:
@@ -222,6 +218,11 @@ def shown(value: Value) -> str:
 
 
 def _call(function: str, arguments: tuple[Evaluated, ...]) -> Evaluated:
+    if function in ("max", "min"):
+        first, second = arguments
+        if function == "max":
+            return lambda values: max(first(values), second(values))
+        return lambda values: min(first(values), second(values))
     names = tuple(f"x{place}" for place in range(len(arguments)))
     shape = Call(function, tuple(map(Sym, names)))
 

@@ -1,7 +1,7 @@
 """The counts of one rank by walking the tree of a model: exact, message sizes by number."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autotune.assertions.modelling.binding import ModelBinding
 from autotune.assertions.modelling.count_formula import MOST_TRIPS, shown, whole
@@ -159,3 +159,47 @@ def _fault(node: ParsedNode, found: str, values: Mapping[str, Value]) -> InputEr
     names = sorted(node.amount.symbols | node.repeat.symbols)
     binding = ", ".join(f"{name} = {shown(values[name])}" for name in names if name in values)
     return InputError(Fault(where=node.path, found=found, hint=binding and f"with {binding}"))
+
+
+@dataclass(slots=True)
+class PathCounts:
+    """The counts of one node itself, in the whole run of one rank."""
+
+    visits: Value = 0
+    own_counts: RankCounts = field(default_factory=RankCounts)
+
+
+def path_counts(binding: ModelBinding, rank: int = 0) -> dict[str, PathCounts]:
+    """The visits and counts of every node by its path, without those of the nodes inside."""
+    results = {node.path: PathCounts() for node in binding.model.walk()}
+    try:
+        values = binding.at_rank(rank)
+    except ValueError as error:
+        raise InputError(Fault(where=f"rank {rank}", found=str(error))) from error
+    _gather(binding.model.nodes, values, 1, results)
+    return results
+
+
+def _gather(
+    nodes: Iterable[ParsedNode],
+    values: dict[str, Value],
+    times: Value,
+    results: dict[str, PathCounts],
+) -> None:
+    for node in nodes:
+        visits = times * _checked(node, "repeat", values)
+        if not visits:
+            continue
+        counts = results[node.path]
+        counts.visits += visits
+        if node.node.kind == "loop":
+            trips = _whole_trips(node, values)
+            for number in range(trips if node.varying else 1):
+                if node.varying:
+                    values[node.node.index] = number
+                inner_times = visits if node.varying else visits * trips
+                _gather(node.inner, values, inner_times, results)
+            continue
+        if node.node.kind in COUNTED or node.node.kind in MESSAGE_METRICS:
+            counts.own_counts.add(once(replace(node, inner=()), values), visits)
+        _gather(node.inner, values, visits, results)

@@ -4,6 +4,7 @@ import typing
 from collections.abc import Mapping
 
 from autotune.commands.assertion.check.document import AssertionCheckDocument
+from autotune.commands.assertion.modelling import document as modelling
 from autotune.commands.assertion.show.document import AssertionRecordsDocument
 from autotune.commands.comm import document as comm
 from autotune.commands.compare.document import CompareReferenceDocument, ReportDocument
@@ -38,6 +39,10 @@ DOCUMENTS: tuple[type, ...] = (
     RefineUndoDocument, comm.CommBenchDocument, comm.CommFitDocument, comm.CommShowDocument,
     comm.CommImportDocument, comm.CommMergeDocument, MeasurementsDocument, DesignDocument,
     FitDocument, ModelComparisonDocument, AssertionCheckDocument, AssertionRecordsDocument,
+    modelling.AssertionModelDocument, modelling.AssertionScaleDocument,
+    modelling.AssertionSensitivityDocument, modelling.AssertionSkeletonDocument,
+    modelling.AssertionSizesDocument, modelling.AssertionTimeDocument,
+    modelling.AssertionFitDocument,
     SchemaDocument,
 )  # fmt: skip
 """The classes, in the order of the help; a class may have several schemas."""

@@ -69,7 +69,9 @@ def _unknown(model: ParsedModel, given: Mapping[str, Value], where: str) -> Iter
         elif name not in model.inputs:
             expected = f"one of {', '.join(model.inputs)}"
             hint = nearest(name, model.inputs)
-            yield Fault(where=where, found=f"unknown variable {name!r}", expected=expected, hint=hint)
+            yield Fault(
+                where=where, found=f"unknown variable {name!r}", expected=expected, hint=hint
+            )
 
 
 def misfits(model: ParsedModel, values: Mapping[str, Value], where: str = "") -> Iterator[Fault]:
@@ -146,12 +148,10 @@ def neighbours(model: ParsedModel, values: Mapping[str, Value], name: str) -> tu
     if name not in values:
         return ()
     domain = model.domains.get(name, _WHOLE if isinstance(values[name], int) else _ANY)
-    nearest_ones = []
+    nearest_ones: list[Value] = []
     for candidates in (domain.down(values[name]), domain.up(values[name])):
         fits = (
-            value
-            for value in islice(candidates, _TRIES)
-            if valid(model, {**values, name: value})
+            value for value in islice(candidates, _TRIES) if valid(model, {**values, name: value})
         )
         nearest_ones.extend(islice(fits, 1))
     return tuple(nearest_ones)

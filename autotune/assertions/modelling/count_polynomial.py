@@ -123,13 +123,13 @@ class CountPolynomial:
         result = self._term(*first)
         for powers, coefficient in ordered:
             op = "-" if coefficient < 0 else "+"
-            result = Bin(op, result, self._term(powers, abs(coefficient)))
+            result = Bin(op, result, self._term(powers, _size(coefficient)))
         return result
 
     def _term(self, powers: Powers, coefficient: Value) -> Expr:
         over = [_powered(self.atoms[name], e) for name, e in powers if e > 0]
         under = [_powered(self.atoms[name], -e) for name, e in powers if e < 0]
-        sign, size = coefficient < 0, abs(coefficient)
+        sign, size = coefficient < 0, _size(coefficient)
         if isinstance(size, Fraction):
             if size.denominator != 1:
                 under.insert(0, Num(size.denominator))
@@ -183,6 +183,10 @@ def _polynomial(terms: Mapping[Powers, Value], atoms: Mapping[str, Expr]) -> Cou
     kept = {powers: _whole(c) for powers, c in terms.items() if c}
     names = {name for powers in kept for name, _ in powers}
     return CountPolynomial(kept, {name: atoms[name] for name in names})
+
+
+def _size(value: Value) -> Value:
+    return -value if value < 0 else value
 
 
 def _whole(value: Value) -> Value:

@@ -10,16 +10,19 @@ from pathlib import Path
 from autotune.assertions.modelling import count_formula
 from autotune.assertions.modelling.count_formula import CountFormula
 from autotune.assertions.modelling.variable_domains import VariableDomain, domain
-from autotune.domain.assertion_model import AssertionModel, ModelNode
+from autotune.domain.assertion_model import MODEL_SCHEMA, AssertionModel, ModelNode
 from autotune.domain.assertion_record import COUNTED, MESSAGES, NamedVariable
 from autotune.errors import Fault, InputError, nearest, one_of
-from autotune.files import codec
+from autotune.files import checked_values
 
 OPERATIONS = (
     "barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
     "scan", "exscan",
 )  # fmt: skip
 """Collectives that a model may name; a suffix such as that of ``allgatherv`` does not matter."""
+FORMATS = "a model in JSON, as `autotune assert model` writes it"
+_LARGEST = 1 << 26
+"""Bytes of a model."""
 SEPARATOR = "/"
 """Between the names of a path."""
 
@@ -82,7 +85,7 @@ class ParsedModel:
     def reach(self, names: frozenset[str]) -> frozenset[str]:
         """Names, and all that the derived ones among them are derived from."""
         reached = set(names)
-        for name, formula in reversed(self.derived.items()):
+        for name, formula in reversed(list(self.derived.items())):
             if name in reached:
                 reached |= formula.symbols
         return frozenset(reached)
@@ -95,18 +98,7 @@ def _symbols(node: ParsedNode) -> frozenset[str]:
 
 def load(path: Path) -> ParsedModel:
     """The model of a JSON file; InputError with every mistake in it."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
-        raise InputError(Fault(where=str(path), found=f"cannot be read: {reason}")) from error
-    try:
-        model = codec.load(AssertionModel, text)
-    except (ValueError, RecursionError) as error:
-        hint = "autotune assert model makes one of the records of a run"
-        raise InputError(
-            Fault(where=str(path), found=str(error), expected="a model in JSON", hint=hint)
-        ) from error
+    model = checked_values.read(AssertionModel, path, MODEL_SCHEMA, FORMATS, _LARGEST)
     return parse(model, str(path))
 
 
@@ -182,7 +174,9 @@ class _Reading:
             if later and name in later:
                 self.fault(place, f"variable {name!r} in {text!r} is defined after its use")
             else:
-                self.fault(place, f"unknown variable {name!r} in {text!r}", hint=nearest(name, scope))
+                self.fault(
+                    place, f"unknown variable {name!r} in {text!r}", hint=nearest(name, scope)
+                )
         return formula
 
     def _nodes(
@@ -221,7 +215,9 @@ class _Reading:
         if needs and not node.expression and node.operation != "barrier":
             self.fault(path, f"a {node.kind} without an expression")
         if node.kind not in _KINDS:
-            self.fault(path, f"unknown kind {node.kind!r}", one_of(_KINDS), nearest(node.kind, _KINDS))
+            self.fault(
+                path, f"unknown kind {node.kind!r}", one_of(_KINDS), nearest(node.kind, _KINDS)
+            )
         if node.kind == "coll" and collective(node.operation) is None:
             hint = nearest(node.operation, OPERATIONS)
             self.fault(path, f"unknown collective {node.operation!r}", one_of(OPERATIONS), hint)

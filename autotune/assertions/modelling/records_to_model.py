@@ -6,31 +6,32 @@ and their repeats become conditions on the rank.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
-from autotune.assertions.modelling.count_formula import parse as parse_formula
+from autotune.assertions.modelling import count_formula
 from autotune.assertions.modelling.count_formula import shown
+from autotune.assertions.records import merged_paths
+from autotune.assertions.records.merged_paths import MergedPath
+from autotune.assertions.records.run_records import ranks_in_words
 from autotune.domain.assertion_model import AssertionModel, ModelNode
 from autotune.domain.assertion_record import (
     AssertionRecord,
     CallRecord,
     Count,
     NamedVariable,
-    PathRecord,
     VariableRecord,
 )
 from autotune.errors import Fault, InputError
 from autotune.units import counted
 
 RANKS = "nprocs"
-_RANKS_NAMES = frozenset({RANKS, "num_procs", "nranks", "ranks", "size", "np", "npes", "world_size"})
+_RANKS_NAMES = frozenset(
+    {RANKS, "num_procs", "nranks", "ranks", "size", "np", "npes", "world_size"}
+)
 _MOST_PIECES = 16
 """Groups of neighbouring ranks that a condition tells apart."""
 _MESSAGES = ("send", "recv")
-
-Key = tuple[str, str, str, str, str]
-"""Kind, name, expression, repeat and operation: what makes paths of two ranks the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +41,6 @@ class RecordedModel:
     model: AssertionModel
     notes: tuple[str, ...]
     """Measured repeats, ranks that differ, and variables that changed."""
-
-
-@dataclass(slots=True)
-class _MergedPath:
-    """A path with its records by rank."""
-
-    path: PathRecord
-    place: str
-    records: dict[int, PathRecord] = field(default_factory=dict)
-    inner: dict[Key, "_MergedPath"] = field(default_factory=dict)
 
 
 def model_from_records(records: Sequence[AssertionRecord], name: str = "") -> RecordedModel:
@@ -62,7 +53,7 @@ def model_from_records(records: Sequence[AssertionRecord], name: str = "") -> Re
     ordered = sorted(records, key=lambda record: record.rank)
     merging = _Merging(ordered)
     variables, values, rank = merging.variables()
-    nodes = tuple(merging.nodes(merging.top, dict.fromkeys(merging.ranks, Fraction(1))))
+    nodes = tuple(merging.nodes(-1, dict.fromkeys(merging.ranks, Fraction(1))))
     first = ordered[0]
     model = AssertionModel(
         name=name or first.program.rsplit("/", 1)[-1] or "program",
@@ -87,20 +78,9 @@ def _refuse_mixed(records: Sequence[AssertionRecord]) -> None:
     twice = sorted({rank for rank in ranks if ranks.count(rank) > 1})
     missing = sorted(set(range(records[0].ranks)) - set(ranks))
     if twice or missing:
-        found = f"rank {twice[0]} twice" if twice else f"no record of rank {rank_list(missing)}"
+        found = f"rank {twice[0]} twice" if twice else f"no record of {ranks_in_words(missing)}"
         expected = f"one of each of {records[0].ranks} ranks"
         raise InputError(Fault(where="records", found=found, expected=expected))
-
-
-def rank_list(ranks: Iterable[int]) -> str:
-    """Ranks as a person lists them: ``0, 2-5``."""
-    pieces: list[list[int]] = []
-    for rank in sorted(ranks):
-        if pieces and rank == pieces[-1][1] + 1:
-            pieces[-1][1] = rank
-        else:
-            pieces.append([rank, rank])
-    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in pieces)
 
 
 def _undefined(
@@ -117,7 +97,7 @@ def _undefined(
 
 def _symbols(text: str) -> frozenset[str]:
     try:
-        return parse_formula(text).symbols
+        return count_formula.parse(text).symbols
     except ValueError:
         return frozenset()
 
@@ -131,24 +111,13 @@ class _Merging:
         self.notes: list[str] = []
         self.ranks_name = RANKS
         self.rank_name = "rank"
-        self.top = _MergedPath(_TOP, "")
-        self.calls: dict[str, dict[int, tuple[CallRecord, ...]]] = {"": {}}
-        for record in records:
-            self._merge(record)
-
-    def _merge(self, record: AssertionRecord) -> None:
-        places: dict[int, _MergedPath] = {-1: self.top}
-        self.calls[""][record.rank] = record.calls
-        for path in record.paths:
-            above = places[path.parent]
-            key = (path.kind, path.name, path.expression, path.repeat, path.operation)
-            merged = above.inner.get(key)
-            if merged is None:
-                place = f"{above.place}/{path.name}".lstrip("/")
-                merged = above.inner[key] = _MergedPath(path, place)
-            merged.records[record.rank] = path
-            self.calls.setdefault(merged.place, {})[record.rank] = path.calls
-            places[path.id] = merged
+        self.inner: dict[int, list[MergedPath]] = {}
+        self.places = {-1: ""}
+        self.calls = {-1: {record.rank: record.calls for record in records}}
+        for path in merged_paths.merged(records):
+            self.inner.setdefault(path.parent, []).append(path)
+            self.places[path.id] = f"{self.places[path.parent]}/{path.first.name}".lstrip("/")
+            self.calls[path.id] = {rank: part.calls for rank, part in path.records.items()}
 
     # --- variables --------------------------------------------------------------------------
 
@@ -161,9 +130,9 @@ class _Merging:
         values: dict[str, Count] = {}
         named = []
         for name, by_rank in gathered.items():
-            variable = next(iter(by_rank.values())).variable
-            named.append(variable)
-            if not variable.expression:
+            declared = next(iter(by_rank.values())).variable
+            named.append(declared)
+            if not declared.expression:
                 self._value(name, by_rank, values)
         if self.ranks_name not in values:
             values[self.ranks_name] = len(self.ranks)
@@ -195,14 +164,13 @@ class _Merging:
 
     # --- nodes ------------------------------------------------------------------------------
 
-    def nodes(self, above: _MergedPath, units: Mapping[int, Fraction]) -> Iterator[ModelNode]:
+    def nodes(self, above: int, units: Mapping[int, Fraction]) -> Iterator[ModelNode]:
         """The nodes below a path that turns or is visited ``units`` times on each rank."""
-        for merged in above.inner.values():
-            visits = {rank: Fraction(path.visits) for rank, path in merged.records.items()}
-            repeat, measured = self._repeat(merged, visits, units)
-            path = merged.path
+        for merged in self.inner.get(above, ()):
+            repeat, measured = self._repeat(merged, units)
+            path = merged.first
             inner_units = {rank: self._units(merged, rank) for rank in self.ranks}
-            calls = self.calls[above.place]
+            message = path.kind in _MESSAGES
             yield ModelNode(
                 kind=path.kind,
                 name=path.name,
@@ -210,12 +178,12 @@ class _Merging:
                 repeat=_times(repeat, path.repeat if path.kind in (*_MESSAGES, "coll") else "1"),
                 repeat_measured=measured,
                 operation=path.operation,
-                nonblocking=path.kind in _MESSAGES and _nonblocking(calls, path.kind),
-                peer=self._peer(above, path.kind) if path.kind in _MESSAGES else "",
-                inner=tuple(self.nodes(merged, inner_units)),
+                nonblocking=message and _nonblocking(self.calls[above], path.kind),
+                peer=self._peer(above, path.kind) if message else "",
+                inner=tuple(self.nodes(merged.id, inner_units)),
             )
 
-    def _units(self, merged: _MergedPath, rank: int) -> Fraction:
+    def _units(self, merged: MergedPath, rank: int) -> Fraction:
         """How often the nodes inside of a path are due on a rank: its visits, or its trips."""
         path = merged.records.get(rank)
         if path is None:
@@ -226,31 +194,31 @@ class _Merging:
             return Fraction(path.measured)
         return Fraction(path.asserted)
 
-    def _repeat(
-        self, merged: _MergedPath, visits: Mapping[int, Fraction], units: Mapping[int, Fraction]
-    ) -> tuple[str, bool]:
+    def _repeat(self, merged: MergedPath, units: Mapping[int, Fraction]) -> tuple[str, bool]:
         """The repeat of a node, and whether it is measured."""
+        place = self.places[merged.id]
+        visits = {rank: Fraction(path.visits) for rank, path in merged.records.items()}
         ratios = {
             rank: visits.get(rank, Fraction(0)) / units[rank] for rank in self.ranks if units[rank]
         }
         lost = [rank for rank in self.ranks if not units[rank] and visits.get(rank)]
         if lost:
-            text = f"{merged.place}: visited on rank {rank_list(lost)}"
+            text = f"{place}: visited on {ranks_in_words(lost)}"
             self.notes.append(f"{text}, where nothing above it should turn")
         if len(set(ratios.values())) <= 1:
             ratio = next(iter(ratios.values()), Fraction(1))
             if ratio != 1:
                 kind = f"{shown(_whole(ratio))} times for each of what is above it"
-                self.notes.append(f"{merged.place}: visited {kind} (measured, not asserted)")
+                self.notes.append(f"{place}: visited {kind} (measured, not asserted)")
             return str(_whole(ratio)), ratio != 1
-        return self._by_rank(merged.place, ratios), True
+        return self._by_rank(place, ratios), True
 
     def _by_rank(self, place: str, ratios: Mapping[int, Fraction]) -> str:
         """A repeat as a condition on the rank; the mean where ranks differ too irregularly."""
         groups: dict[Fraction, list[int]] = {}
         for rank, ratio in ratios.items():
             groups.setdefault(ratio, []).append(rank)
-        parts = [f"{shown(_whole(ratio))} on rank {rank_list(r)}" for ratio, r in groups.items()]
+        parts = [f"{shown(_whole(ratio))} on {ranks_in_words(r)}" for ratio, r in groups.items()]
         text = f"{place}: ranks differ (measured): {'; '.join(parts[:_MOST_PIECES])}"
         pieces: list[tuple[int, Fraction]] = []
         for rank in self.ranks:
@@ -258,7 +226,7 @@ class _Merging:
             if not pieces or pieces[-1][1] != ratio:
                 pieces.append((rank, ratio))
         if len(pieces) > _MOST_PIECES:
-            mean = sum(ratios.values()) / len(ratios)
+            mean = sum(ratios.values(), Fraction(0)) / len(ratios)
             self.notes.append(f"{text}; ...; the mean, {shown(_whole(mean))}, is taken")
             return str(_whole(mean))
         self.notes.append(text)
@@ -267,13 +235,13 @@ class _Merging:
             result = f"({_whole(ratio)} if {self.rank_name} < {start} else {result})"
         return result.removeprefix("(").removesuffix(")") if len(pieces) == 2 else result
 
-    def _peer(self, above: _MergedPath, kind: str) -> str:
+    def _peer(self, above: int, kind: str) -> str:
         """The peer of all messages of a kind directly in a path, as a formula of the rank.
 
         Empty where a rank has several, or where no simple pattern fits.
         """
         peers: dict[int, int] = {}
-        for rank, calls in self.calls[above.place].items():
+        for rank, calls in self.calls[above].items():
             partners = {p.rank for c in calls if c.kind == kind for p in c.peers if p.messages}
             if len(partners) > 1 or any(c.other_peers for c in calls if c.kind == kind):
                 return ""
@@ -319,8 +287,3 @@ def peer_formula(peers: Mapping[int, int], ranks: int, rank: str, ranks_name: st
         return rank
     sign, distance = ("+", shift) if shift <= ranks // 2 else ("-", ranks - shift)
     return f"({rank} {sign} {distance}) % {ranks_name}"
-
-
-_TOP = PathRecord(
-    id=-1, parent=-1, kind="region", name="", visits=1, asserted=0, measured=None, passes=0, failures=0
-)

@@ -47,7 +47,11 @@ class SymbolicTotal:
 
 
 def symbolic_totals(
-    model: ParsedModel, node: ParsedNode | None = None, *, inline: bool = False, all_ranks: bool = False
+    model: ParsedModel,
+    node: ParsedNode | None = None,
+    *,
+    inline: bool = False,
+    all_ranks: bool = False,
 ) -> tuple[SymbolicTotal, ...]:
     """The totals of every metric that is not 0 throughout, of one rank or of all ranks.
 
@@ -95,7 +99,8 @@ def _total(node: ParsedNode, metric: Metric) -> CountPolynomial:
 def _times(factor: CountPolynomial, inner: CountPolynomial) -> CountPolynomial:
     """A product in which a factor of several terms stays one, so that the tree is seen."""
     if len(factor.terms) > 1 and len(inner.terms) > 1:
-        return atom(factor.expr()) * inner
+        front, rest = factor.primitive()
+        return front * atom(rest.expr()) * inner
     return factor * inner
 
 
@@ -126,21 +131,29 @@ def symbolic_ratios(totals: tuple[SymbolicTotal, ...]) -> tuple[SymbolicRatio, .
         upper = [formulas[m] for m in over if m in formulas]
         lower = [formulas[m] for m in under if m in formulas]
         if upper and lower:
-            quotient = Bin("/", _added(upper), _added(lower))
-            ratios.append(SymbolicRatio(name=name, formula=CountFormula.of(_cancelled(quotient))))
+            quotient = _cancelled(_added(upper), _added(lower))
+            ratios.append(SymbolicRatio(name=name, formula=CountFormula.of(quotient)))
     return tuple(ratios)
 
 
-def _added(parts: list[Expr]) -> Expr:
-    return total(polynomial(part) for part in parts).expr()
+def _added(parts: list[Expr]) -> CountPolynomial:
+    return total(_factored(part) for part in parts)
 
 
-def _cancelled(quotient: Bin) -> Expr:
+def _factored(expr: Expr) -> CountPolynomial:
+    """The polynomial of an expression, in which factors of several terms stay factors."""
+    match expr:
+        case Bin(op="*", left=left, right=right):
+            return _times(_factored(left), _factored(right))
+        case Bin(op="/", left=left, right=right) if len(polynomial(right).terms) == 1:
+            return _factored(left) * polynomial(right).reciprocal()
+    return polynomial(expr)
+
+
+def _cancelled(upper: CountPolynomial, lower: CountPolynomial) -> Expr:
     """The quotient without what all terms above and below share."""
-    (front, rest), (under_front, under) = (
-        polynomial(quotient.left).primitive(), polynomial(quotient.right).primitive(),
-    )  # fmt: skip
-    if len(under.terms) != 1:
-        over = front * under_front.reciprocal() * rest
-        return Bin("/", over.expr(), under.expr())
-    return (front * rest * (under_front * under).reciprocal()).expr()
+    (front, rest), (under_front, under) = upper.primitive(), lower.primitive()
+    over = front * under_front.reciprocal()
+    if len(under.terms) == 1:
+        return (over * rest * under.reciprocal()).expr()
+    return Bin("/", _times(rest, over).expr(), under.expr())

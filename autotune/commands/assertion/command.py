@@ -4,13 +4,15 @@ import typer
 
 from autotune.commands.assertion.check import command as check_command
 from autotune.commands.assertion.flags import command as flags_command
+from autotune.commands.assertion.modelling import command as modelling_command
 from autotune.commands.assertion.show import command as show_command
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Assertions of a program about its counts: run, check, show.",
+    help="Assertions of a program about its counts: run, check, show, model.",
 )
 app.command("flags", epilog=flags_command.EXAMPLE)(flags_command.flags)
 app.command("check", epilog=check_command.EXAMPLE)(check_command.check)
 app.command("show", epilog=show_command.EXAMPLE)(show_command.show)
+modelling_command.register(app)

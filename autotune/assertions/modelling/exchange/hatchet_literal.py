@@ -51,9 +51,7 @@ def _nodes(
     return frames, together
 
 
-def _metrics(
-    count: PathCounts, inclusive: RankCounts, metrics: list[Metric]
-) -> dict[str, float]:
+def _metrics(count: PathCounts, inclusive: RankCounts, metrics: list[Metric]) -> dict[str, float]:
     return {
         "visits": float(count.visits),
         **{metric: float(count.own_counts[metric]) for metric in metrics},

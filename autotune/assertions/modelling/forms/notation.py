@@ -14,7 +14,7 @@ _CALL = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notation:
+class FormulaNotation:
     """How a language writes what languages write differently."""
 
     infix: frozenset[str]

@@ -2,7 +2,12 @@
 
 from collections.abc import Sequence
 
-from autotune.assertions.modelling.forms.notation import Notation, all_names, call, identifier
+from autotune.assertions.modelling.forms.notation import (
+    FormulaNotation,
+    all_names,
+    call,
+    identifier,
+)
 from autotune.assertions.modelling.parsed_model import ParsedModel
 from autotune.assertions.modelling.symbolic_totals import SymbolicTotal
 from autotune.assertions.modelling.tree_walk import METRICS
@@ -15,7 +20,7 @@ _KEYWORDS = (
 _OF_ONE = ("abs", "ceil", "exp", "floor", "log", "log2", "sqrt")
 _FUNCTIONS = f"{' '.join(_OF_ONE)} max min mod ma_if ma_sum Inf NaN ans"
 
-OCTAVE = Notation(
+OCTAVE = FormulaNotation(
     infix=frozenset("+-*/"),
     binary={"**": ("{0} ^ {1}", 5, 4), "//": ("floor(({0}) / ({1}))", 0, 9), "%": call("mod")},
     calls={

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from autotune.assertions.modelling.forms.control_flow import mpi_word
+from autotune.assertions.modelling.forms.flow_text import mpi_word
 from autotune.assertions.modelling.parsed_model import OPERATIONS, collective
 from autotune.domain.assertion_model import AssertionModel, ModelNode
 from autotune.domain.assertion_record import NamedVariable, PathKind
@@ -102,9 +102,7 @@ class _PaperReading:
             self.fault(number, f"{name!r} is no name of a variable")
             return
         domain = options.get("domain", "").replace("|", ";")
-        self.variables[name] = NamedVariable(
-            name=name, unit=options.get("unit", ""), domain=domain
-        )
+        self.variables[name] = NamedVariable(name=name, unit=options.get("unit", ""), domain=domain)
 
     def _entry(self, number: int, depth: int, kind: str, text: str, comment: str) -> None:
         word = kind.lower().removeprefix("ma_")
@@ -124,9 +122,7 @@ class _PaperReading:
         self.open[-1].inner.append(opened)
         self.open.append(opened)
 
-    def _node(
-        self, number: int, word: str, kind: str, text: str, comment: str
-    ) -> ModelNode | None:
+    def _node(self, number: int, word: str, kind: str, text: str, comment: str) -> ModelNode | None:
         """The node of a line; None where it defines a variable or is faulty."""
         name, options = _comment(comment)
         repeat = options.get("repeat", "1")

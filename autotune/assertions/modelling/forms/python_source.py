@@ -4,7 +4,12 @@ import keyword
 from collections.abc import Callable, Mapping, Sequence
 
 from autotune.assertions.modelling.binding import bind
-from autotune.assertions.modelling.forms.notation import Notation, all_names, call, identifier
+from autotune.assertions.modelling.forms.notation import (
+    FormulaNotation,
+    all_names,
+    call,
+    identifier,
+)
 from autotune.assertions.modelling.parsed_model import ParsedModel
 from autotune.assertions.modelling.symbolic_totals import SymbolicTotal
 from autotune.assertions.modelling.tree_walk import METRICS, Metric
@@ -12,7 +17,7 @@ from autotune.language.counts import Value
 
 _BUILT_IN = ("abs", "int", "isinstance", "math", "max", "min", "range", "sum", "Fraction")
 
-PYTHON = Notation(
+PYTHON = FormulaNotation(
     infix=frozenset("+-*"),
     binary={
         "/": call("_divided"),

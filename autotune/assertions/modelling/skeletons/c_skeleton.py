@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
 from autotune.assertions.modelling.count_formula import CountFormula
-from autotune.assertions.modelling.forms.notation import Notation, all_names, call
+from autotune.assertions.modelling.forms.notation import FormulaNotation, all_names, call
 from autotune.assertions.modelling.forms.python_source import quoted
 from autotune.assertions.modelling.parsed_model import ParsedModel, ParsedNode, collective
 from autotune.assertions.modelling.skeletons.message_tree import (
@@ -30,7 +30,7 @@ def _double(value: int | float) -> str:
     return f"{value}.0" if isinstance(value, int) else repr(value)
 
 
-C = Notation(
+C = FormulaNotation(
     infix=frozenset("+-*"),
     binary={
         "/": call("ma_divided"), "//": call("ma_floored"), "%": call("ma_modulo"),
@@ -67,7 +67,9 @@ class _CSkeleton:
     def text(self, values: Mapping[str, Value]) -> str:
         tree = message_nodes(self.model.nodes)
         nodes = sum(1 for top in tree for _ in top.walk())
-        title = f"/* {quoted(self.model.model.name).replace('*/', '')}: a skeleton of its messages */"
+        title = (
+            f"/* {quoted(self.model.model.name).replace('*/', '')}: a skeleton of its messages */"
+        )
         runtime = (RUNTIME / "message_run.h").read_text(encoding="utf-8")
         lines = [title, f"#define MA_NODES {nodes + 1}", runtime, *self.walk(tree), ""]
         return "\n".join([*lines, *self.main(tree, values), ""])
@@ -119,7 +121,8 @@ class _CSkeleton:
         path, number = json.dumps(node.path), next(self.numbers)
         if node.node.repeat != "1":
             times = f"ma_times(run, {number}, {path}, {self.written(node.repeat)})"
-            yield f"{indent}for (long long ma_{number} = {times}; ma_{number} > 0; ma_{number}--) {{"
+            left = f"ma_left_{number}"
+            yield f"{indent}for (long long {left} = {times}; {left} > 0; {left}--) {{"
             yield from self.visit(node, path, number, indent + "    ")
             yield f"{indent}}}"
         else:
@@ -130,7 +133,8 @@ class _CSkeleton:
         kind = node.node.kind
         if kind == "loop":
             trips, turn = f"ma_trips_{number}", f"ma_turn_{number}"
-            yield f"{indent}for (long long {turn} = 0, {trips} = ma_whole({path}, {self.written(node.amount)});"
+            count = f"ma_whole({path}, {self.written(node.amount)})"
+            yield f"{indent}for (long long {turn} = 0, {trips} = {count};"
             yield f"{indent}     {turn} < {trips}; {turn}++) {{"
             if node.node.index:
                 yield f"{indent}    const double {self.names[node.node.index]} = (double){turn};"

@@ -98,7 +98,9 @@ def _visited(
                 continue
             trips = whole(amount, f"trips {node.amount}") if node.node.kind == "loop" else 1
         except ValueError as error:
-            raise InputError(Fault(where=f"{node.path} on rank {rank}", found=str(error))) from error
+            raise InputError(
+                Fault(where=f"{node.path} on rank {rank}", found=str(error))
+            ) from error
         for _ in range(times):
             for number in range(trips):
                 if node.node.index:

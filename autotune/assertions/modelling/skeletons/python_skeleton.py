@@ -52,7 +52,10 @@ class _PythonSkeleton:
         shown = ", ".join(f"{name!r}: {_number(value)}" for name, value in defaults.items())
         ranks = json.dumps(self.names.get(self.model.model.ranks, ""))
         lines += ["", "", 'if __name__ == "__main__":', f"    DEFAULTS = {{{shown}}}"]
-        lines += [f'    main(walk, DEFAULTS, {ranks}, posted={self.posted}, senders="{senders}")', ""]
+        lines += [
+            f'    main(walk, DEFAULTS, {ranks}, posted={self.posted}, senders="{senders}")',
+            "",
+        ]
         return "\n".join(lines)
 
     def written(self, formula: CountFormula) -> str:
@@ -89,7 +92,11 @@ class _PythonSkeleton:
 
 
 def _number(value: Value) -> str:
-    return f"Fraction({value.numerator}, {value.denominator})" if isinstance(value, Fraction) else repr(value)
+    return (
+        f"Fraction({value.numerator}, {value.denominator})"
+        if isinstance(value, Fraction)
+        else repr(value)
+    )
 
 
 def _runtime() -> str:

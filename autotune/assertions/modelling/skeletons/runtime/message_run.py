@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from mpi4py import MPI
 
@@ -36,13 +36,15 @@ def whole(value: Number, path: str) -> int:
 class MessageRun:
     """The messages of one rank."""
 
-    def __init__(self, rank: int, ranks: int, *, posted: bool, communicator: Any = None) -> None:
+    def __init__(
+        self, rank: int, ranks: int, *, posted: bool, communicator: MPI.Intracomm | None = None
+    ) -> None:
         self.rank, self.ranks, self.posted = rank, ranks, posted
         self.communicator = communicator
         self.counts: Counter[tuple[str, str, int]] = Counter()
         self.sent_to: Counter[int] = Counter()
         self.arrived = 0
-        self._pending: list[Any] = []
+        self._pending: list[MPI.Request] = []
         self._buffers: list[bytearray] = []
         self._partial: dict[str, Fraction] = {}
 
@@ -103,7 +105,7 @@ class MessageRun:
 
     def _take(self) -> None:
         """Receive a message that has come, where none is posted."""
-        if self.posted:
+        if self.posted or self.communicator is None:
             return
         status = MPI.Status()
         message = self.communicator.Improbe(status=status)
@@ -114,7 +116,7 @@ class MessageRun:
             self.arrived += 1
 
 
-def _collective(communicator: Any, operation: str, size: int) -> None:
+def _collective(communicator: MPI.Intracomm, operation: str, size: int) -> None:
     ranks = communicator.Get_size()
     mine, result = [bytearray(size), MPI.BYTE], [bytearray(size), MPI.BYTE]
     every = [bytearray(size * ranks), MPI.BYTE]

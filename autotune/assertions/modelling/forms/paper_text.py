@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from autotune.assertions.modelling.forms.flow_text import mpi_word
+from autotune.assertions.modelling.forms.notation import FormulaNotation
 from autotune.assertions.modelling.parsed_model import OPERATIONS, collective
 from autotune.domain.assertion_model import AssertionModel, ModelNode
 from autotune.domain.assertion_record import NamedVariable, PathKind
@@ -321,6 +322,22 @@ def _written(nodes: Iterable[ModelNode], depth: int) -> Iterator[str]:
         yield from _written(node.inner, depth + 1)
 
 
+_CARETS = FormulaNotation(
+    infix=frozenset("+-*/"),
+    binary={
+        "**": ("{0}^{1}", 5, 4),
+        "//": ("({0} // {1})", 3, 9),
+        "%": ("({0} % {1})", 3, 9),
+    },
+    calls={
+        name: f"{name}({', '.join(f'{{{place}}}' for place in range(number))})"
+        for name, number in counts.COUNT_FUNCTIONS.items()
+    },
+    condition="({then} if {test} else {other})",
+    reserved=frozenset(),
+)
+
+
 def _carets(text: str) -> str:
-    """Powers with carets; a power of a power has brackets in the language of counts too."""
-    return expression.show(counts.parse(text)).replace("**", "^") if "**" in text else text
+    """An expression with powers as carets; a power of a power has brackets."""
+    return _CARETS.write(counts.parse(text), {})

@@ -27,7 +27,7 @@ def grid(ranks: int) -> tuple[int, int, int]:
 def test_conjugate_gradients_send_what_their_formulas_say(letter: str, ranks: int) -> None:
     na, nonzer = CLASSES[letter]
     model = parsed_model.load(MODELS / "cg.json")
-    rows, columns, l = grid(ranks)
+    rows, columns, steps = grid(ranks)
     counts = rank_counts(
         bind(model, {"na": na, "nonzer": nonzer, "niter": 0, "nprocs": ranks}), ranks - 1
     )
@@ -35,16 +35,16 @@ def test_conjugate_gradients_send_what_their_formulas_say(letter: str, ranks: in
         assert not counts.messages
     elif na % columns == 0 and na // rows % 2 == 0:
         v = na // columns
-        expected = Counter({8: 52 * l, 16: l})
-        expected[8 * v] += 26 * (l + 1)
+        expected = Counter({8: 52 * steps, 16: steps})
+        expected[8 * v] += 26 * (steps + 1)
         assert counts.sizes("send") == expected
-        assert counts["messages"] == 79 * l + 26
-        assert counts["volume"] == 432 * l + 208 * v * (l + 1)
+        assert counts["messages"] == 79 * steps + 26
+        assert counts["volume"] == 432 * steps + 208 * v * (steps + 1)
         assert counts["receives"] == counts["messages"]
         assert counts["received"] == counts["volume"]
     n, nnz = na // columns, na * nonzer * (nonzer + 1) / ranks
     v = n if rows == columns else na / rows / 2
-    flops = 52 * nnz + 26 * l * v + 260 * n + 54 * l + 53
+    flops = 52 * nnz + 26 * steps * v + 260 * n + 54 * steps + 53
     root = 2 if ranks == 1 else 0
     assert float(counts["flops"]) == pytest.approx(flops + root, rel=2e-4)
 

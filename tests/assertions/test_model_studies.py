@@ -38,9 +38,13 @@ def test_strong_scaling_is_the_sum_and_the_most_over_ranks() -> None:
         total = point.total("flops")
         assert total.everywhere == sum(flops)
         assert (total.most, total.busiest) == (max(flops), 0)
-        assert point.total("messages").most == 76 * (79 * math.ceil(math.log2(point.ranks) / 2) + 26)
+        assert point.total("messages").most == 76 * (
+            79 * math.ceil(math.log2(point.ranks) / 2) + 26
+        )
     (sp,) = scaling_study(SP, {"problem_size": 13}, {"nprocs": (9,)})
-    volumes = [rank_counts(bind(SP, {"problem_size": 13, "nprocs": 9}), r)["volume"] for r in range(9)]
+    volumes = [
+        rank_counts(bind(SP, {"problem_size": 13, "nprocs": 9}), r)["volume"] for r in range(9)
+    ]
     assert (sp.total("volume").least, sp.total("volume").most) == (min(volumes), max(volumes))
 
 

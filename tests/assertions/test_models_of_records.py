@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import pytest
 from assertion_records import (
-    call, counted, figure_8, message, rank_record, region, uncounted, variable,
+    call,
+    counted,
+    figure_8,
+    message,
+    rank_record,
+    region,
+    uncounted,
+    variable,
 )  # fmt: skip
 
 from autotune.assertions.modelling import parsed_model
@@ -70,7 +77,7 @@ def test_ranks_that_differ_are_named_and_become_conditions() -> None:
     recorded = model_from_records([of_rank(rank) for rank in (2, 0, 3, 1)])
     model = recorded.model
     assert (model.rank, model.ranks) == ("me", "size")
-    step, root = model.nodes
+    _, root = model.nodes
     assert root.repeat == "1 if me < 1 else 0"
     assert "root: ranks differ (measured): 1 on rank 0; 0 on ranks 1-3" in recorded.notes
     assert any(n.startswith("step/f: ranks differ (measured): 1 on ranks 0-1, 3; 2 on rank 2")

@@ -83,7 +83,9 @@ def test_every_wrong_line_is_named() -> None:
 
 
 def test_powers_of_matlab() -> None:
-    read = paper_text.read("1:a:2^(b^2)\n1:c:mod(b, 3)^2\n1:d:log(b)/log(2)*5\n1:e:log(b)/2\n", "m", "m")
+    read = paper_text.read(
+        "1:a:2^(b^2)\n1:c:mod(b, 3)^2\n1:d:log(b)/log(2)*5\n1:e:log(b)/2\n", "m", "m"
+    )
     assert {v.name: v.expression for v in read.variables if v.expression} == {
         "a": "2**b**2", "c": "(b % 3)**2", "d": "log2(b) * 5", "e": "log(b) / 2",
     }  # fmt: skip

@@ -81,7 +81,16 @@ def test_sensitivity_with_ranges(autotune: Cli) -> None:
 
 def test_a_skeleton_and_a_trace_are_written(autotune: Cli, tmp_path: Path) -> None:
     result = autotune(
-        "assert", "skeleton", CG, "-o", "cg.c", "--trace", "cg.jsonl", "--most-events", "9", "--json"
+        "assert",
+        "skeleton",
+        CG,
+        "-o",
+        "cg.c",
+        "--trace",
+        "cg.jsonl",
+        "--most-events",
+        "9",
+        "--json",
     ).json()
     documented(result, documents()["autotune.assert.skeleton/1"], "skeleton")
     assert result["posted"]
@@ -89,7 +98,9 @@ def test_a_skeleton_and_a_trace_are_written(autotune: Cli, tmp_path: Path) -> No
     assert len((tmp_path / "cg.jsonl").read_text().splitlines()) == 1 + 4 * 10
     text = autotune("assert", "skeleton", SP, "-o", "sp.py").out
     assert "receives match the sends" in text
-    assert "does not end in .py or .c" in autotune("assert", "skeleton", SP, "-o", "a.f", check=2).err
+    assert (
+        "does not end in .py or .c" in autotune("assert", "skeleton", SP, "-o", "a.f", check=2).err
+    )
     assert "nothing to write" in autotune("assert", "skeleton", SP, check=2).err
 
 
@@ -102,15 +113,18 @@ def test_sizes_and_time_on_a_machine(autotune: Cli) -> None:
     assert "n_1/2 = 9,800 B" in autotune(
         "assert", "sizes", CG, "--machine", "power4-1.3"
     ).out.replace("9800", "9,800")
-    assert "has no network" in autotune(
-        "assert", "sizes", CG, "--machine", "generic-x86-64", check=2
-    ).err
+    assert (
+        "has no network"
+        in autotune("assert", "sizes", CG, "--machine", "generic-x86-64", check=2).err
+    )
     result = autotune(
         "assert", "time", CG, "--machine", "power4-1.3", "--on-nodes", "2", "--json"
     ).json()
     documented(result, documents()["autotune.assert.time/1"], "time")
     assert result["predicted"]["low"] < result["predicted"]["seconds"]
-    text = autotune("assert", "time", CG, "--machine", "power4-1.3", "--on-nodes", "2", "--peak", "1").out
+    text = autotune(
+        "assert", "time", CG, "--machine", "power4-1.3", "--on-nodes", "2", "--peak", "1"
+    ).out
     assert "peak 1 GFlop/s as given" in text
 
 

@@ -67,7 +67,9 @@ class Octave:
     def statements(cls, source: str) -> list[tuple[str, Callable[[Scope], object]]]:
         """The names of the first function of a file with what they are given."""
         lines = [line.strip() for line in source.partition("\nend\n")[0].splitlines()[1:]]
-        pairs = [line.removesuffix(";").split(" = ", 1) for line in lines if line[:1] not in ("", "%")]
+        pairs = [
+            line.removesuffix(";").split(" = ", 1) for line in lines if line[:1] not in ("", "%")
+        ]
         return [(name, cls(text).whole()) for name, text in pairs]
 
     def whole(self) -> Callable[[Scope], object]:
@@ -247,7 +249,13 @@ class Latex:
             return self.cases()
         if token == r"\sum":
             return self.total()
-        functions = {r"\log_2": "log2", r"\ln": "log", r"\exp": "exp", r"\max": "max", r"\min": "min"}
+        functions = {
+            r"\log_2": "log2",
+            r"\ln": "log",
+            r"\exp": "exp",
+            r"\max": "max",
+            r"\min": "min",
+        }
         if token in functions:
             assert self.next(r"\left")
             assert self.next("(")

@@ -116,7 +116,11 @@ def _stepped(binding: ModelBinding, name: str, factor: float) -> Value | None:
     if not domain.discrete:
         moved = float(value) * factor
         return moved if valid(model, {**binding.given, name: moved}) else None
-    edge = min(value - 1, int(value * factor) + 1) if factor < 1 else max(value + 1, int(value * factor))
+    edge = (
+        min(value - 1, int(value * factor) + 1)
+        if factor < 1
+        else max(value + 1, int(value * factor))
+    )
     candidates = domain.down(edge + 1) if factor < 1 else domain.up(edge - 1)
     return next((v for v in candidates if v > 0 and valid(model, {**binding.given, name: v})), None)
 

@@ -74,7 +74,7 @@ def half_size(curve: CostCurve) -> float:
 
 
 def pingpong(network: Network, nodes: int) -> CostCurve:
-    """The curve of a single message between nodes, or within one; InputError where there is none."""
+    """The curve of a single message between nodes, or within one; InputError without one."""
     curve = network.curve("pingpong", 2 if nodes > 1 else 1, 2)
     if curve is None:
         place = "between nodes" if nodes > 1 else "within a node"

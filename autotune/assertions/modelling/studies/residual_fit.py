@@ -133,9 +133,7 @@ def _paths(
     }
 
 
-def _fit(
-    model: ParsedModel, path: str, counts: Sequence[_RunCounts], level: float
-) -> ResidualFit:
+def _fit(model: ParsedModel, path: str, counts: Sequence[_RunCounts], level: float) -> ResidualFit:
     exact = all(run.asserted == run.measured for run in counts)
     usable = [run for run in counts if run.asserted > 0 and run.measured > 0]
     lost = len(counts) - len(usable)

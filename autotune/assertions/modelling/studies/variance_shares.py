@@ -16,8 +16,8 @@ from scipy import stats
 from autotune.assertions.modelling.binding import ModelBinding, misfits
 from autotune.assertions.modelling.parsed_model import ParsedModel
 from autotune.assertions.modelling.studies.elasticities import domain_of
-from autotune.assertions.modelling.variable_domains import VariableDomain
 from autotune.assertions.modelling.tree_walk import Metric, rank_counts
+from autotune.assertions.modelling.variable_domains import VariableDomain
 from autotune.errors import Fault, InputError
 from autotune.language.counts import Value
 
@@ -100,7 +100,9 @@ def variance_shares(
 
     def total(shares: Floats) -> Floats:
         rows = [
-            _evaluated(binding, metric, {r.name: r.at(s) for r, s in zip(ranges, row, strict=True)}, rank)
+            _evaluated(
+                binding, metric, {r.name: r.at(s) for r, s in zip(ranges, row, strict=True)}, rank
+            )
             for row in shares.T
         ]
         return np.array([rows])

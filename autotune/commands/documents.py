@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from autotune.commands.assertion.check.document import AssertionCheckDocument
 from autotune.commands.assertion.modelling import document as modelling
+from autotune.commands.assertion.run.document import AssertionRunDocument
 from autotune.commands.assertion.show.document import AssertionRecordsDocument
 from autotune.commands.comm import document as comm
 from autotune.commands.compare.document import CompareReferenceDocument, ReportDocument
@@ -38,7 +39,8 @@ DOCUMENTS: tuple[type, ...] = (
     machine.MachineCheckDocument, machine.MachineDetectDocument, RefineDocument,
     RefineUndoDocument, comm.CommBenchDocument, comm.CommFitDocument, comm.CommShowDocument,
     comm.CommImportDocument, comm.CommMergeDocument, MeasurementsDocument, DesignDocument,
-    FitDocument, ModelComparisonDocument, AssertionCheckDocument, AssertionRecordsDocument,
+    FitDocument, ModelComparisonDocument, AssertionRunDocument,
+    AssertionCheckDocument, AssertionRecordsDocument,
     modelling.AssertionModelDocument, modelling.AssertionScaleDocument,
     modelling.AssertionSensitivityDocument, modelling.AssertionSkeletonDocument,
     modelling.AssertionSizesDocument, modelling.AssertionTimeDocument,

@@ -93,12 +93,21 @@ def _find(python_folder: str, search_path: str) -> Mpi | None:
             text = _output([starter, "--version"]) if starter else _output([wrapper or "", "-show"])
             text = text or _output([wrapper or "", "--showme:version"])
             return Mpi(
-                flavour=next((flavour for word, flavour in _FLAVOURS if word in text), "unknown"),
+                flavour=_named_flavour(text),
                 version=_version(text),
                 mpiexec=starter,
                 mpicc=wrapper,
             )
     return None
+
+
+def flavour_of(starter: str) -> Flavour:
+    """The flavour of the MPI that a launcher, given by its path, belongs to."""
+    return _named_flavour(_output([starter, "--version"]))
+
+
+def _named_flavour(text: str) -> Flavour:
+    return next((flavour for word, flavour in _FLAVOURS if word in text), "unknown")
 
 
 def _version(text: str) -> str:

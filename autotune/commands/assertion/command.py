@@ -5,6 +5,7 @@ import typer
 from autotune.commands.assertion.check import command as check_command
 from autotune.commands.assertion.flags import command as flags_command
 from autotune.commands.assertion.modelling import command as modelling_command
+from autotune.commands.assertion.run import command as run_command
 from autotune.commands.assertion.show import command as show_command
 
 app = typer.Typer(
@@ -13,6 +14,7 @@ app = typer.Typer(
     help="Assertions of a program about its counts: run, check, show, model.",
 )
 app.command("flags", epilog=flags_command.EXAMPLE)(flags_command.flags)
+app.command("run", epilog=run_command.EXAMPLE)(run_command.run)
 app.command("check", epilog=check_command.EXAMPLE)(check_command.check)
 app.command("show", epilog=show_command.EXAMPLE)(show_command.show)
 modelling_command.register(app)

@@ -1,0 +1,103 @@
+"""``autotune assert run``: run a program, record what it asserts, check it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autotune.commands.assertion.record_options import VerdictOptions
+from autotune.commands.options import Json, command, command_options
+from autotune.commands.output import document, note
+
+EXAMPLE = (
+    "Example: autotune assert run -- mpiexec -n 4 ./cg; autotune assert run --tolerance flop=3%"
+    " --output records -- ./solver input.txt"
+)
+RECORDS = Path("assertion-records")
+
+
+@command_options
+class AssertRunOptions:
+    """Options of ``autotune assert run``, in the order of its help."""
+
+    program: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="-- COMMAND...", help="The program or the launcher of its ranks, as typed."
+        ),
+    ]
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder that the records go to.")
+    ] = RECORDS
+    mpi: Annotated[
+        bool | None,
+        typer.Option(
+            "--mpi/--no-mpi",
+            help="Record calls of MPI. By default where a launcher of ranks, a program linked to"
+            " MPI, or a script with mpi4py is run.",
+        ),
+    ] = None
+    events: Annotated[
+        bool, typer.Option("--events", help="Also keep the first million events, a file a rank.")
+    ] = False
+    only_record: Annotated[bool, typer.Option("--only-record", help="Check nothing.")] = False
+    verdicts: VerdictOptions
+    json: Json = False
+
+
+@command
+def run(options: AssertRunOptions) -> None:
+    """Run a program with the library that records its assertions, then check them.
+
+    The library is compiled at first use, and preloaded into the program or its ranks; a program
+    that was built with modeling_assertions.h, the Fortran module or autotune.assertions needs no
+    other build. Exit code 1 where an assertion fails or the program ends badly; what the program
+    prints is passed through.
+    """
+    from autotune.assertions.library import library_build
+    from autotune.commands.assertion.check import flow as check_flow
+    from autotune.commands.assertion.run import flow
+    from autotune.commands.assertion.run.document import AssertionRunDocument
+    from autotune.commands.assertion.run.recorded_launch import Recording, starts_ranks
+    from autotune.paths import absolute
+    from autotune.results.assertion import check_text
+
+    check_flow.settle(options.verdicts)
+    ranks = starts_ranks(options.program) if options.mpi is None else options.mpi
+    recording = Recording(
+        library=library_build.library(mpi=ranks),
+        folder=absolute(options.output),
+        run=flow.run_name(options.program),
+        events=options.events,
+    )
+    try:
+        end = flow.start(options.program, recording, quiet_stdout=options.json)
+    except KeyboardInterrupt:
+        note(f"interrupted; what was recorded until then is kept in {options.output}")
+        raise
+    place = f"records of run {recording.run} are in {options.output}"
+    if end.words:
+        note(end.words)
+    if options.only_record:
+        note(place)
+        raise typer.Exit(int(bool(end.words)))
+    checked = [
+        check_flow.check(records, options.verdicts) for records in flow.read_runs(recording, end)
+    ]
+    fails = bool(end.words) or any(failing for _, failing in checked)
+    checks = tuple(check for check, _ in checked)
+    if options.json:
+        document(
+            AssertionRunDocument(
+                command=tuple(options.program),
+                folder=options.output,
+                program=end,
+                checks=checks,
+                fails=fails,
+            )
+        )
+    else:
+        typer.echo("\n\n".join(check_text.text(check) for check in checks))
+        note(place)
+    if fails:
+        raise typer.Exit(1)

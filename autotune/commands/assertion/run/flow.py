@@ -1,0 +1,119 @@
+"""A program started with the recording library, and its end."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.assertions.records import record_files, run_records
+from autotune.assertions.records.run_records import RunRecords
+from autotune.commands.assertion.run.recorded_launch import Recording, recorded
+from autotune.errors import Fault, InputError, WorkFailed
+
+_PATIENCE = 5.0
+"""Seconds that an interrupted program has to end, before it is ended less gently."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramEnd:
+    """How the program, or the launcher of its ranks, ended."""
+
+    code: int | None
+    """Exit code; None when a signal ended it."""
+    signal: str = ""
+    """Name of the signal that ended it: ``SIGSEGV``."""
+    seconds: float
+    """Wall time."""
+
+    @property
+    def words(self) -> str:
+        """How it ended, in words; empty where it ended well."""
+        if self.signal:
+            return f"the program was ended by {self.signal}"
+        return f"the program ended with exit code {self.code}" if self.code else ""
+
+
+def run_name(command: Sequence[str]) -> str:
+    """A name of a run that no other run has: the time, and the number of this process."""
+    stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in Path(command[0]).name)[:40]
+    return f"{stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+
+
+def start(
+    command: Sequence[str], recording: Recording, *, quiet_stdout: bool = False
+) -> ProgramEnd:
+    """Run a command to its end with its own input and output.
+
+    ``quiet_stdout``: its standard output goes to standard error. An interruption (Ctrl-C) ends the
+    program too, and is passed on when it has ended. Raises InputError where it cannot be started.
+    """
+    words, environment = recorded(command, recording)
+    recording.folder.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    begun = time.monotonic()
+    try:
+        child = subprocess.Popen(
+            words, env=environment, stdout=sys.stderr.fileno() if quiet_stdout else None
+        )
+    except OSError as error:
+        raise InputError(
+            Fault(
+                where="COMMAND",
+                found=f"{command[0]!r} cannot be started: {error.strerror}",
+                expected="-- and a command, such as -- mpiexec -n 2 ./program",
+            )
+        ) from error
+    try:
+        code = child.wait()
+    except KeyboardInterrupt:
+        _end(child)
+        raise
+    seconds = time.monotonic() - begun
+    if code < 0:
+        return ProgramEnd(code=None, signal=_signal_name(-code), seconds=seconds)
+    return ProgramEnd(code=code, seconds=seconds)
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    """End an interrupted program: gently, as the keyboard does, then less so."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+            child.send_signal(number)
+            child.wait(_PATIENCE)
+            return
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def read_runs(recording: Recording, end: ProgramEnd) -> tuple[RunRecords, ...]:
+    """What a run recorded: that of the command, then those of further programs that it started.
+
+    Raises WorkFailed where nothing was recorded.
+    """
+    files = sorted(
+        path
+        for path in recording.folder.glob("*.json")
+        if path.name.startswith((f"{recording.run}.", f"{recording.run}-"))
+    )
+    if not files:
+        raise WorkFailed(
+            f"no record was written to {recording.folder}: "
+            + (
+                f"{end.words}; a rank that is killed writes none"
+                if end.words
+                else "the program reached no assertion and started no MPI; was it compiled with"
+                " -DMODELING_ASSERTIONS_OFF, linked statically, or does it need --mpi?"
+            )
+        )
+    names = sorted({record_files.read(path).run for path in files}, key=lambda n: (len(n), n))
+    return tuple(run_records.read(files, name) for name in names)

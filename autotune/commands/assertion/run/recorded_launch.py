@@ -1,0 +1,110 @@
+"""How the recording library reaches a program: environment, and options of launchers of ranks.
+
+The library is preloaded (ld.so(8), LD_PRELOAD). In a process that asserts nothing and starts no
+MPI it writes nothing, so it may also be loaded into shells and interpreters on the way.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.toolchain import child_process, mpi
+
+LAUNCHERS = frozenset(
+    {"mpiexec", "mpirun", "mpiexec.hydra", "orterun", "prterun", "srun", "jsrun", "aprun", "flux"}
+)
+"""Programs that start the ranks of MPI."""
+_OPTION: Mapping[mpi.Flavour, str] = {"openmpi": "-x", "mpich": "-genv", "intel": "-genv"}
+_LIMIT = 10.0
+_SCRIPT = 1 << 20
+"""Bytes of a script that are searched for mpi4py."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What the library is told: where records go, and the name of the run."""
+
+    library: Path
+    folder: Path
+    run: str
+    events: bool = False
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """The environment variables that the library reads."""
+        variables = {"AUTOTUNE_ASSERT": str(self.folder), "AUTOTUNE_ASSERT_RUN": self.run}
+        return variables | ({"AUTOTUNE_ASSERT_EVENTS": "1"} if self.events else {})
+
+    @property
+    def preloaded(self) -> str:
+        """The value of LD_PRELOAD: the library before what is preloaded already."""
+        return " ".join(part for part in (str(self.library), os.environ.get("LD_PRELOAD")) if part)
+
+
+def starts_ranks(command: Sequence[str]) -> bool:
+    """Whether a command starts ranks of MPI, or a program that is linked to MPI or imports mpi4py.
+
+    A program that loads MPI in another way is not recognised.
+    """
+    if any(Path(word).name in LAUNCHERS for word in command[:4]):
+        return True
+    program = shutil.which(command[0])
+    if program is None:
+        return False
+    if any(_imports_mpi4py(Path(word)) for word in command if word.endswith(".py")):
+        return True
+    outcome = child_process.run(["ldd", program], timeout=_LIMIT)
+    return re.search(r"\blibmpi(ch)?\b", outcome.out) is not None
+
+
+def _imports_mpi4py(script: Path) -> bool:
+    try:
+        with script.open("rb") as file:
+            return b"mpi4py" in file.read(_SCRIPT)
+    except OSError:
+        return False
+
+
+def recorded(
+    command: Sequence[str], recording: Recording
+) -> tuple[Sequence[str], Mapping[str, str]]:
+    """The command and the whole environment with which a program or its ranks are recorded.
+
+    A launcher of Open MPI, MPICH or Intel MPI gets options that pass the variables to the ranks, on
+    other nodes too, and is not preloaded itself. Every other command gets them in its environment,
+    which srun and the like pass on.
+    """
+    environment = {**os.environ, **recording.variables}
+    option = _OPTION.get(_flavour(command[0]), "")
+    if not option:
+        return command, {**environment, "LD_PRELOAD": recording.preloaded}
+    variables = {**recording.variables, "LD_PRELOAD": recording.preloaded}
+    if option == "-x":
+        words = [word for item in variables.items() for word in (option, "=".join(item))]
+    else:
+        words = [word for item in variables.items() for word in (option, *item)]
+    return _with_options(command, words, everywhere=option == "-x"), environment
+
+
+def _with_options(
+    command: Sequence[str], words: Sequence[str], *, everywhere: bool
+) -> Sequence[str]:
+    """The command of a launcher with options first; ``everywhere``: for each of its programs.
+
+    Programs of a launcher are separated by a colon.
+    """
+    result = [command[0], *words]
+    for word in command[1:]:
+        result += [word, *words] if word == ":" and everywhere else [word]
+    return result
+
+
+def _flavour(program: str) -> mpi.Flavour:
+    """The MPI that a launcher belongs to; ``unknown`` for all other programs."""
+    if Path(program).name not in LAUNCHERS:
+        return "unknown"
+    path = shutil.which(program)
+    return "unknown" if path is None else mpi.flavour_of(path)

@@ -37,6 +37,8 @@ _SCRATCH = "autotune-mpi-"
 _SETTLED = 60.0
 """Age in seconds beyond which an unlocked folder is abandoned, not just being made."""
 _STARTERS = ("mpiexec", "mpirun")
+_OF_AN_MPI = (*_STARTERS, "orterun", "prterun")
+"""How the names of launchers begin that are a part of an MPI."""
 _FLAVOURS: tuple[tuple[str, Flavour], ...] = (
     ("Intel(R) MPI", "intel"),
     ("Open MPI", "openmpi"),
@@ -93,7 +95,7 @@ def _find(python_folder: str, search_path: str) -> Mpi | None:
             text = _output([starter, "--version"]) if starter else _output([wrapper or "", "-show"])
             text = text or _output([wrapper or "", "--showme:version"])
             return Mpi(
-                flavour=_named_flavour(text),
+                flavour=next((flavour for word, flavour in _FLAVOURS if word in text), "unknown"),
                 version=_version(text),
                 mpiexec=starter,
                 mpicc=wrapper,
@@ -101,13 +103,17 @@ def _find(python_folder: str, search_path: str) -> Mpi | None:
     return None
 
 
-def flavour_of(starter: str) -> Flavour:
-    """The flavour of the MPI that a launcher, given by its path, belongs to."""
-    return _named_flavour(_output([starter, "--version"]))
+def of_launcher(starter: str, where: str = "the launcher of ranks") -> Mpi:
+    """The MPI that a launcher belongs to: that in its folder; of srun and the like, ``find``.
 
-
-def _named_flavour(text: str) -> Flavour:
-    return next((flavour for word, flavour in _FLAVOURS if word in text), "unknown")
+    ``starter``: the path of a program. Raises MissingTool where there is no MPI.
+    """
+    folder = Path(starter).parent
+    if Path(starter).name.startswith(_OF_AN_MPI) and shutil.which("mpicc", path=folder):
+        library = _find(str(folder), "")
+        if library is not None:
+            return library
+    return find(where)
 
 
 def _version(text: str) -> str:

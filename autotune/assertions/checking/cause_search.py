@@ -48,16 +48,26 @@ class _Candidate(NamedTuple):
     holds: int
 
 
-def search(cases: Sequence[CountCase], named: Sequence[NamedCounts]) -> tuple[Cause, ...]:
+def search(
+    cases: Sequence[CountCase],
+    named: Sequence[NamedCounts],
+    replaced: Sequence[NamedCounts] = (),
+) -> tuple[Cause, ...]:
     """The causes of the first case's difference that hold in most cases, the simplest first.
 
-    Only causes that hold in every case are given where there are some.
+    ``replaced``: what the assertion would count with another number in it. Only causes that hold in
+    every case are given where there are some.
     """
     if not cases or not cases[0].difference:
         return ()
     quantities = _distinct([q for q in named if q.values[0] is not None])[:_MOST]
     best: dict[str, _Candidate] = {}
-    for candidate in (*_differences(cases, quantities), *_factors(cases, quantities)):
+    candidates = (
+        *_differences(cases, quantities),
+        *_factors(cases, quantities),
+        *_replacements(cases, replaced),
+    )
+    for candidate in candidates:
         if candidate.words not in best or candidate.cost < best[candidate.words].cost:
             best[candidate.words] = candidate
     ordered = sorted(best.values(), key=lambda c: (-c.holds, c.cost, c.words))
@@ -166,6 +176,17 @@ def _factors(cases: Sequence[CountCase], quantities: Sequence[NamedCounts]) -> I
             holds = _holds(ratios, form)
             if holds:
                 yield _Candidate(head + text, quantity.cost + cost, holds)
+
+
+def _replacements(
+    cases: Sequence[CountCase], replaced: Sequence[NamedCounts]
+) -> Iterator[_Candidate]:
+    """Causes of the form: counted is what the assertion says with another number in it."""
+    measured = [case.measured for case in cases]
+    for quantity in replaced:
+        holds = _holds(measured, quantity.values)
+        if holds:
+            yield _Candidate(f"counted is as asserted with {quantity.words}", quantity.cost, holds)
 
 
 def _holds(targets: Sequence[Fraction | None], values: Sequence[Fraction | None]) -> int:

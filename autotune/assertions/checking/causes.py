@@ -15,8 +15,10 @@ from autotune.language import counts, expression
 from autotune.language.expression import Bin, Expr, Num, Sym
 
 _MOST_CASES = 64
-_TERM, _VARIABLE, _LOOP, _BLOCK = 0.0, 1.0, 0.6, 2.5
-"""Costs: a term of the assertion itself, a variable, trips of a loop, counts of another block."""
+_MOST_LEAVES = 24
+_TERM, _LOOP, _CONSTANT, _VARIABLE, _BLOCK = 0.0, 0.6, 0.7, 1.0, 2.5
+"""Costs: a term of the assertion itself, trips of a loop, a constant term, a variable, counts of
+another block."""
 _FAR = 0.4
 """More for a count that lies neither around nor beside the assertion."""
 
@@ -49,7 +51,8 @@ def of_point(
         *_variables(cases),
         *_other_counts(point, paths, cases),
     ]
-    return search([case for _, case in pairs], named)
+    replaced = tuple(_replaced(point.record.expression, cases))
+    return search([case for _, case in pairs], named, replaced)
 
 
 def _case(member: PointMember, *, summed: bool) -> CountCase | None:
@@ -89,13 +92,34 @@ def _own_terms(text: str, cases: Sequence[_Case]) -> Iterator[NamedCounts]:
     seen: set[str] = set()
     for part, top in _parts(whole):
         words = expression.show(part)
-        if words in seen or isinstance(part, Num) or part == whole:
+        constant = isinstance(part, Num)
+        if words in seen or part == whole or (constant and not top):
             continue
         seen.add(words)
-        cost = _TERM if top else _TERM + 0.5
-        yield NamedCounts(
-            f"the term {words}", tuple(_value(part, values) for _, values in cases), cost
-        )
+        cost = _CONSTANT if constant else _TERM if top else _TERM + 0.5
+        named = words if isinstance(part, Sym) and not top else f"the term {words}"
+        yield NamedCounts(named, tuple(_value(part, values) for _, values in cases), cost)
+
+
+def _replaced(text: str, cases: Sequence[_Case]) -> Iterator[NamedCounts]:
+    """What the expression would count with one more or one less of a variable or number in it."""
+    try:
+        whole = counts.parse(text)
+    except ValueError:
+        return
+    leaves = dict.fromkeys(
+        node
+        for node in expression.walk(whole)
+        if isinstance(node, Sym) or (isinstance(node, Num) and abs(node.value) > 2)
+    )
+    for leaf in list(leaves)[:_MOST_LEAVES]:
+        for op in ("+", "-"):
+            other: Expr = Bin(op, leaf, Num(1))
+            if isinstance(leaf, Num):
+                other = Num(leaf.value + (1 if op == "+" else -1))
+            changed = expression.rebuild(whole, lambda e, a=leaf, b=other: b if e == a else e)  # type: ignore[misc]
+            words = f"{expression.show(other)} in place of {expression.show(leaf)}"
+            yield NamedCounts(words, tuple(_value(changed, values) for _, values in cases), 0.2)
 
 
 def _parts(expr: Expr) -> Iterator[tuple[Expr, bool]]:

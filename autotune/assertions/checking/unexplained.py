@@ -8,6 +8,7 @@ from autotune.assertions.checking.size_distributions import calls_of
 from autotune.assertions.checking.verdicts import UnexplainedTerm
 from autotune.domain.assertion_record import MESSAGES, AssertionRecord, Count
 
+_UNITS = {"flop": "flops", "load": "bytes loaded", "store": "bytes stored"}
 UNASSERTED = "(unasserted)"
 """Stands for the messages that no assertion foretold."""
 
@@ -42,7 +43,9 @@ def unexplained(
 def _kind(point: AssertedPoint) -> str:
     if point.kind in MESSAGES:
         return f"{point.kind} bytes"
-    return point.kind if point.kind == "loop" else f"{point.kind} ({point.record.counter})"
+    return (
+        "loop trips" if point.kind == "loop" else f"{_UNITS[point.kind]} by {point.record.counter}"
+    )
 
 
 def _whole(kind: str, points: Sequence[AssertedPoint], records: Sequence[AssertionRecord]) -> Count:

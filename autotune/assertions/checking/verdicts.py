@@ -123,7 +123,7 @@ class UnexplainedTerm(NamedTuple):
 
     assertion: str
     kind: str
-    """``flop``, ``load``, ``store``, ``loop``, ``bytes``."""
+    """With the counter: ``flops by program``, ``loop trips``, ``send bytes``."""
     asserted: Count
     measured: Count
     share: float

@@ -54,18 +54,17 @@ def run(options: AssertRunOptions) -> None:
     other build. Exit code 1 where an assertion fails or the program ends badly; what the program
     prints is passed through.
     """
-    from autotune.assertions.library import library_build
     from autotune.commands.assertion.check import flow as check_flow
     from autotune.commands.assertion.run import flow
     from autotune.commands.assertion.run.document import AssertionRunDocument
-    from autotune.commands.assertion.run.recorded_launch import Recording, starts_ranks
+    from autotune.commands.assertion.run.recorded_launch import Recording, library, starts_ranks
     from autotune.paths import absolute
     from autotune.results.assertion import check_text
 
     check_flow.settle(options.verdicts)
     ranks = starts_ranks(options.program) if options.mpi is None else options.mpi
     recording = Recording(
-        library=library_build.library(mpi=ranks),
+        library=library(options.program, ranks=ranks),
         folder=absolute(options.output),
         run=flow.run_name(options.program),
         events=options.events,

@@ -9,12 +9,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autotune.assertions.records import record_files, run_records
 from autotune.assertions.records.run_records import RunRecords
-from autotune.commands.assertion.run.recorded_launch import Recording, recorded
+from autotune.commands.assertion.run.recorded_launch import LAUNCHERS, Recording, recorded
 from autotune.errors import Fault, InputError, WorkFailed
 
+_Handlers = dict[signal.Signals, Any]
+"""The handler of each signal, as signal.signal takes it."""
 _PATIENCE = 5.0
 """Seconds that an interrupted program has to end, before it is ended less gently."""
 
@@ -40,6 +43,8 @@ class ProgramEnd:
 
 def run_name(command: Sequence[str]) -> str:
     """A name of a run that no other run has: the time, and the number of this process."""
+    if Path(command[0]).name in LAUNCHERS:
+        command = ["run"]
     stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in Path(command[0]).name)[:40]
     return f"{stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
 
@@ -56,11 +61,14 @@ def start(
     recording.folder.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
     begun = time.monotonic()
+    interruptions: list[int] = []
+    handlers = _deferred(interruptions)
     try:
         child = subprocess.Popen(
             words, env=environment, stdout=sys.stderr.fileno() if quiet_stdout else None
         )
     except OSError as error:
+        _restore(handlers)
         raise InputError(
             Fault(
                 where="COMMAND",
@@ -69,6 +77,9 @@ def start(
             )
         ) from error
     try:
+        _restore(handlers)
+        if interruptions:
+            raise KeyboardInterrupt
         code = child.wait()
     except KeyboardInterrupt:
         _end(child)
@@ -77,6 +88,23 @@ def start(
     if code < 0:
         return ProgramEnd(code=None, signal=_signal_name(-code), seconds=seconds)
     return ProgramEnd(code=code, seconds=seconds)
+
+
+def _deferred(interruptions: list[int]) -> _Handlers:
+    """Note interruptions in a list, in place of raising them; the handlers to restore.
+
+    An interruption while a program is being started would leave it behind.
+    """
+    handlers: _Handlers = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if callable(signal.getsignal(number)):
+            handlers[number] = signal.signal(number, lambda n, _: interruptions.append(n))
+    return handlers
+
+
+def _restore(handlers: _Handlers) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:

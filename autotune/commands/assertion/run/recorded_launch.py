@@ -11,12 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune.assertions.library import library_build
+from autotune.assertions.library.mpi import mpi_library
 from autotune.toolchain import child_process, mpi
 
 LAUNCHERS = frozenset(
     {"mpiexec", "mpirun", "mpiexec.hydra", "orterun", "prterun", "srun", "jsrun", "aprun", "flux"}
 )
 """Programs that start the ranks of MPI."""
+_FOREIGN = frozenset({"srun", "jsrun", "aprun", "flux"})
+"""Those that are no part of an MPI; their ranks inherit the environment."""
 _OPTION: Mapping[mpi.Flavour, str] = {"openmpi": "-x", "mpich": "-genv", "intel": "-genv"}
 _LIMIT = 10.0
 _SCRIPT = 1 << 20
@@ -42,6 +46,18 @@ class Recording:
     def preloaded(self) -> str:
         """The value of LD_PRELOAD: the library before what is preloaded already."""
         return " ".join(part for part in (str(self.library), os.environ.get("LD_PRELOAD")) if part)
+
+
+def library(command: Sequence[str], *, ranks: bool) -> Path:
+    """The library to preload; with ``ranks``, that for the MPI of the launcher.
+
+    It is built where it is not in the build cache. Raises MissingTool without a compiler or MPI.
+    """
+    if not ranks:
+        return library_build.shared_library()
+    path = shutil.which(command[0])
+    library_of = mpi.find("--mpi") if path is None else mpi.of_launcher(path, "--mpi")
+    return mpi_library.mpi_library(library_of)
 
 
 def starts_ranks(command: Sequence[str]) -> bool:
@@ -103,8 +119,8 @@ def _with_options(
 
 
 def _flavour(program: str) -> mpi.Flavour:
-    """The MPI that a launcher belongs to; ``unknown`` for all other programs."""
-    if Path(program).name not in LAUNCHERS:
-        return "unknown"
+    """The MPI that a launcher is a part of; ``unknown`` for all other programs."""
     path = shutil.which(program)
-    return "unknown" if path is None else mpi.flavour_of(path)
+    if path is None or Path(program).name not in LAUNCHERS - _FOREIGN:
+        return "unknown"
+    return mpi.of_launcher(path).flavour

@@ -1,0 +1,183 @@
+"""``autotune assert run``: real programs, recorded and checked."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from json_schema_check import faults
+
+from autotune.assertions.library import library_build
+from autotune.commands.assertion.run.recorded_launch import Recording, recorded, starts_ranks
+from autotune.commands.schema.flow import schema_of
+
+PROGRAM = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "modeling_assertions.h"
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), more = atoi(argv[2]), code = atoi(argv[3]), i;
+    ma_var("n", n);
+    ma_sub_begin("work");
+    ma_loop_begin("rows", "n");
+    for (i = 0; i < n + more; i++)
+        ;
+    ma_loop_end("rows", i);
+    ma_sub_end("work");
+    printf("worked on %d rows\\n", i);
+    fflush(stdout);
+    if (code < 0)
+        sleep(60);
+    return code;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """A program that asserts how often a loop turns: its arguments are n, what more, exit code."""
+    folder = tmp_path_factory.mktemp("program")
+    source, path = folder / "rows.c", folder / "rows"
+    source.write_text(PROGRAM)
+    command = ["gcc", "-O1", "-I", str(library_build.header_folder()), str(source), "-o", str(path)]
+    subprocess.run(command, check=True)
+    return path
+
+
+def test_a_program_that_does_what_it_says(autotune, program, tmp_path):
+    done = autotune("assert", "run", "--", str(program), "12", "0", "0")
+    lines = done.out.splitlines()
+    assert lines[0] == "worked on 12 rows"
+    assert "rows:ma_loop:12:12:0.0:PASS=1:FAIL=0" in lines
+    assert "are in assertion-records" in done.err
+    (record,) = (tmp_path / "assertion-records").glob("rows-*.0.json")
+    autotune("assert", "check", str(record))
+
+
+def test_a_program_that_does_not(autotune, program):
+    done = autotune("assert", "run", "--output", "r", "--", str(program), "12", "1", "0", check=1)
+    assert "rows:ma_loop:12:13:-0.0769:PASS=0:FAIL=1" in done.out
+    assert "counted is as asserted with n + 1 in place of n" in done.out
+    autotune("assert", "run", "--tolerance", "10%", "--", str(program), "12", "1", "0")
+    only = autotune("assert", "run", "--only-record", "--", str(program), "12", "1", "0")
+    assert only.out == "worked on 13 rows\n"
+
+
+def test_the_exit_code_of_the_program_is_told(autotune, program):
+    done = autotune("assert", "run", "--json", "--", str(program), "3", "0", "7", check=1)
+    assert faults(schema_of("assert.run"), json.loads(done.out)) == []
+    document = done.json()
+    assert document["program"]["code"] == 7
+    assert document["checks"][0]["outcome"] == "pass"
+    assert "worked on 3 rows" in done.err
+    assert "the program ended with exit code 7" in done.err
+
+
+def test_programs_of_a_script_are_checked_one_by_one(autotune, program):
+    script = f"{program} 3 0 0; {program} 4 1 0"
+    done = autotune("assert", "run", "--", "sh", "-c", script, check=1)
+    assert "rows:ma_loop:3:3:0.0:PASS=1:FAIL=0" in done.out
+    assert "rows:ma_loop:4:5:-0.2:PASS=0:FAIL=1" in done.out
+
+
+def test_runs_in_one_folder_do_not_mix(autotune, program):
+    for rows in ("3", "4"):
+        autotune("assert", "run", "--output", "r", "--", str(program), rows, "0", "0")
+    text = autotune("assert", "check", "r", check=2).err
+    assert "records of 2 runs" in text
+    run = text.rpartition("--run ")[2].split()[0]
+    assert "rows:ma_loop:4:4" in autotune("assert", "check", "r", "--run", run).out
+
+
+def test_a_program_without_assertions_is_no_pass(autotune):
+    done = autotune("assert", "run", "--", "true", check=1)
+    assert "no record was written" in done.err
+
+
+def test_a_program_that_is_not_there(autotune):
+    done = autotune("assert", "run", "--", "./gone", check=2)
+    assert "'./gone' cannot be started" in done.err
+    autotune("assert", "run", check=2)
+
+
+def test_options_are_checked_before_the_program_runs(autotune, program):
+    done = autotune(
+        "assert", "run", "--fail-if", "failurs > 0", "--", str(program), "3", "0", "0", check=2
+    )
+    assert "did you mean failures?" in done.err
+    assert "worked" not in done.out
+
+
+def test_ctrl_c_ends_the_program_too(program, tmp_path):
+    words = [sys.executable, "-m", "autotune", "assert", "run", "--", str(program), "3", "0", "-1"]
+    child = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert child.stdout.readline() == "worked on 3 rows\n"
+    child.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    try:
+        _, err = child.communicate(timeout=50)
+    finally:
+        child.kill()
+    assert child.returncode == 130
+    assert time.monotonic() - begun < 50
+    assert "interrupted" in err
+
+
+# --- launchers -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recording(tmp_path):
+    return Recording(library=Path("/lib/a.so"), folder=tmp_path, run="r1")
+
+
+def launcher(folder, version):
+    """A launcher of an MPI that only tells its version, beside a compiler wrapper."""
+    for name, text in (("mpiexec", f"echo '{version}'"), ("mpicc", "exit 1")):
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+    return str(folder / "mpiexec")
+
+
+def test_ranks_of_open_mpi_get_the_library_and_their_launcher_does_not(tmp_path, recording):
+    mpiexec = launcher(tmp_path, "mpiexec (Open MPI) 4.1.4")
+    command, environment = recorded([mpiexec, "-n", "1", "a", ":", "-n", "1", "b"], recording)
+    options = ["-x", f"AUTOTUNE_ASSERT={tmp_path}", "-x", "AUTOTUNE_ASSERT_RUN=r1", "-x",
+               "LD_PRELOAD=/lib/a.so"]  # fmt: skip
+    assert command == [mpiexec, *options, "-n", "1", "a", ":", *options, "-n", "1", "b"]
+    assert "LD_PRELOAD" not in environment or environment == {**os.environ, **environment}
+
+
+def test_ranks_of_mpich_get_it_by_its_options(tmp_path, recording):
+    mpiexec = launcher(tmp_path, "HYDRA build details: Version: 4.2.0")
+    command, _ = recorded([mpiexec, "-n", "2", "./a"], recording)
+    assert command[-3:] == ["-n", "2", "./a"]
+    assert command[1:4] == ["-genv", "AUTOTUNE_ASSERT", str(tmp_path)]
+
+
+def test_other_commands_get_it_in_their_environment(monkeypatch, recording):
+    monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
+    command, environment = recorded(["srun", "-n", "2", "./a"], recording)
+    assert command == ["srun", "-n", "2", "./a"]
+    assert environment["LD_PRELOAD"] == "/lib/a.so /lib/other.so"
+
+
+def test_what_starts_ranks(tmp_path):
+    script = tmp_path / "a.py"
+    script.write_text("from mpi4py import MPI\n")
+    assert starts_ranks(["srun", "-n", "2", "./a"])
+    assert starts_ranks(["env", "A=1", "mpirun", "./a"])
+    assert starts_ranks([sys.executable, str(script)])
+    assert not starts_ranks([sys.executable, "other.py"])
+    assert not starts_ranks(["true"])

@@ -13,8 +13,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Assertions of a program about its counts: run, check, show, model.",
 )
-app.command("flags", epilog=flags_command.EXAMPLE)(flags_command.flags)
 app.command("run", epilog=run_command.EXAMPLE)(run_command.run)
 app.command("check", epilog=check_command.EXAMPLE)(check_command.check)
 app.command("show", epilog=show_command.EXAMPLE)(show_command.show)
 modelling_command.register(app)
+app.command("flags", epilog=flags_command.EXAMPLE)(flags_command.flags)

@@ -101,7 +101,8 @@ def _call(call: CallRecord) -> str:
     sizes = ", ".join(f"{n} x {count_words(size)} B" for size, n in call.sizes[:4])
     more = ", ..." if len(call.sizes) > 4 else ""
     to_self = f", {call.to_self} to itself" if call.to_self else ""
-    return f"{call.call}: {counted(call.messages, 'message')} ({sizes}{more}){to_self}"
+    way = {"send": " sent", "recv": " received"}.get(call.kind, "")
+    return f"{call.call}: {counted(call.messages, 'message')}{way} ({sizes}{more}){to_self}"
 
 
 def _outside(run: RunRecords) -> Iterator[str]:

@@ -12,8 +12,10 @@ import pytest
 from json_schema_check import faults
 
 from autotune.assertions.library import library_build
-from autotune.commands.assertion.run.recorded_launch import Recording, recorded, starts_ranks
+from autotune.commands.assertion.run.recorded_launch import RunRecording, recorded, starts_ranks
 from autotune.commands.schema.flow import schema_of
+from autotune.toolchain import mpi
+from autotune.toolchain.launcher import expand as launcher_of_ranks
 
 PROGRAM = """\
 #include <stdio.h>
@@ -138,7 +140,7 @@ def test_ctrl_c_ends_the_program_too(program, tmp_path):
 
 @pytest.fixture
 def recording(tmp_path):
-    return Recording(library=Path("/lib/a.so"), folder=tmp_path, run="r1")
+    return RunRecording(library=Path("/lib/a.so"), folder=tmp_path, run="r1")
 
 
 def launcher(folder, version):
@@ -181,3 +183,78 @@ def test_what_starts_ranks(tmp_path):
     assert starts_ranks([sys.executable, str(script)])
     assert not starts_ranks([sys.executable, "other.py"])
     assert not starts_ranks(["true"])
+
+
+# --- ranks ---------------------------------------------------------------------------------------
+
+RANKS = """\
+#include <stdlib.h>
+#include <mpi.h>
+#include "modeling_assertions.h"
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), dies = atoi(argv[2]), rank, ranks, k;
+    double sent[100] = {0}, received[100], sum = 0, all;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    ma_var("n", 50);
+    ma_loop_begin("steps", "4");
+    for (k = 0; k < 4; k++) {
+        ma_send("halo_out", "8*n");
+        ma_recv("halo_in", "8*n");
+        MPI_Sendrecv(sent, n, MPI_DOUBLE, (rank + 1) % ranks, 0, received, 100, MPI_DOUBLE,
+                     (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        ma_coll("norm", "allreduce", "8");
+        MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    ma_loop_end("steps", k);
+    if (dies && rank == 1)
+        abort();
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def exchange(tmp_path_factory):
+    """How two ranks of a program are launched that exchange halos; its MPI has a launcher."""
+    library = mpi.find()
+    if library.mpicc is None or library.mpiexec is None:
+        pytest.skip("optional: this MPI has no mpicc or no mpiexec")
+    folder = tmp_path_factory.mktemp("exchange")
+    source = folder / "exchange.c"
+    source.write_text(RANKS)
+    include = f"-I{library_build.header_folder()}"
+    program = str(folder / "exchange")
+    subprocess.run([library.mpicc, include, str(source), "-o", program], check=True)
+    with mpi.scratch(library) as places, pytest.MonkeyPatch.context() as patch:
+        for name, value in (mpi.environment(library, 2, alone=False) | places).items():
+            patch.setenv(name, value)
+        yield launcher_of_ranks(mpi.launch_template(library, 2), [program])
+
+
+def test_messages_of_two_ranks_are_as_asserted(autotune, exchange, tmp_path):
+    done = autotune("assert", "run", "--output", "r", "--", *exchange, "50", "0")
+    lines = done.out.splitlines()
+    assert "halo_out:ma_mpi_sendrecv:400:400:0.0:PASS=8:FAIL=0" in lines
+    assert "norm:ma_mpi_allreduce:8:8:0.0:PASS=8:FAIL=0" in lines
+    assert len(list((tmp_path / "r").glob("*.json"))) == 2, "the launcher writes no record"
+    assert "MPI_Sendrecv: 4 messages received (4 x 400 B)" in autotune("assert", "show", "r").out
+
+
+def test_messages_of_another_size_fail_and_the_size_is_named(autotune, exchange):
+    done = autotune("assert", "run", "--", *exchange, "51", "0", check=1)
+    assert "halo_in:ma_mpi_sendrecv:400:408:-0.0196:PASS=0:FAIL=8" in done.out
+    assert "counted is as asserted with n + 1 in place of n" in done.out
+    assert "408 B: asserted 0, counted 4" in done.out
+
+
+def test_a_rank_that_dies_keeps_a_run_from_passing(autotune, exchange):
+    done = autotune("assert", "run", "--json", "--", *exchange, "50", "1", check=1)
+    document = done.json()
+    (check,) = document["checks"]
+    assert document["program"]["code"] != 0
+    assert 1 in check["missing_ranks"]
+    assert check["outcome"] == "fail"

@@ -57,13 +57,13 @@ def run(options: AssertRunOptions) -> None:
     from autotune.commands.assertion.check import flow as check_flow
     from autotune.commands.assertion.run import flow
     from autotune.commands.assertion.run.document import AssertionRunDocument
-    from autotune.commands.assertion.run.recorded_launch import Recording, library, starts_ranks
+    from autotune.commands.assertion.run.recorded_launch import RunRecording, library, starts_ranks
     from autotune.paths import absolute
     from autotune.results.assertion import check_text
 
     check_flow.settle(options.verdicts)
     ranks = starts_ranks(options.program) if options.mpi is None else options.mpi
-    recording = Recording(
+    recording = RunRecording(
         library=library(options.program, ranks=ranks),
         folder=absolute(options.output),
         run=flow.run_name(options.program),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from autotune.assertions.checking.verdicts import AssertionCheck
-from autotune.commands.assertion.run.flow import ProgramEnd
+from autotune.commands.assertion.run.flow import RecordedEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class AssertionRunDocument:
     command: tuple[str, ...]
     folder: Path
     """The folder of the records."""
-    program: ProgramEnd
+    program: RecordedEnd
     checks: tuple[AssertionCheck, ...]
     """That of the command first; more where it started several programs that assert."""
     fails: bool

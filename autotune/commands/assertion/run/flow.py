@@ -13,7 +13,7 @@ from typing import Any
 
 from autotune.assertions.records import record_files, run_records
 from autotune.assertions.records.run_records import RunRecords
-from autotune.commands.assertion.run.recorded_launch import LAUNCHERS, Recording, recorded
+from autotune.commands.assertion.run.recorded_launch import LAUNCHERS, RunRecording, recorded
 from autotune.errors import Fault, InputError, WorkFailed
 
 _Handlers = dict[signal.Signals, Any]
@@ -23,7 +23,7 @@ _PATIENCE = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramEnd:
+class RecordedEnd:
     """How the program, or the launcher of its ranks, ended."""
 
     code: int | None
@@ -50,8 +50,8 @@ def run_name(command: Sequence[str]) -> str:
 
 
 def start(
-    command: Sequence[str], recording: Recording, *, quiet_stdout: bool = False
-) -> ProgramEnd:
+    command: Sequence[str], recording: RunRecording, *, quiet_stdout: bool = False
+) -> RecordedEnd:
     """Run a command to its end with its own input and output.
 
     ``quiet_stdout``: its standard output goes to standard error. An interruption (Ctrl-C) ends the
@@ -86,8 +86,8 @@ def start(
         raise
     seconds = time.monotonic() - begun
     if code < 0:
-        return ProgramEnd(code=None, signal=_signal_name(-code), seconds=seconds)
-    return ProgramEnd(code=code, seconds=seconds)
+        return RecordedEnd(code=None, signal=_signal_name(-code), seconds=seconds)
+    return RecordedEnd(code=code, seconds=seconds)
 
 
 def _deferred(interruptions: list[int]) -> _Handlers:
@@ -123,7 +123,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def read_runs(recording: Recording, end: ProgramEnd) -> tuple[RunRecords, ...]:
+def read_runs(recording: RunRecording, end: RecordedEnd) -> tuple[RunRecords, ...]:
     """What a run recorded: that of the command, then those of further programs that it started.
 
     Raises WorkFailed where nothing was recorded.

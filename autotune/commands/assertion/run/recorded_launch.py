@@ -28,7 +28,7 @@ _SCRIPT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class RunRecording:
     """What the library is told: where records go, and the name of the run."""
 
     library: Path
@@ -85,7 +85,7 @@ def _imports_mpi4py(script: Path) -> bool:
 
 
 def recorded(
-    command: Sequence[str], recording: Recording
+    command: Sequence[str], recording: RunRecording
 ) -> tuple[Sequence[str], Mapping[str, str]]:
     """The command and the whole environment with which a program or its ranks are recorded.
 

@@ -43,11 +43,17 @@ module modeling_assertions
     integer(c_int) :: on
   end type
 
-  ! The texts of a point, ended as C wants them.
-  type :: texts_t
-    character(kind=c_char, len=:), allocatable :: name, expression, repeat, operation
-    character(kind=c_char, len=:), allocatable :: unit, domain, file
+  ! A text as C wants it, in a place of its own where it is too long for the first.
+  integer, parameter :: longest = 255
+  type :: text_t
+    character(kind=c_char, len=longest + 1) :: short
+    character(kind=c_char, len=:), allocatable :: long
   end type
+  type :: texts_t
+    type(text_t) :: name, expression, repeat, operation, unit, domain, file
+  end type
+  character(kind=c_char, len=1), target, save :: nothing = c_null_char
+  character(kind=c_char, len=2), target, save :: once = '1' // c_null_char
 
   abstract interface
     subroutine at_point(site) bind(C)
@@ -114,49 +120,47 @@ contains
     searched = .true.
   end subroutine
 
-  ! A text without the blanks that end it, ended as in C.
-  function c_text(text) result(ended)
+  ! The address of a text without the blanks that end it, ended as in C.
+  function c_text(place, text) result(address)
+    type(text_t), intent(inout), target :: place
     character(len=*), intent(in), optional :: text
-    character(kind=c_char, len=:), allocatable :: ended
-    if (present(text)) then
-      ended = trim(text) // c_null_char
-    else
-      ended = c_null_char
+    type(c_ptr) :: address
+    integer :: length
+    address = c_loc(nothing)
+    if (.not. present(text)) return
+    length = len_trim(text)
+    if (length > longest) then
+      place%long = text(:length) // c_null_char
+      address = c_loc(place%long)
+    else if (length > 0) then
+      place%short(:length) = text(:length)
+      place%short(length + 1:length + 1) = c_null_char
+      address = c_loc(place%short)
     end if
   end function
 
-  subroutine set_texts(texts, name, expression, repeat, operation, unit, domain, file)
-    type(texts_t), intent(out) :: texts
+  subroutine describe(site, texts, kind, name, expression, repeat, operation, unit, domain, file, &
+                      line)
+    type(site_t), intent(out) :: site
+    type(texts_t), intent(inout), target :: texts
+    integer(c_int), intent(in) :: kind
     character(len=*), intent(in) :: name
     character(len=*), intent(in), optional :: expression, repeat, operation, unit, domain, file
-    texts%name = c_text(name)
-    texts%expression = c_text(expression)
-    texts%repeat = c_text('1')
-    if (present(repeat)) texts%repeat = c_text(repeat)
-    texts%operation = c_text(operation)
-    texts%unit = c_text(unit)
-    texts%domain = c_text(domain)
-    texts%file = c_text(file)
-  end subroutine
-
-  function site_of(kind, texts, line) result(site)
-    integer(c_int), intent(in) :: kind
-    type(texts_t), intent(in), target :: texts
     integer, intent(in), optional :: line
-    type(site_t) :: site
     site%kind = kind
     site%line = 0
     if (present(line)) site%line = line
-    site%file = c_loc(texts%file)
-    site%name = c_loc(texts%name)
-    site%expression = c_loc(texts%expression)
-    site%repeat = c_loc(texts%repeat)
-    site%operation = c_loc(texts%operation)
-    site%unit = c_loc(texts%unit)
-    site%domain = c_loc(texts%domain)
+    site%file = c_text(texts%file, file)
+    site%name = c_text(texts%name, name)
+    site%expression = c_text(texts%expression, expression)
+    site%repeat = c_loc(once)
+    if (present(repeat)) site%repeat = c_text(texts%repeat, repeat)
+    site%operation = c_text(texts%operation, operation)
+    site%unit = c_text(texts%unit, unit)
+    site%domain = c_text(texts%domain, domain)
     site%parent = c_null_ptr
     site%path = c_null_ptr
-  end function
+  end subroutine
 
   ! --- what a point calls --------------------------------------------------------------------
 
@@ -169,8 +173,7 @@ contains
     procedure(at_point), pointer :: called
     type(texts_t), target :: texts
     type(site_t) :: site
-    call set_texts(texts, name, expression, repeat, operation, file=file)
-    site = site_of(kind, texts, line)
+    call describe(site, texts, kind, name, expression, repeat, operation, file=file, line=line)
     call c_f_procpointer(function, called)
     call called(site)
   end subroutine
@@ -185,8 +188,7 @@ contains
     procedure(with_whole), pointer :: called
     type(texts_t), target :: texts
     type(site_t) :: site
-    call set_texts(texts, name, expression, unit=unit, domain=domain, file=file)
-    site = site_of(kind, texts, line)
+    call describe(site, texts, kind, name, expression, unit=unit, domain=domain, file=file, line=line)
     call c_f_procpointer(function, called)
     call called(site, value)
   end subroutine
@@ -201,8 +203,7 @@ contains
     procedure(with_real), pointer :: called
     type(texts_t), target :: texts
     type(site_t) :: site
-    call set_texts(texts, name, expression, unit=unit, domain=domain, file=file)
-    site = site_of(kind, texts, line)
+    call describe(site, texts, kind, name, expression, unit=unit, domain=domain, file=file, line=line)
     call c_f_procpointer(function, called)
     call called(site, value)
   end subroutine

@@ -22,7 +22,7 @@ import operator
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
+from types import CodeType
 from typing import Final, ParamSpec, SupportsFloat, SupportsIndex, TypeVar, overload
 
 Item = TypeVar("Item")
@@ -103,6 +103,11 @@ _end: Callable[[int], None] = _table.end if _table else _nothing
 _end_whole: Callable[[int, int], None] = _table.end_whole if _table else _nothing
 _end_real: Callable[[int, float], None] = _table.end_real if _table else _nothing
 _message: Callable[[int], None] = _table.message if _table else _nothing
+_set_whole: Callable[[int, int], None] = _table.set_whole if _table else _nothing
+_set_real: Callable[[int, float], None] = _table.set_real if _table else _nothing
+_derive: Callable[[int], None] = _table.derive if _table else _nothing
+_derive_whole: Callable[[int, int], None] = _table.derive_whole if _table else _nothing
+_derive_real: Callable[[int, float], None] = _table.derive_real if _table else _nothing
 
 
 # --- points ---------------------------------------------------------------------------------
@@ -113,7 +118,7 @@ class _Point:
     library remembers by different paths.
     """
 
-    __slots__ = ("begin", "end", "memory")
+    __slots__ = ("begin", "code", "end", "memory")
 
     def __init__(self, kind: str, line: int = 0, **texts: str) -> None:
         encoded = {"repeat": b"1"} | {
@@ -121,6 +126,7 @@ class _Point:
         }
         values = {name: encoded.get(name, b"") for name in _TEXTS}
         self.memory = (Site * 2)(*(Site(kind=_KINDS.index(kind), line=line, **values),) * 2)
+        self.code: CodeType | None = None  # kept, as points are known by its address
         self.begin = ctypes.addressof(self.memory)
         self.end = self.begin + ctypes.sizeof(Site)
 
@@ -140,13 +146,14 @@ def _asserted_at(
 ) -> _Point:
     """The point of the line that called the caller of this function."""
     frame = sys._getframe(2)
-    line = frame.f_lineno
-    file = frame.f_code.co_filename
-    key = (kind, name, expression, repeat, operation, file, line)
+    code = frame.f_code
+    key = (kind, name, expression, repeat, operation, id(code), frame.f_lasti)
     point = _points.get(key)
     if point is None:
         texts = {"name": name, "expression": str(expression), "repeat": str(repeat)}
-        point = _Point(kind, line, file=file, operation=operation, **texts)
+        file = code.co_filename
+        point = _Point(kind, frame.f_lineno, file=file, operation=operation, **texts)
+        point.code = code
         _remembered(key, point)
     return point
 
@@ -167,12 +174,7 @@ class AssertedBlock:
     def __enter__(self) -> None:
         _begin(self._first)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         _end(self._last)
 
 
@@ -206,7 +208,7 @@ class _IdleBlock(Subroutine):
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         pass
 
 
@@ -223,7 +225,7 @@ class CountedLoop:
         _begin(self._point.begin)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         _end_whole(self._point.end, self.trips)
 
 
@@ -234,7 +236,7 @@ class CountedBlock:
 
     def __init__(self, point: _Point) -> None:
         self._point = point
-        self._counted: Number | None = None
+        self._counted: int | float | None = None
 
     def __enter__(self) -> "CountedBlock":
         _begin(self._point.begin)
@@ -242,21 +244,36 @@ class CountedBlock:
 
     def count(self, number: Number) -> None:
         """Say how many operations or bytes the program counted, in all or since the last time."""
-        if _on:
-            counted = _as_number(number)
-            self._counted = counted if self._counted is None else self._counted + counted  # type: ignore[operator]
+        counted = _as_number(number)
+        self._counted = counted if self._counted is None else self._counted + counted
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         if self._counted is None:
             _end(self._point.end)
         elif isinstance(self._counted, int):
             _end_whole(self._point.end, self._counted)
         else:
-            _end_real(self._point.end, float(self._counted))
+            _end_real(self._point.end, self._counted)
+
+
+class _IdleCountedBlock(CountedBlock):
+    """A counted block where assertions are off."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> CountedBlock:
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        pass
+
+    def count(self, number: Number) -> None:
+        pass
 
 
 _NO_POINT: Final = _Point("region")
 _IDLE: Final = _IdleBlock(_NO_POINT)
+_IDLE_COUNTED: Final = _IdleCountedBlock(_NO_POINT)
 _blocks: dict[str, AssertedBlock] = {}
 
 
@@ -325,17 +342,17 @@ def _counted_turns(point: _Point, items: Iterable[Item]) -> Iterator[Item]:
 
 def flop(name: str, count: str | int) -> CountedBlock:
     """A block of ``count`` floating-point operations."""
-    return CountedBlock(_asserted_at("flop", name, count, "1", "") if _on else _NO_POINT)
+    return CountedBlock(_asserted_at("flop", name, count, "1", "")) if _on else _IDLE_COUNTED
 
 
 def load(name: str, count: str | int) -> CountedBlock:
     """A block that reads ``count`` bytes."""
-    return CountedBlock(_asserted_at("load", name, count, "1", "") if _on else _NO_POINT)
+    return CountedBlock(_asserted_at("load", name, count, "1", "")) if _on else _IDLE_COUNTED
 
 
 def store(name: str, count: str | int) -> CountedBlock:
     """A block that writes ``count`` bytes."""
-    return CountedBlock(_asserted_at("store", name, count, "1", "") if _on else _NO_POINT)
+    return CountedBlock(_asserted_at("store", name, count, "1", "")) if _on else _IDLE_COUNTED
 
 
 # --- messages -------------------------------------------------------------------------------
@@ -364,28 +381,28 @@ def coll(name: str, operation: str, size: str | int, repeat: str = "1") -> None:
 
 def var(name: str, value: Number, *, unit: str = "", domain: str = "") -> None:
     """An input of the model. Domains: ``power of two``, ``square``, ``whole``, ``[1, 64]``."""
-    if _table:
+    if _on:
         point = _variable(name, "", unit, domain)
         number = _as_number(value)
         if isinstance(number, int):
-            _table.set_whole(point.begin, number)
+            _set_whole(point.begin, number)
         else:
-            _table.set_real(point.begin, number)
+            _set_real(point.begin, number)
 
 
 def derive(
     name: str, expression: str, value: Number | None = None, *, unit: str = "", domain: str = ""
 ) -> None:
     """A variable that is computed from others; ``value``: what the program has, to be compared."""
-    if _table:
+    if _on:
         point = _variable(name, expression, unit, domain)
         number = None if value is None else _as_number(value)
         if number is None:
-            _table.derive(point.begin)
+            _derive(point.begin)
         elif isinstance(number, int):
-            _table.derive_whole(point.begin, number)
+            _derive_whole(point.begin, number)
         else:
-            _table.derive_real(point.begin, number)
+            _derive_real(point.begin, number)
 
 
 def _variable(name: str, expression: str, unit: str, domain: str) -> _Point:
@@ -399,7 +416,8 @@ def _as_number(value: Number) -> int | float:
     """A whole number where it is one, also of NumPy; infinity, which is no value, where it is too
     large.
     """
-    if not isinstance(value, SupportsIndex):
+    try:
+        whole = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
         return float(value)
-    whole = operator.index(value)
     return whole if abs(whole) <= _LARGEST else math.copysign(math.inf, whole)

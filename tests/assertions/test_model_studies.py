@@ -257,3 +257,13 @@ def test_runs_without_counts_are_left_out_and_named() -> None:
         residual_fits(RESIDUAL, [])
     with pytest.raises(InputError, match="n = 7 is not valid"):
         residual_fits(RESIDUAL, [run(0, 7, 1)])
+
+
+def test_seconds_are_fitted_like_counts() -> None:
+    runs = [
+        replace(run(k, 1000 * 2**k, 1), seconds=3e-6 * 2**k * (1.02, 0.98)[k % 2]) for k in range(4)
+    ]
+    fits = residual_fits(RESIDUAL, runs, seconds=lambda binding: binding.given["n"] * 1e-9)
+    assert (fits[0].path, fits[0].counter) == ("seconds of the run", "clock")
+    assert fits[0].low < 3 < fits[0].high
+    assert [fit.exact for fit in fits[1:]] == [True, True]

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import assertion_programs
+import counted_messages
 import pytest
 
 from autotune.assertions.modelling import parsed_model
@@ -115,6 +116,27 @@ def test_skeletons_send_the_messages_of_their_model(
             line = f"rank {rank}: sent {counts['messages']} messages, {counts['volume']} B"
             assert line in text
         assert sent == received
+
+
+@pytest.mark.parametrize("ranks", [4, 9])
+def test_the_solver_sends_what_mpi_counts(ranks: int, tmp_path: Path) -> None:
+    """Byte by byte: the wrappers around MPI count what the model says, by size and by peer."""
+    model = loaded("sp")
+    command = program(model, "c", tmp_path, posted=True)
+    folder = tmp_path / "records"
+    folder.mkdir()
+    values = {"problem_size": 14, "niter": 1}
+    arguments = [f"{key}={value}" for key, value in values.items()]
+    records = counted_messages.recorded("c", [*command, *arguments], ranks, folder)
+    assert len(records) == ranks
+    binding = bind(model, {**values, "nprocs": ranks})
+    for record in records:
+        calls = {call.kind: call for call in record.calls if call.kind in ("send", "recv")}
+        counts = rank_counts(binding, record.rank)
+        for kind in ("send", "recv"):
+            assert {int(size): n for size, n in calls[kind].sizes} == counts.sizes(kind)
+        peers = Counter(e.peer for e in events(binding, record.rank) if e.node.node.kind == "send")
+        assert {peer.rank: peer.messages for peer in calls["send"].peers} == peers
 
 
 @pytest.mark.parametrize("language", ["c", "python"])

@@ -9,14 +9,14 @@ holds, and there is nothing to fit.
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.assertions.modelling.binding import bind, misfits_of
+from autotune.assertions.modelling.binding import ModelBinding, bind, misfits_of
 from autotune.assertions.modelling.parsed_model import ParsedModel
 from autotune.assertions.modelling.records_to_model import model_from_records
 from autotune.assertions.modelling.studies.elasticities import domain_of
@@ -75,6 +75,13 @@ class ResidualFit:
     notes: tuple[str, ...]
 
 
+_CLOCK = PathRecord(
+    id=0, parent=-1, kind="region", name="seconds of the run", visits=1, asserted=0, measured=None,
+    passes=0, failures=0, counter="clock",
+)  # fmt: skip
+"""Stands for the time of a run among the paths that were counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class _RunCounts:
     """The counts of one path in one run, all ranks together."""
@@ -86,11 +93,15 @@ class _RunCounts:
 
 
 def residual_fits(
-    model: ParsedModel, records: Sequence[AssertionRecord], level: float = 0.9
+    model: ParsedModel,
+    records: Sequence[AssertionRecord],
+    level: float = 0.9,
+    seconds: Callable[[ModelBinding], float] | None = None,
 ) -> tuple[ResidualFit, ...]:
     """The fits of all measured paths, the largest deviation first.
 
-    InputError where a run does not give the inputs of the model their values.
+    ``seconds``: the time that a model predicts; the seconds of the slowest rank are then fitted
+    like a count. InputError where a run does not give the inputs of the model their values.
     """
     runs: dict[str, list[AssertionRecord]] = {}
     for record in records:
@@ -100,6 +111,11 @@ def residual_fits(
     gathered: dict[tuple[str, str], list[_RunCounts]] = {}
     for ranks in runs.values():
         values = _values(model, ranks)
+        if seconds is not None:
+            predicted = seconds(ModelBinding(model=model, given=values))
+            slowest = max(record.seconds for record in ranks)
+            clock = _RunCounts(values, predicted, slowest, _CLOCK)
+            gathered.setdefault((_CLOCK.name, _CLOCK.kind), []).append(clock)
         for key, counts in _paths(values, ranks).items():
             gathered.setdefault(key, []).append(counts)
     fits = [_fit(model, path, counts, level) for (path, _), counts in gathered.items()]

@@ -411,6 +411,11 @@ class ResidualFitOptions:
     records: Annotated[
         list[Path], typer.Argument(help="Records of several runs, or folders of them.")
     ]
+    machine: Annotated[
+        str,
+        typer.Option(help="Also fit seconds over those predicted on it: host, a name or a file."),
+    ] = ""
+    on_nodes: Nodes = 1
     json: Json = False
 
 
@@ -425,7 +430,8 @@ def fit(options: ResidualFitOptions) -> None:
     from autotune.commands.assertion.modelling.document import AssertionFitDocument
 
     parsed = flow.load([options.file]).parsed
-    fits = residual_fits(parsed, flow.records(options.records))
+    seconds = flow.clock(options.machine, options.on_nodes) if options.machine else None
+    fits = residual_fits(parsed, flow.records(options.records), seconds=seconds)
     if options.json:
         document(AssertionFitDocument(name=parsed.model.name, fits=fits))
     else:

@@ -24,6 +24,7 @@ from autotune.assertions.modelling.skeletons import (
     python_skeleton,
     synthetic_trace,
 )
+from autotune.assertions.modelling.studies.predicted_time import node_rates, predicted_time
 from autotune.assertions.modelling.symbolic_totals import SymbolicTotal, symbolic_totals
 from autotune.assertions.modelling.tree_walk import METRICS, rank_counts
 from autotune.assertions.records import record_files, run_records
@@ -246,6 +247,17 @@ def network_of(name: str) -> Network:
         found = f"{name} has no network"
         raise InputError(Fault(where="--machine", found=found, expected="one", hint=hint))
     return network
+
+
+def clock(name: str, nodes: int) -> Callable[[ModelBinding], float]:
+    """The seconds that a model predicts on a machine, by its binding."""
+    machine = machine_of(name)
+
+    def seconds(binding: ModelBinding) -> float:
+        rates = node_rates(machine, max(1, binding.ranks // nodes))
+        return predicted_time(binding, machine, min(nodes, binding.ranks), rates).seconds
+
+    return seconds
 
 
 def machine_of(name: str) -> Machine:

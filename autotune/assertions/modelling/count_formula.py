@@ -124,7 +124,9 @@ def compiled(expr: Expr) -> Evaluated:
 
 def _reduced(value: Value) -> Value:
     """A fraction that is whole as ``int``."""
-    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
+    if type(value) is Fraction and value.denominator == 1:
+        return int(value)
+    return value
 
 
 def _arithmetic(op: str, left: Evaluated, right: Evaluated) -> Evaluated:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from autotune.assertions.modelling.binding import ModelBinding
 from autotune.assertions.modelling.count_formula import MOST_TRIPS, shown, whole
@@ -33,8 +34,7 @@ MESSAGE_METRICS: Mapping[PathKind, tuple[Metric, Metric]] = {
 """The metrics of every kind of message: how many, and their bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentSize:
+class SentSize(NamedTuple):
     """Messages of one kind and size."""
 
     kind: PathKind
@@ -95,45 +95,54 @@ def rank_counts(
 def inside(nodes: Iterable[ParsedNode], values: dict[str, Value]) -> RankCounts:
     """The counts of some nodes with all that lies below them, each as often as it repeats."""
     total = RankCounts()
-    for node in nodes:
-        times = _checked(node, "repeat", values)
-        if times:
-            total.add(once(node, values), times)
+    _add(nodes, values, 1, total)
     return total
 
 
-def once(node: ParsedNode, values: dict[str, Value]) -> RankCounts:
-    """The counts of one visit of a node; of a message, of one message."""
+def _add(
+    nodes: Iterable[ParsedNode], values: dict[str, Value], times: Value, total: RankCounts
+) -> None:
+    """Add the counts of some nodes, ``times`` times."""
+    for node in nodes:
+        visits = times * _checked(node, "repeat", values)
+        if visits:
+            _add_visits(node, values, visits, total)
+
+
+def _add_visits(
+    node: ParsedNode, values: dict[str, Value], visits: Value, total: RankCounts
+) -> None:
+    """Add the counts of so many visits of a node; of a message, of so many messages."""
     kind = node.node.kind
     if kind == "loop":
-        return _loop(node, values)
+        _add_trips(node, values, visits, total)
+        return
     if kind in MESSAGE_METRICS:
-        size = _checked(node, "bytes", values)
-        return RankCounts(messages={SentSize(kind, node.node.operation, size): 1})
-    total = inside(node.inner, values) if node.inner else RankCounts()
+        sent = SentSize(kind, node.node.operation, _checked(node, "bytes", values))
+        total.messages[sent] = total.messages.get(sent, 0) + visits
+        return
     if kind in COUNTED:
         metric = COUNTED_METRIC[kind]
-        amount = _checked(node, "count", values)
+        amount = visits * _checked(node, "count", values)
         total.counted[metric] = total.counted.get(metric, 0) + amount
-    return total
+    _add(node.inner, values, visits, total)
 
 
-def _loop(node: ParsedNode, values: dict[str, Value]) -> RankCounts:
+def _add_trips(
+    node: ParsedNode, values: dict[str, Value], visits: Value, total: RankCounts
+) -> None:
     trips = _whole_trips(node, values)
-    total = RankCounts()
-    if not trips:
-        return total
     if not node.varying:
-        total.add(inside(node.inner, values), trips)
-        return total
+        if trips:
+            _add(node.inner, values, visits * trips, total)
+        return
     if trips > MOST_TRIPS:
         text = f"{trips} trips of a loop whose index is used inside"
         raise InputError(Fault(where=node.path, found=text, expected=f"at most {MOST_TRIPS}"))
     for number in range(trips):
         values[node.node.index] = number
-        total.add(inside(node.inner, values))
-    del values[node.node.index]
-    return total
+        _add(node.inner, values, visits, total)
+    values.pop(node.node.index, None)
 
 
 def _whole_trips(node: ParsedNode, values: Mapping[str, Value]) -> int:
@@ -145,6 +154,8 @@ def _whole_trips(node: ParsedNode, values: Mapping[str, Value]) -> int:
 
 def _checked(node: ParsedNode, noun: str, values: Mapping[str, Value]) -> Value:
     """The repeat or the amount of a node; InputError for a negative one or one without a value."""
+    if noun == "repeat" and node.node.repeat == "1":
+        return 1
     formula = node.repeat if noun == "repeat" else node.amount
     try:
         value = formula.at(values)
@@ -201,5 +212,5 @@ def _gather(
                 _gather(node.inner, values, inner_times, results)
             continue
         if node.node.kind in COUNTED or node.node.kind in MESSAGE_METRICS:
-            counts.own_counts.add(once(replace(node, inner=()), values), visits)
+            _add_visits(replace(node, inner=()), values, visits, counts.own_counts)
         _gather(node.inner, values, visits, results)

@@ -194,17 +194,17 @@ contains
     kept = 0
     call ma_recv_n('l1rcv', '8*na/npcols', 'halves', HERE)
     call ma_send_n('l1snd', '8*na/npcols', 'halves', HERE)
-    call ma_flop_begin('flophalf', 'n*halves', HERE)
     if (npcols > nprows) then ! the two of a pair keep one half of the rows each
       kept = mod(me, 2)*n
       given = n - kept
       call exchange(w(given + 1), product, n, ieor(me, 1))
+      call ma_flop_begin('flophalf', 'n', HERE)
       do i = 1, n
         w(kept + i) = w(kept + i) + product(i)
       end do
+      call ma_flop_end('flophalf', HERE)
       first = 1
     end if
-    call ma_flop_end('flophalf', HERE)
     call ma_loop_begin('row_sum', 'l - halves', HERE)
     do stage = first, l - 1
       call ma_recv('l2rcv', '8*na/npcols', file=__FILE__, line=__LINE__)

@@ -1,10 +1,12 @@
 """Conjugate gradients of the NAS parallel benchmarks, by numpy and mpi4py.
 
-The same algorithm and the same grid of processes as in ``cg.c``; see there.
+The same algorithm and the same names of assertions as in ``cg.c``; see there. Operations are
+counted by the program itself: a line of numpy is many of them.
 
     python cg.py S
     mpiexec -n 4 python cg.py W
     mpiexec -n 4 python cg.py W 1      with 1 iteration; zeta is not checked then
+    autotune assert run -- mpiexec -n 4 python cg.py W
 """
 
 import sys
@@ -15,6 +17,8 @@ from typing import NoReturn
 
 import numpy as np
 from mpi4py import MPI
+
+import autotune.assertions as ma
 
 STEPS = 25
 WORLD = MPI.COMM_WORLD
@@ -137,63 +141,99 @@ def exchange(out: np.ndarray, into: np.ndarray, other: int) -> None:
     request.Wait()
 
 
+def messages(name: str, size: str, repeat: str = "1") -> None:
+    """Foretells messages that are exchanged next."""
+    ma.recv(f"{name}rcv", size, repeat)
+    ma.send(f"{name}snd", size, repeat)
+
+
+@ma.sub
 def multiply(grid: Grid, block: Block, vector: np.ndarray) -> np.ndarray:
     """A vector: local rows, their sum over a row of the grid, then the transposed part."""
-    sums = block @ vector
+    with ma.flop("flopmv", "2*nnz") as counted:
+        sums = block @ vector
+        counted.count(2 * len(block.values))
     into = np.empty(len(vector))
-    first = 0
-    if grid.npcols > grid.nprows:  # the two of a pair keep one half of the rows each
+    first = grid.npcols // grid.nprows - 1
+    messages("l1", "8*na/npcols", "halves")
+    if first:  # the two of a pair keep one half of the rows each
         halves = sums.reshape(2, -1)
         sums = halves[grid.rank % 2]
         exchange(halves[1 - grid.rank % 2], into, grid.rank ^ 1)
-        sums += into
-        first = 1
-    for stage in range(first, grid.stages):
+        with ma.flop("flophalf", "n") as counted:
+            sums += into
+            counted.count(into.size)
+    for stage in ma.loop("row_sum", "l - halves", range(first, grid.stages)):
+        messages("l2", "8*na/npcols")
         exchange(sums, into, grid.rank ^ 1 << stage)
-        sums += into
+        with ma.flop("flopsum", "n") as counted:
+            sums += into
+            counted.count(into.size)
+    messages("l3", "8*na/npcols", "min(l, 1)")
     if grid.stages == 0:
         return sums
     exchange(sums, into, grid.partner)
     return into
 
 
-def sum_over_row(grid: Grid, *values: float) -> np.ndarray:
+def sum_over_row(grid: Grid, name: str, *values: float) -> np.ndarray:
     """The sums of numbers over a row of the grid."""
     sums = np.array(values)
     into = np.empty_like(sums)
-    for stage in range(grid.stages):
+    for stage in ma.loop(name, "l", range(grid.stages)):
+        messages(name, str(8 * len(values)))
         exchange(sums, into, grid.rank ^ 1 << stage)
-        sums += into
+        with ma.flop(f"flop{name}", str(len(values))) as counted:
+            sums += into
+            counted.count(into.size)
     return sums
 
 
+def dot(name: str, a: np.ndarray, b: np.ndarray) -> float:
+    """The local part of a scalar product."""
+    with ma.flop(name, "2*n") as counted:
+        counted.count(a.size + b.size)
+        return a @ b
+
+
+@ma.sub
 def conj_grad(grid: Grid, block: Block, x: np.ndarray) -> tuple[np.ndarray, float]:
     """z of A z = x after 25 steps, and the norm of x - A z."""
     z = np.zeros_like(x)
     r, p = x.copy(), x.copy()
-    (rho,) = sum_over_row(grid, r @ r)
-    for _ in range(STEPS):
+    (rho,) = sum_over_row(grid, "cj1", dot("floprho", r, r))
+    for _ in ma.loop("cgmain", "cgitmax", range(STEPS)):
         q = multiply(grid, block, p)
-        (d,) = sum_over_row(grid, p @ q)
-        alpha = rho / d
-        z += alpha * p
-        r -= alpha * q
+        (d,) = sum_over_row(grid, "cj_d", dot("flopd", p, q))
+        with ma.flop("flopzr", "4*n + 1") as counted:
+            alpha = rho / d
+            z += alpha * p
+            r -= alpha * q
+            counted.count(1 + 2 * z.size + 2 * r.size)
         rho0 = rho
-        (rho,) = sum_over_row(grid, r @ r)
-        p = r + rho / rho0 * p
-    residual = x - multiply(grid, block, z)
-    (norm,) = sum_over_row(grid, residual @ residual)
+        (rho,) = sum_over_row(grid, "cj_rho", dot("floprho", r, r))
+        with ma.flop("flopbeta", "2*n + 1") as counted:
+            p = r + rho / rho0 * p
+            counted.count(1 + 2 * p.size)
+    with ma.flop("flopresidual", "n") as counted:
+        residual = x - multiply(grid, block, z)
+        counted.count(residual.size)
+    (norm,) = sum_over_row(grid, "cj_norm", dot("flopnorm", residual, residual))
     return z, norm**0.5
 
 
-def iterate(grid: Grid, block: Block, n: int, shift: float, niter: int) -> float:
-    """zeta after ``niter`` iterations from x = 1."""
-    x = np.ones(n)
-    for _ in range(niter):
+def iterate(grid: Grid, block: Block, n: int, shift: float, niter: int) -> tuple[float, float]:
+    """zeta after ``niter`` iterations from x = 1, and their seconds; one before is not timed."""
+    for it in ma.loop("conj_loop", "niter + 1", range(niter + 1)):
+        if it < 2:
+            begin = time.perf_counter()
+            x = np.ones(n)
         z, _ = conj_grad(grid, block, x)
-        xz, zz = sum_over_row(grid, x @ z, z @ z)
-        x = z / zz**0.5
-    return shift + 1 / xz
+        xz, zz = sum_over_row(grid, "norm_loop", dot("flopxz", x, z), dot("flopzz", z, z))
+        with ma.flop("flopznx", "n + 2") as counted:
+            x = 1 / zz**0.5 * z
+            counted.count(2 + x.size)
+    return shift + 1 / xz, time.perf_counter() - begin
 
 
 def main() -> None:
@@ -213,11 +253,18 @@ def main() -> None:
     row, col = divmod(grid.rank, grid.npcols)
     block = Block(problem, row * m, m, col * n, n)
 
-    iterate(grid, block, n, problem.shift, 1)  # untimed: touches all data once
-    WORLD.Barrier()
-    begin = time.perf_counter()
-    zeta = iterate(grid, block, n, problem.shift, niter)
-    seconds = time.perf_counter() - begin
+    ma.var("nprocs", WORLD.size, unit="processes", domain="power of two")
+    ma.var("na", problem.na, unit="rows", domain="whole")
+    ma.var("nonzer", problem.nonzer, domain="whole")
+    ma.var("niter", niter, unit="iterations", domain="whole")
+    ma.var("cgitmax", STEPS, unit="iterations", domain="whole")
+    ma.var("nnz", len(block.values), unit="numbers", domain="whole")  # of this process
+    ma.derive("npcols", "2**ceil(log2(nprocs)/2)", grid.npcols)
+    ma.derive("nprows", "nprocs/npcols", grid.nprows)
+    ma.derive("l", "log2(npcols)", grid.stages)
+    ma.derive("n", "na/npcols", n)
+    ma.derive("halves", "npcols/nprows - 1", grid.npcols // grid.nprows - 1)
+    zeta, seconds = iterate(grid, block, n, problem.shift, niter)
 
     right = niter != problem.niter or abs(zeta - problem.zeta) <= 1e-10
     if grid.rank == 0:

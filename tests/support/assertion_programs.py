@@ -22,6 +22,7 @@ def installation(language: str) -> tuple[Mpi, str]:
     """The MPI for programs of a language, and the compiler to call (Python: the interpreter).
 
     Fortran needs an MPI that was built with it: the one on PATH, for the wheel has none.
+    ``system``: C with that MPI.
     """
     if language == "python":
         pytest.importorskip("mpi4py", reason="optional: mpi4py is not installed")
@@ -36,9 +37,8 @@ def installation(language: str) -> tuple[Mpi, str]:
         pytest.skip("optional: no mpifort")
     folder = Path(wrapper).parent
     starter, c_wrapper = (shutil.which(name, path=str(folder)) for name in ("mpiexec", "mpicc"))
-    return (
-        Mpi(flavour=mpi.find().flavour, version="4.1", mpiexec=starter, mpicc=c_wrapper), wrapper
-    )  # fmt: skip
+    found = Mpi(flavour=mpi.find().flavour, version="4.1", mpiexec=starter, mpicc=c_wrapper)
+    return found, wrapper if language == "fortran" else c_wrapper or ""
 
 
 def build(language: str, source: Path, program: Path, *flags: str) -> list[str]:
@@ -52,7 +52,7 @@ def build(language: str, source: Path, program: Path, *flags: str) -> list[str]:
         else [f"-I{library_build.header_folder()}"]
     )
     command = [
-        compiler, "-Wall", *needed, *flags, str(source), "-o", program.name, "-lm"
+        compiler, "-Wall", *needed, str(source), *flags, "-o", program.name, "-lm"
     ]  # fmt: skip
     done = subprocess.run(command, cwd=program.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -334,3 +334,14 @@ def test_a_damaged_file_of_a_model_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps({**json.loads(text), "schema": "autotune.assertion-model/9"}))
     with pytest.raises(InputError, match=r"autotune\.assertion-model/1"):
         parsed_model.load(path)
+
+
+def test_a_model_that_is_too_deep_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    head = '{"schema": "autotune.assertion-model/1", "name": "m", "nodes": ['
+    for deep, message in ((101, "101 deep; expected 64"), (2000, "model.json"), (90000, "model")):
+        inner = '{"kind": "region", "name": "r", "inner": ['
+        path.write_text(head + inner * deep + "]}" * deep + "]}")
+        with pytest.raises(InputError) as error:
+            parsed_model.load(path)
+        assert message in str(error.value)

@@ -98,3 +98,9 @@ def test_the_control_flow_is_that_of_figure_11() -> None:
     assert text.startswith("loop (NAME=conj_loop) (COUNT=niter + 1)\n{\n  conj_grad()\n  {\n")
     assert "      mpi_irecv (NAME=rho0_recv) (SIZE=8)" in text
     assert text.count("{") == text.count("}")
+
+
+def test_a_text_that_is_too_deep_is_refused() -> None:
+    text = "".join(f"{depth}:loop:2\n" for depth in range(1, 2000))
+    with pytest.raises(InputError, match="too deep"):
+        paper_text.read(text, "m", "m.txt")

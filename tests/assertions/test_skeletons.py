@@ -200,3 +200,15 @@ def test_a_trace_lists_the_messages_and_is_bounded() -> None:
     assert len(bounded) == 1 + 4 * 8
     lost = [line["left_out"] for line in bounded if "left_out" in line]
     assert lost == [len(lines) // 4 - 7] * 4
+
+
+def test_messages_without_end_are_bounded() -> None:
+    """A million million messages: a trace lists the first, and nothing is compared."""
+    send = ModelNode(kind="send", name="s", expression="8")
+    loops = node("loop", "a", "10**6", inner=(node("loop", "b", "10**6", inner=(send,)),))
+    model = parsed_model.parse(AssertionModel(name="m", values={"nprocs": 1}, nodes=(loops,)))
+    binding = bind(model, {})
+    assert rank_counts(binding)["volume"] == 8 * 10**12
+    lines = [json.loads(line) for line in synthetic_trace(binding, 5)]
+    assert lines[-1] == {"rank": 0, "left_out": 10**12 - 5}
+    assert received_as_sent(binding) == (False, "more than 1,000,000 messages are not compared")

@@ -161,6 +161,7 @@ def test_residuals_of_several_runs(autotune: Cli, tmp_path: Path) -> None:
         (("model", CG, "--node", "conj_lop"), "did you mean conj_loop?"),
         (("sensitivity", CG, "--range", "na=5"), "expected NAME=LOW:HIGH"),
         (("time", CG, "--machine", "power4"), "power4"),
+        (("sensitivity", CG, "--of-rank", "4"), "expected a rank from 0 to 3"),
     ],
 )
 def test_wrong_input_is_refused(autotune: Cli, arguments: tuple[str, ...], message: str) -> None:

@@ -23,6 +23,8 @@ OPERATIONS = (
 FORMATS = "a model in JSON, as `autotune assert model` writes it"
 _LARGEST = 1 << 26
 """Bytes of a model."""
+MOST_DEEP = 64
+"""Nodes inside of one another."""
 SEPARATOR = "/"
 """Between the names of a path."""
 
@@ -104,11 +106,24 @@ def load(path: Path) -> ParsedModel:
 
 def parse(model: AssertionModel, where: str = "") -> ParsedModel:
     """A model with its formulas; InputError with every mistake in it."""
+    deepest = _deepest(model.nodes)
+    if deepest > MOST_DEEP:
+        found = f"nodes inside of one another, {deepest} deep"
+        raise InputError(Fault(where=where or model.name, found=found, expected=f"{MOST_DEEP}"))
     reading = _Reading(model, where or model.name)
     parsed = reading.model_of()
     if reading.faults:
         raise InputError(*reading.faults)
     return parsed
+
+
+def _deepest(nodes: tuple[ModelNode, ...]) -> int:
+    """How deep nodes lie inside of one another."""
+    depth = 0
+    while nodes:
+        depth += 1
+        nodes = tuple(inner for node in nodes for inner in node.inner)
+    return depth
 
 
 class _Reading:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from autotune.assertions.modelling.forms.flow_text import mpi_word
 from autotune.assertions.modelling.forms.notation import FormulaNotation
-from autotune.assertions.modelling.parsed_model import OPERATIONS, collective
+from autotune.assertions.modelling.parsed_model import MOST_DEEP, OPERATIONS, collective
 from autotune.domain.assertion_model import AssertionModel, ModelNode
 from autotune.domain.assertion_record import NamedVariable, PathKind
 from autotune.errors import Fault, InputError, nearest, one_of
@@ -118,6 +118,9 @@ class _PaperReading:
         if above.kind not in _OUTER:
             found = f"depth {depth} lies inside of the {above.kind} {above.name!r}"
             self.fault(number, found, "a loop, region or subroutine above")
+            return
+        if len(self.open) > MOST_DEEP:
+            self.fault(number, "a line that lies too deep", f"at most {MOST_DEEP} depths")
             return
         opened = _OpenNode(depth, node)
         self.open[-1].inner.append(opened)

@@ -6,6 +6,7 @@ from itertools import islice
 
 from autotune.assertions.modelling.binding import ModelBinding
 from autotune.assertions.modelling.skeletons.message_tree import MessageEvent, events
+from autotune.assertions.modelling.tree_walk import rank_counts
 from autotune.domain.assertion_record import Count
 
 TRACE_SCHEMA = "autotune.assertion-trace/1"
@@ -22,9 +23,10 @@ def synthetic_trace(binding: ModelBinding, most: int = MOST_EVENTS) -> Iterator[
     name = binding.model.model.name
     yield _line({"schema": TRACE_SCHEMA, "model": name, "ranks": binding.ranks, "values": given})
     for rank in range(binding.ranks):
-        sent = events(binding, rank)
-        yield from (_line(_event(number, event)) for number, event in enumerate(islice(sent, most)))
-        if lost := sum(1 for _ in sent):
+        listed = islice(events(binding, rank), most)
+        yield from (_line(_event(number, event)) for number, event in enumerate(listed))
+        lost = int(sum(rank_counts(binding, rank).messages.values())) - most
+        if lost > 0:
             yield _line({"rank": rank, "left_out": lost})
 
 

@@ -249,6 +249,7 @@ def sensitivity(options: SensitivityOptions) -> None:
 
     parsed = flow.load([options.file]).parsed
     binding = flow.bound(parsed, options.set)
+    flow.check_rank(binding, options.of_rank)
     shown = AssertionSensitivityDocument(
         name=parsed.model.name,
         values={name: number(value) for name, value in binding.given.items()},

@@ -267,6 +267,13 @@ def machine_of(name: str) -> Machine:
     return host_machine.machine(name)
 
 
+def check_rank(binding: ModelBinding, rank: int) -> None:
+    """InputError for a rank that there is not."""
+    if rank >= binding.ranks:
+        expected = f"a rank from 0 to {binding.ranks - 1}"
+        raise InputError(Fault(where="--of-rank", found=str(rank), expected=expected))
+
+
 def bound(model: ParsedModel, texts: Sequence[str] | None) -> ModelBinding:
     """A model with the values of ``--set``."""
     return bind(model, values(texts))

@@ -18,7 +18,7 @@ from autotune.assertions.modelling import parsed_model
 from autotune.assertions.modelling.binding import bind
 from autotune.assertions.modelling.records_to_model import model_from_records, peer_formula
 from autotune.assertions.modelling.tree_walk import rank_counts
-from autotune.domain.assertion_record import AssertionRecord, PeerCount
+from autotune.domain.assertion_record import AssertionRecord, PeerCount, RecordLoss
 from autotune.errors import InputError
 
 
@@ -104,6 +104,17 @@ def test_variables_that_change_or_differ_are_named() -> None:
     notes = model_from_records([of_rank(0), of_rank(1)]).notes
     assert "variable k changed 7 times in the run: its first value, 3, is taken" in notes
     assert "variable mine differs between ranks: 5 on rank 0 is taken" in notes
+
+
+def test_what_records_do_not_hold_is_named() -> None:
+    records = [
+        rank_record([region(0, "part", 1)], rank=rank, ranks=2, losses=[RecordLoss("paths", 3)],
+                    complete=rank == 0)
+        for rank in range(2)
+    ]  # fmt: skip
+    notes = model_from_records(records).notes
+    assert "rank 1 did not end by itself: the counts end where it died" in notes
+    assert "not recorded: 6 paths" in notes
 
 
 def test_peers_and_repeats_of_messages() -> None:

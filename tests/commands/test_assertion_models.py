@@ -148,6 +148,13 @@ def test_residuals_of_several_runs(autotune: Cli, tmp_path: Path) -> None:
     assert "equal" in text
 
 
+def test_of_several_runs_one_is_chosen(autotune: Cli, tmp_path: Path) -> None:
+    runs = [rank_record([counted(0, "loop", "g", "5", [(5, 5)])], run=run) for run in ("a", "b")]
+    folder = str(written(tmp_path / "runs", runs))
+    assert "--run" in autotune("assert", "model", folder, check=2).err
+    assert "nprocs = 1" in autotune("assert", "model", folder, "--run", "b").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -5,6 +5,7 @@ above it say gets a ``repeat`` that is marked as measured. Ranks that do differe
 and their repeats become conditions on the rank.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -52,6 +53,7 @@ def model_from_records(records: Sequence[AssertionRecord], name: str = "") -> Re
     _refuse_mixed(records)
     ordered = sorted(records, key=lambda record: record.rank)
     merging = _Merging(ordered)
+    merging.notes += _gaps(ordered)
     variables, values, rank = merging.variables()
     nodes = tuple(merging.nodes(-1, dict.fromkeys(merging.ranks, Fraction(1))))
     first = ordered[0]
@@ -81,6 +83,16 @@ def _refuse_mixed(records: Sequence[AssertionRecord]) -> None:
         found = f"rank {twice[0]} twice" if twice else f"no record of {ranks_in_words(missing)}"
         expected = f"one of each of {records[0].ranks} ranks"
         raise InputError(Fault(where="records", found=found, expected=expected))
+
+
+def _gaps(records: Sequence[AssertionRecord]) -> Iterator[str]:
+    """What the records do not hold."""
+    if ended := [record.rank for record in records if not record.complete]:
+        yield f"{ranks_in_words(ended)} did not end by itself: the counts end where it died"
+    losses: Counter[str] = Counter()
+    for record in records:
+        losses.update({loss.what: loss.number for loss in record.losses})
+    yield from (f"not recorded: {number:,} {what}" for what, number in losses.items())
 
 
 def _undefined(

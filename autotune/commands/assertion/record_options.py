@@ -17,13 +17,16 @@ Records = Annotated[
 ]
 
 
+Run = Annotated[
+    str, typer.Option("--run", help="The run, where a folder holds records of several.")
+]
+
+
 @command_options
 class RecordOptions:
     """Which of the records are read."""
 
-    run: Annotated[
-        str, typer.Option("--run", help="The run, where a folder holds records of several.")
-    ] = ""
+    run: Run = ""
     rank: Annotated[
         int | None, typer.Option("--rank", help="This rank only; no other need be there.", min=0)
     ] = None

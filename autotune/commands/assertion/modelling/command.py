@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autotune.commands.assertion.record_options import Run
 from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import document
 
@@ -70,6 +71,7 @@ class ModelOptions:
         bool, typer.Option("--from-text", help="The file has lines depth:type:expression.")
     ] = False
     forms: ModelFormsOptions
+    run: Run = ""
     set: Set = None
     node: Node = ""
     json: Json = False
@@ -85,7 +87,7 @@ def model(options: ModelOptions) -> None:
     from autotune.commands.assertion.modelling import flow, text
     from autotune.commands.assertion.modelling.document import AssertionModelDocument
 
-    loaded = flow.load(options.files, options.from_text)
+    loaded = flow.load(options.files, options.from_text, options.run)
     parsed = loaded.parsed
     totals, ratios = _totals(loaded, options.node, options.set)
     given = parsed.model.values

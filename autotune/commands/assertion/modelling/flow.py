@@ -51,7 +51,7 @@ class LoadedModel:
     notes: tuple[str, ...] = ()
 
 
-def load(files: Sequence[Path], from_text: bool = False) -> LoadedModel:
+def load(files: Sequence[Path], from_text: bool = False, run: str = "") -> LoadedModel:
     """The model that files hold: a model in JSON, the paper's text, or the records of a run."""
     if from_text:
         if len(files) != 1:
@@ -61,8 +61,7 @@ def load(files: Sequence[Path], from_text: bool = False) -> LoadedModel:
         return LoadedModel(parsed=parsed_model.parse(model, str(files[0])))
     if len(files) == 1 and files[0].is_file() and MODEL_SCHEMA in _text(files[0])[:_HEAD]:
         return LoadedModel(parsed=parsed_model.load(files[0]))
-    run = run_records.read(files)
-    recorded = model_from_records(run.records)
+    recorded = model_from_records(run_records.read(files, run).records)
     return LoadedModel(parsed=parsed_model.parse(recorded.model), notes=recorded.notes)
 
 

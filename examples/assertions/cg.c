@@ -8,7 +8,7 @@
  *     mpiexec -n 4 ./cg W            class S, W, A, B or C
  *     mpiexec -n 4 ./cg W 1          with 1 iteration; zeta is not checked then
  *     mpiexec -n 4 ./cg W 0 4        all iterations of the class, on a grid of 4 columns
- *     autotune assert run -- mpiexec -n 4 ./cg W
+ *     autotune assert run -- mpiexec -n 4 ./cg W     on 8, every assertion is reached
  *
  * The lines with ma_ say what the program does; names are those of S. Alam and J. Vetter, A
  * Framework to Develop Symbolic Performance Models of Parallel Applications, 2006. Two counts of
@@ -209,12 +209,12 @@ static void multiply(const double *vector, double *product)
     /* the two of a pair keep one half each */
     for (int bit = width / 2; bit > 0; bit /= 2, trips++) {
         int half = bit * n, upper = (me & bit) != 0;
-        ma_var("half", half);
-        ma_recv("l1rcv", "8*half");
-        ma_send("l1snd", "8*half");
+        ma_var("bit", bit);
+        ma_recv("l1rcv", "8*n*bit");
+        ma_send("l1snd", "8*n*bit");
         exchange(sums + (upper ? 0 : half), received, half, me ^ bit);
         sums += upper ? half : 0;
-        ma_flop_begin("flophalf", "half");
+        ma_flop_begin("flophalf", "n*bit");
         for (int i = 0; i < half; i++)
             sums[i] += received[i];
         ma_flop_end("flophalf");

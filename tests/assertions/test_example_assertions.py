@@ -13,6 +13,9 @@ import pytest
 from autotune.assertions.checking import check_run
 from autotune.assertions.checking.verdicts import AssertionCheck
 from autotune.assertions.counters.source_operators import FLAGS
+from autotune.assertions.modelling import parsed_model, records_to_model
+from autotune.assertions.modelling.binding import bind
+from autotune.assertions.modelling.tree_walk import rank_counts
 from autotune.assertions.records import run_records
 from autotune.assertions.records.run_records import RunRecords
 from autotune.domain.assertion_record import AssertionRecord, PathRecord
@@ -93,6 +96,19 @@ def test_any_grid_of_processes_holds(tmp_path: Path):
         result = checked("c", folder, 4, ["S", "1", columns])
         assert [v.id for v in result.check.verdicts if v.outcome == "fail"] == []
         assert result.check.figures["unasserted"] == 0
+
+
+def test_a_run_on_eight_ranks_is_a_model_of_all_classes(tmp_path: Path):
+    """Every point is reached there: the two halves of a row of the grid, and a stage after it."""
+    result = checked("c", tmp_path, 8, ["S", "1"])
+    assert result.check.outcome == "pass"
+    recorded = records_to_model.model_from_records(result.run.records)
+    model = parsed_model.parse(recorded.model)
+    for ranks, na in ((1, 7000), (2, 7000), (4, 7000), (16, 14000), (1024, 150000 // 32 * 32)):
+        stages = (ranks.bit_length()) // 2
+        binding = bind(model, {"na": na, "nprocs": ranks, "niter": 15, "nnz": 0})
+        counts = rank_counts(binding, 0)
+        assert counts.sizes("send") == expected_messages(na, stages, 2**stages, 15)
 
 
 # --- figure 8 -------------------------------------------------------------------------------

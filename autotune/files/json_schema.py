@@ -74,6 +74,17 @@ def document_schema(name: str, kind: type) -> Schema:
     return _whole(name, body | {"properties": keys}, writer.definitions)
 
 
+def data_schema(name: str, kind: type) -> Schema:
+    """The schema of the JSON files of a class: as of a document, but keys with a default may be
+    left out.
+    """
+    writer = _DocumentSchema(defaults=True)
+    body = writer.properties(kind)
+    keys = {**cast(Schema, body["properties"]), "schema": {"const": name}}
+    needed = ["schema", *cast("list[str]", body.get("required", []))]
+    return _whole(name, body | {"properties": keys, "required": needed}, writer.definitions)
+
+
 def _whole(name: str, body: Schema, definitions: Schema) -> Schema:
     tail = {"$defs": dict(sorted(definitions.items()))} if definitions else {}
     return {"$schema": _DIALECT, "title": name, **body, **tail}
@@ -208,9 +219,13 @@ class _FileSchema:
 
 
 class _DocumentSchema:
-    """Makes the schemas of types as documents have them, with every key present."""
+    """Makes the schemas of types as documents have them, with every key present.
 
-    def __init__(self) -> None:
+    ``defaults``: keys with a default may be left out.
+    """
+
+    def __init__(self, *, defaults: bool = False) -> None:
+        self.defaults = defaults
         self.definitions: Schema = {}
 
     def of(self, annotation: object) -> Schema:
@@ -267,7 +282,12 @@ class _DocumentSchema:
             keys[field.name] = schema | (
                 {"description": text} if text and "$ref" not in schema else {}
             )
-        return object_schema(keys, list(keys), about(kind))
+        needed = [
+            field.name
+            for field in dataclasses.fields(kind)
+            if not self.defaults or field.default is field.default_factory is dataclasses.MISSING
+        ]
+        return object_schema(keys, needed, about(kind))
 
 
 def _list(

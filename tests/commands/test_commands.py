@@ -125,7 +125,7 @@ def test_the_candidates_in_examples_of_help_depend_on_no_host(autotune: Cli) -> 
 
 
 def test_summaries_of_commands_are_not_cut(autotune: Cli) -> None:
-    for words in ((), ("machine",), ("comm",), ("learn",)):
+    for words in ((), ("machine",), ("comm",), ("learn",), ("assert",)):
         told = autotune(*words, "--help").out
         assert len(told.partition("Commands:")[2].splitlines()) >= 4
         assert "..." not in told.partition("Commands:")[2]

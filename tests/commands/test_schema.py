@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from assertion_records import figure_8
 from json_schema_check import faults
 
 from autotune import paths
@@ -43,6 +44,19 @@ def test_a_schema_defines_all_that_it_points_to(kind):
 
 def test_a_kind_goes_by_its_key_too():
     assert schema_of("machine") == schema_of("autotune.machine/1")
+
+
+def test_the_record_of_a_rank_keeps_to_its_schema():
+    schema = schema_of("assertion-record")
+    value = json.loads(json.dumps(codec.document(figure_8())))
+    assert faults(schema, value) == []
+    del value["paths"][0]["seconds"]  # it has a default
+    assert faults(schema, value) == []
+    del value["paths"][0]["visits"]
+    assert faults(schema, value) == [".paths.0: no key 'visits'"]
+    assert schema_of("assertion-model")["properties"]["nodes"]["items"] == {
+        "$ref": "#/$defs/ModelNode"
+    }
 
 
 def test_an_unknown_kind_names_the_nearest():

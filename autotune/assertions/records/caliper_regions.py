@@ -5,34 +5,41 @@ profile asserts nothing: its functions, loops and annotations become subroutines
 of a record, and its visits and seconds theirs. What a profile was not told to keep is a loss.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autotune.domain.assertion_record import AssertionRecord, PathKind, PathRecord, RecordLoss
+from autotune.domain.assertion_record import (
+    AssertionRecord,
+    NamedVariable,
+    PathKind,
+    PathRecord,
+    RecordLoss,
+    VariableRecord,
+)
 from autotune.errors import Fault, InputError, MissingTool
 from autotune.files.parsing.faults import printable
 
 INSTALL = "pip install caliper-reader (or: pip install -e '.[caliper]')"
 VISITS = "visits of regions: the profile counts none, each region stands for one visit"
 SECONDS = "seconds of regions: the profile has no times"
+CUT = "the end of the profile, with the facts of the run: it may be cut off"
+RANKS = "peers and ranks: the profile holds means over all ranks"
 
 _KINDS: Mapping[str, PathKind] = {"function": "sub", "loop": "loop"}
-_COUNTS = ("sum#sum#rc.count", "sum#rc.count", "rc.count", "sum#region.count", "region.count")
-"""Attributes that count visits of regions (Caliper's option region.count)."""
-_TIMES = (
-    ("sum#time.duration.ns", 1e-9), ("time.duration.ns", 1e-9), ("sum#time.duration", 1e-6),
-    ("time.duration", 1e-6),
-)  # fmt: skip
-"""Attributes of exclusive time, and their unit in seconds."""
-_INCLUSIVE = (
-    ("inclusive#sum#time.duration.ns", 1e-9), ("sum#time.inclusive.duration.ns", 1e-9),
-    ("inclusive#sum#time.duration", 1e-6), ("sum#time.inclusive.duration", 1e-6),
-)  # fmt: skip
+_COUNTS = ("avg#sum#rc.count", "sum#rc.count", "rc.count", "count")
+"""Attributes that count visits of a region (Caliper's option region.count)."""
+_EXCLUSIVE = ("avg#sum#time.duration", "sum#time.duration", "time.duration")
+_INCLUSIVE = ("avg#inclusive#sum#time.duration", "inclusive#sum#time.duration")
+"""Attributes of the time of a region, without and with that of inner ones; also with ``.ns``."""
+_UNITS = {"sec": 1.0, "s": 1.0, "msec": 1e-3, "usec": 1e-6, "us": 1e-6, "nsec": 1e-9, "ns": 1e-9}
 _RANK = "mpi.rank"
 _SIZE = "mpi.world.size"
 _ITERATION = "iteration#"
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 
 
 @dataclass(slots=True)
@@ -54,6 +61,8 @@ class _Profile:
     regions: dict[tuple[str, ...], _Region] = field(default_factory=dict)
     counted: bool = False
     timed: bool = False
+    ranked: bool = False
+    """Its rows are of one rank, not means over all."""
 
 
 def read(path: Path) -> tuple[AssertionRecord, ...]:
@@ -62,13 +71,13 @@ def read(path: Path) -> tuple[AssertionRecord, ...]:
     Raises MissingTool where caliper-reader is not installed, InputError for a file that it cannot
     read and for a profile without regions.
     """
-    rows, about = _contents(path)
+    rows, about, units = _contents(path)
     profiles: defaultdict[int, _Profile] = defaultdict(_Profile)
     for row in rows:
         names = row.get("path")
         if isinstance(names, list) and names:
             rank = _whole(row.get(_RANK), path) if _RANK in row else 0
-            _add(profiles[rank], row, tuple(map(str, names)), path)
+            _add(profiles[rank], _Row(row, units, path), tuple(map(str, names)))
     if not profiles:
         raise InputError(
             Fault(
@@ -77,13 +86,19 @@ def read(path: Path) -> tuple[AssertionRecord, ...]:
                 expected="a profile of marked regions, such as CALI_CONFIG=runtime-profile writes",
             )
         )
-    ranks = max(_whole(about.get(_SIZE, "1"), path), max(profiles) + 1)
+    ranked = any(_RANK in row for row in rows)
+    size = _whole(about.get(_SIZE, "1"), path) if ranked else 1
+    ranks = max(size, max(profiles) + 1)
     return tuple(
-        _record(path, rank, ranks, profile, about) for rank, profile in sorted(profiles.items())
+        _record(path, (rank, ranks), profile, about) for rank, profile in sorted(profiles.items())
     )
 
 
-def _contents(path: Path) -> tuple[Sequence[Mapping[str, object]], Mapping[str, object]]:
+_Contents = tuple[Sequence[Mapping[str, object]], Mapping[str, object], Mapping[str, float]]
+"""Rows, facts of the run, and the unit in seconds of every attribute that has one."""
+
+
+def _contents(path: Path) -> _Contents:
     try:
         import caliperreader  # noqa: PLC0415 - optional
         from caliperreader.readererror import ReaderError  # noqa: PLC0415 - optional
@@ -96,7 +111,13 @@ def _contents(path: Path) -> tuple[Sequence[Mapping[str, object]], Mapping[str, 
             )
         ) from error
     try:
-        rows, about = caliperreader.read_caliper_contents(str(path))
+        reader = caliperreader.CaliperReader()
+        reader.read(str(path))
+        units = {
+            str(name): _UNITS[str(attribute.get("attribute.unit"))]
+            for name, attribute in reader.db.attributes.items()
+            if str(attribute.get("attribute.unit")) in _UNITS
+        }
     except (ReaderError, ValueError, KeyError, IndexError, AttributeError, TypeError,
             StopIteration, RuntimeError) as error:  # fmt: skip
         raise InputError(
@@ -110,33 +131,51 @@ def _contents(path: Path) -> tuple[Sequence[Mapping[str, object]], Mapping[str, 
         raise InputError(
             Fault(where=str(path), found=f"cannot be read: {error.strerror or error}")
         ) from error
-    return rows, about
+    return reader.records, reader.globals, units
 
 
-def _add(profile: _Profile, row: Mapping[str, object], names: tuple[str, ...], path: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of a profile: the attributes of one region."""
+
+    values: Mapping[str, object]
+    units: Mapping[str, float]
+    path: Path
+
+    def count(self, names: Sequence[str]) -> float | None:
+        """The first of these attributes that the row has; None: it has none."""
+        name = next((name for name in names if name in self.values), None)
+        return None if name is None else _number(self.values[name], self.path)
+
+    def seconds(self, names: Sequence[str]) -> float | None:
+        """The same in seconds: an attribute says its unit; ``.ns`` are nanoseconds."""
+        for name, usual in [(n + end, unit) for n in names for end, unit in _ENDINGS]:
+            if name in self.values:
+                return self.units.get(name, usual) * _number(self.values[name], self.path)
+        return None
+
+
+_ENDINGS = (("", 1.0), (".ns", 1e-9))
+
+
+def _add(profile: _Profile, row: _Row, names: tuple[str, ...]) -> None:
     """Add a row of a profile to the region that it is about, and enter those around it."""
     for length in range(1, len(names) + 1):
         inner = names[:length]
         if inner not in profile.regions:
-            profile.regions[inner] = _Region(_kind(row, inner[-1]))
+            profile.regions[inner] = _Region(_kind(row.values, inner[-1]))
     region = profile.regions[names]
-    for name in _COUNTS:
-        if name in row:
-            region.visits += _whole(row[name], path)
-            profile.counted = True
-            break
-    if any(name.startswith(_ITERATION) for name in row) and region.kind == "loop":
+    visits, inclusive = row.count(_COUNTS), row.seconds(_INCLUSIVE)
+    exclusive = row.seconds(_EXCLUSIVE)
+    region.visits += round(visits or 0)
+    region.exclusive += exclusive or 0.0
+    if inclusive is not None:
+        region.inclusive = (region.inclusive or 0.0) + inclusive
+    if any(name.startswith(_ITERATION) for name in row.values) and region.kind == "loop":
         region.trips += 1
-    for name, unit in _TIMES:
-        if name in row:
-            region.exclusive += unit * _number(row[name], path)
-            profile.timed = True
-            break
-    for name, unit in _INCLUSIVE:
-        if name in row:
-            region.inclusive = (region.inclusive or 0.0) + unit * _number(row[name], path)
-            profile.timed = True
-            break
+    profile.counted |= visits is not None
+    profile.timed |= inclusive is not None or exclusive is not None
+    profile.ranked |= _RANK in row.values
 
 
 def _kind(row: Mapping[str, object], name: str) -> PathKind:
@@ -149,24 +188,42 @@ def _kind(row: Mapping[str, object], name: str) -> PathKind:
 
 
 def _record(
-    path: Path, rank: int, ranks: int, profile: _Profile, about: Mapping[str, object]
+    path: Path, rank: tuple[int, int], profile: _Profile, about: Mapping[str, object]
 ) -> AssertionRecord:
+    """The record of a rank, which is given with the number of ranks."""
     paths = tuple(_paths(profile))
-    losses = [*([] if profile.counted else [VISITS]), *([] if profile.timed else [SECONDS])]
+    several = _whole(about.get(_SIZE, "1"), path) > 1 and not profile.ranked
+    losses = [
+        *([] if profile.counted else [VISITS]),
+        *([] if profile.timed else [SECONDS]),
+        *([RANKS] if several else []),
+        *([] if about else [CUT]),
+    ]
     return AssertionRecord(
         run=path.stem,
-        rank=rank,
-        ranks=ranks,
-        program=str(about.get("cali.caliper.executable", about.get("executable", path.stem))),
+        rank=rank[0],
+        ranks=rank[1],
+        program=Path(str(about.get("executablepath", path.stem))).name,
         host=str(about.get("hostname", about.get("cluster", ""))),
         started=path.stat().st_mtime,
         seconds=sum(item.seconds for item in paths if item.parent == -1),
         complete=True,
-        variables=(),
+        variables=tuple(_variables(about)),
         paths=paths,
         calls=(),
         losses=tuple(RecordLoss(what, 1) for what in losses),
     )
+
+
+def _variables(about: Mapping[str, object]) -> Iterator[VariableRecord]:
+    """The numbers that the program told Adiak or Caliper of its run, such as problem sizes."""
+    for name, value in about.items():
+        text = str(value)
+        if _NAME.fullmatch(name) and _NUMBER.fullmatch(text):
+            number = int(text) if text.lstrip("+-").isdigit() else float(text)
+            yield VariableRecord(
+                variable=NamedVariable(name=name), first=number, last=number, changes=0
+            )
 
 
 def _paths(profile: _Profile) -> Iterator[PathRecord]:

@@ -30,7 +30,7 @@ class SchemaOptions:
 
 @command
 def schema(options: SchemaOptions) -> None:
-    """Print the JSON Schema of a YAML kind or a document.
+    """Print the JSON Schema of a kind of file or document.
 
     Files that only benchmarks/ reads are no kinds: their schemas, published.json and
     published-table.json in schemas/, are kept by hand.
@@ -46,11 +46,14 @@ def schema(options: SchemaOptions) -> None:
         typer.echo(_text(kinds()))
 
 
+_TITLES = (("file", "YAML files"), ("data", "JSON files"), ("document", "documents (--json)"))
+
+
 def _text(kinds: "Sequence[SchemaKind]") -> str:
     """The kinds with their descriptions as text, files first."""
     width = max(len(kind.name) for kind in kinds)
     lines = []
-    for form, title in (("file", "YAML files"), ("document", "documents (--json)")):
+    for form, title in _TITLES:
         lines.append(f"{title}:")
         lines += [f"  {k.name:{width}}  {k.about}" for k in kinds if k.form == form]
     return "\n".join(lines)

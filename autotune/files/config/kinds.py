@@ -1,7 +1,9 @@
-"""The kinds of YAML files: the class for each value of the key ``schema``."""
+"""The kinds of files: the class for each value of the key ``schema``."""
 
 from collections.abc import Mapping
 
+from autotune.domain.assertion_model import MODEL_SCHEMA, AssertionModel
+from autotune.domain.assertion_record import RECORD_SCHEMA, AssertionRecord
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
 from autotune.domain.network import Network
@@ -39,6 +41,9 @@ FILES: Mapping[str, type] = {
     design_spaces.SCHEMA: design_spaces.DesignFile,
 }
 """Schema, ``autotune.machine/1``, to the frozen class whose fields are its keys."""
+
+DATA: Mapping[str, type] = {RECORD_SCHEMA: AssertionRecord, MODEL_SCHEMA: AssertionModel}
+"""The same of JSON files, which commands and the run-time library write."""
 
 SOURCED = frozenset({machines.SCHEMA})
 """Those whose values may stand with their sources."""

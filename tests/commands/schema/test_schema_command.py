@@ -20,9 +20,10 @@ def printed(*words: str) -> str:
 
 def test_files_are_listed_before_documents_with_what_they_are() -> None:
     lines = printed().splitlines()
-    middle = lines.index("documents (--json):")
-    assert lines[0] == "YAML files:"
-    listed = [line.split()[0] for line in (*lines[1:middle], *lines[middle + 1 :])]
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "YAML files:", "JSON files:", "documents (--json):",
+    ]  # fmt: skip
+    listed = [line.split()[0] for line in lines if line.startswith(" ")]
     assert listed == [kind.name for kind in kinds()]
     starts = {len(line) - len(line[2:].split(maxsplit=1)[1]) for line in lines if line[0] == " "}
     assert len(starts) == 1, "what they are stands in one column"

@@ -35,7 +35,7 @@ class FlagsOptions:
 
 @command
 def flags(options: FlagsOptions) -> None:
-    """Print what a compiler needs for a program that states assertions, for use in $(...).
+    """Print what a compiler needs for assertions, for $(...).
 
     With --gcov the program writes its line counts when it ends; `autotune assert check` reads them
     with the records of the run, and the counter of a block of operations is source-operators.

@@ -47,9 +47,9 @@ class AssertRunOptions:
 
 @command
 def run(options: AssertRunOptions) -> None:
-    """Run a program with the library that records its assertions, then check them.
+    """Run a program, record its assertions, check them.
 
-    The library is compiled at first use, and preloaded into the program or its ranks; a program
+    The library that records is compiled at first use, and preloaded into the program or its ranks; a program
     that was built with modeling_assertions.h, the Fortran module or autotune.assertions needs no
     other build. Exit code 1 where an assertion fails or the program ends badly; what the program
     prints is passed through.

@@ -21,7 +21,10 @@ class ShowRecordsOptions:
 
 @command
 def show(options: ShowRecordsOptions) -> None:
-    """Show the call paths of a run with their counts, and where ranks differ."""
+    """Show the call paths of a run with their counts.
+
+    Below each path stands how other ranks differ, and its calls of MPI by size.
+    """
     from autotune.commands.assertion.show.document import AssertionRecordsDocument
     from autotune.results.assertion import path_tree
 

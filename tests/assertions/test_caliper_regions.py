@@ -105,5 +105,5 @@ def test_a_profile_that_is_cut_off_between_lines_says_so(profile, reader):
 
 def test_without_the_reader_the_error_says_how_to_install_it(profile, monkeypatch):
     monkeypatch.setitem(sys.modules, "caliperreader", None)
-    with pytest.raises(InputError, match="is not installed .pip install caliper-reader"):
+    with pytest.raises(InputError, match=r"is not installed \(pip install caliper-reader"):
         run_records.read([profile])

@@ -11,7 +11,7 @@ from autotune.commands.assertion.show import command as show_command
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Assertions of a program about its counts: run, check, show, model.",
+    help="Assertions of programs: run, check, show, model.",
 )
 app.command("run", epilog=run_command.EXAMPLE)(run_command.run)
 app.command("check", epilog=check_command.EXAMPLE)(check_command.check)

@@ -284,7 +284,7 @@ class SkeletonOptions:
 
 
 def skeleton(options: SkeletonOptions) -> None:
-    """A program that sends the messages of a model, and nothing else.
+    """A program that only sends the messages of a model.
 
     The loops of the model are loops of the program. A message without a stated peer goes to the
     next rank of a ring. The program takes inputs as NAME=VALUE, and --histogram=FOLDER, where each

@@ -49,10 +49,10 @@ class AssertRunOptions:
 def run(options: AssertRunOptions) -> None:
     """Run a program, record its assertions, check them.
 
-    The library that records is compiled at first use, and preloaded into the program or its ranks; a program
-    that was built with modeling_assertions.h, the Fortran module or autotune.assertions needs no
-    other build. Exit code 1 where an assertion fails or the program ends badly; what the program
-    prints is passed through.
+    The library that records is compiled at first use, and preloaded into the program or its ranks;
+    a program that was built with modeling_assertions.h, the Fortran module or autotune.assertions
+    needs no other build. What the program prints is passed through. Exit code 1 where an assertion
+    fails or the program ends badly.
     """
     from autotune.commands.assertion.check import flow as check_flow
     from autotune.commands.assertion.run import flow

@@ -35,7 +35,9 @@ class FlagsOptions:
 
 @command
 def flags(options: FlagsOptions) -> None:
-    """Print what a compiler needs for assertions, for $(...).
+    """Print what a compiler needs for assertions.
+
+    For use in a command line: $(autotune assert flags).
 
     With --gcov the program writes its line counts when it ends; `autotune assert check` reads them
     with the records of the run, and the counter of a block of operations is source-operators.

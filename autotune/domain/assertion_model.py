@@ -70,3 +70,12 @@ class AssertionModel:
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"variable {name!r} is listed twice")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Variables that need a value, without the rank and the number of ranks."""
+        return tuple(
+            variable.name
+            for variable in self.variables
+            if not variable.expression and variable.name not in (self.rank, self.ranks)
+        )

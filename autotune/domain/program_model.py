@@ -4,6 +4,7 @@
     KerncraftModel   a kernel in kerncraft's C, so many iterations of it
     KernelModel      a stencil or an IVP of the kernel files, so many time steps of it
     MarkedModel      loops of the program's own source, as the compiler makes them
+    AssertedModel    the counts and messages of a rank, as a model of assertions states them
 
 Formulas name arguments, parameters, ``threads`` and figures of the machine (``FACTS``).
 """
@@ -22,6 +23,7 @@ from autotune.domain.annotations import (
     InNotation,
     Text,
 )
+from autotune.domain.assertion_model import AssertionModel
 from autotune.domain.misfit import Misfit, refuse
 from autotune.errors import nearest, one_of
 from autotune.language.constraint import Condition, Value
@@ -241,7 +243,65 @@ class MarkedModel:
                 yield Misfit(keys, f"{name!r} is described twice", "each once")
 
 
-ProgramModel = FormulaModel | KerncraftModel | KernelModel | MarkedModel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertedModel:
+    """A model of assertions: operations, bytes and messages of each rank as expressions."""
+
+    file: Annotated[Text, FileKey(name="assertions")]
+    """As it was named; parameters in braces."""
+    names: Annotated[tuple[str, ...], Derived()]
+    """Of the parameters in braces."""
+    models: Annotated[Mapping[tuple[Value, ...], AssertionModel], Derived()]
+    """The model for the values of these parameters."""
+    paths: Annotated[Mapping[tuple[Value, ...], str], Derived()]
+    """Their files."""
+    ranks: Annotated[Formula, FileKey(about="processes of a run")]
+    """Processes of a run; the variable of the model that holds their number has this value."""
+    nodes: Formula = _UNIT
+    """Nodes that the processes are spread over."""
+    bind: Mapping[str, Formula] = field(default_factory=dict)
+    """Values of the inputs of the model. An input that is not bound keeps the value of the run that
+    the model was made of."""
+    flops: Formula | None = None
+    """Operations per second of a rank; None: those of a core at its widest vectors."""
+    bandwidth: Formula | None = None
+    """Bytes per second of a rank; None: its share of the bandwidth of memory."""
+    extra: Formula = _NOTHING
+    where: Mapping[str, AnyFormula] = field(default_factory=dict)
+    accuracy: Accuracy = 0.3
+
+    def __post_init__(self) -> None:
+        refuse(self.misfits())
+        _check_accuracy(self.accuracy)
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Every bound name that is no input of a model, and every input without a value."""
+        inputs = {name for model in self.models.values() for name in model.inputs}
+        for name in self.bind if self.models else ():
+            if name not in inputs:
+                hint = self._hint(name) or nearest(name, inputs)
+                found = f"no input {name!r} in {self.file}"
+                yield Misfit(("bind", name), found, one_of(sorted(inputs)), hint, of_key=True)
+        for key, model in self.models.items():
+            lacking = [
+                name for name in model.inputs if name not in self.bind and name not in model.values
+            ]
+            if lacking:
+                found = f"{', '.join(lacking)} of {PurePath(self.paths[key]).name} has no value"
+                expected = "a formula under bind for every input"
+                yield Misfit(("assertions",), found, expected, f"bind: {{{lacking[0]}: ...}}")
+
+    def _hint(self, name: str) -> str:
+        for model in self.models.values():
+            if name == model.ranks:
+                return "the key ranks gives it"
+            for variable in model.variables:
+                if variable.name == name and variable.expression:
+                    return f"it is derived: {variable.expression}"
+        return ""
+
+
+ProgramModel = FormulaModel | KerncraftModel | KernelModel | MarkedModel | AssertedModel
 
 
 def _check_accuracy(accuracy: float) -> None:
@@ -269,6 +329,12 @@ def formulas(model: ProgramModel) -> Iterator[tuple[tuple[str | int, ...], Formu
             for place, loop in enumerate(model.loops):
                 yield from _of_loop(("loops", place), loop)
             yield ("barriers",), model.barriers
+        case AssertedModel():
+            yield ("ranks",), model.ranks
+            yield ("nodes",), model.nodes
+            yield from ((("bind", name), value) for name, value in model.bind.items())
+            rates = {"flops": model.flops, "bandwidth": model.bandwidth}
+            yield from (((name,), rate) for name, rate in rates.items() if rate is not None)
     yield ("extra",), model.extra
 
 

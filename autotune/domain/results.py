@@ -35,7 +35,8 @@ class Part:
 
     ``kind`` is ``T_OL``, ``T_nOL``, the name of a level (``L2``, ``L3``, ``MEM``: transfers from
     there), ``stores`` (through a write-through cache), ``entry`` (entries into loops and starts of
-    their streams), ``sweep`` (the combined time of the sweep), ``barrier`` or ``communication``.
+    their streams), ``messages`` (between ranks, of one name), ``sweep`` (the combined time of the
+    sweep), ``barrier`` or ``communication``.
     """
 
     sweep: str
@@ -45,7 +46,8 @@ class Part:
     kernel: str = ""
     """What the sweep computes, fused kernels joined by ``+``; empty: not known."""
     count: float = 0.0
-    """Of a level: the most rows that one pass of the sweep streams from there; 0: not counted."""
+    """Of a level: the most rows that one pass of the sweep streams from there; of messages: their
+    number; 0: not counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

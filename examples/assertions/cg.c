@@ -478,7 +478,7 @@ int main(int count, char **arguments)
     if (me == 0) {
         printf("class %c, %d processes as %d x %d\n", letter, processes, nprows, npcols);
         printf("zeta %.13f, published %.13f%s\n", zeta, chosen->zeta, wrong ? ": WRONG" : "");
-        printf("seconds %.3f\n", seconds);
+        printf("seconds %.6f\n", seconds);
     }
     MPI_Finalize();
     return wrong;

@@ -3,6 +3,7 @@
  *     mpicc -O2 -I/usr/include/hypre laplace.c -o laplace -lHYPRE -lm
  *     mpiexec -n 4 ./laplace smg 1 2 2 10          or pfmg, or boomeramg
  *     mpiexec -n 4 ./laplace pfmg 1 2 2 10 3       at most 3 levels, 10 iterations (not smg)
+ *     mpiexec -n 4 ./laplace smg 1 2 2 =20         20^3 points of all processes together
  *
  * Not a line of it knows of autotune: MPI_Pcontrol(1) begins the setup, 2 the solution and 0 ends
  * it, so that `autotune assert run` tells their messages apart. What a run with k levels sends more
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int dims[3], n, levels, iterations;
+static int dims[3], n[3], points, levels, iterations; /* n: points of a process, by axis */
 static double residual, seconds[2];
 
 /* Calls `setup` and `solve`, as statements, in the two marked parts; keeps the times. */
@@ -37,7 +38,7 @@ static double residual, seconds[2];
 static void solve_struct(int me, int smg)
 {
     int place[3] = {me % dims[0], me / dims[0] % dims[1], me / dims[0] / dims[1]};
-    int low[3], high[3], entries[7] = {0, 1, 2, 3, 4, 5, 6}, points = n * n * n;
+    int low[3], high[3], entries[7] = {0, 1, 2, 3, 4, 5, 6};
     int offsets[7][3] = {{0},       {-1, 0, 0}, {1, 0, 0}, {0, -1, 0},
                          {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
     double *values = malloc(7 * points * sizeof *values);
@@ -48,8 +49,8 @@ static void solve_struct(int me, int smg)
     HYPRE_StructSolver solver;
 
     for (int d = 0; d < 3; d++) {
-        low[d] = place[d] * n;
-        high[d] = low[d] + n - 1;
+        low[d] = place[d] * n[d];
+        high[d] = low[d] + n[d] - 1;
     }
     HYPRE_StructGridCreate(MPI_COMM_WORLD, 3, &grid);
     HYPRE_StructGridSetExtents(grid, low, high);
@@ -69,7 +70,7 @@ static void solve_struct(int me, int smg)
         memcpy(first, low, sizeof low);
         memcpy(last, high, sizeof high);
         first[d] = last[d] = upper ? high[d] : low[d];
-        memset(values, 0, n * n * sizeof *values);
+        memset(values, 0, points * sizeof *values);
         HYPRE_StructMatrixSetBoxValues(A, first, last, 1, &e, values);
     }
     HYPRE_StructMatrixAssemble(A);
@@ -106,15 +107,16 @@ static void solve_struct(int me, int smg)
 /* The number of a point: those of a process one after another. */
 static int number_of(const int point[3])
 {
-    int rank = point[0] / n + dims[0] * (point[1] / n + dims[1] * (point[2] / n));
-    return rank * n * n * n + point[0] % n + n * (point[1] % n + n * (point[2] % n));
+    int rank = point[0] / n[0] + dims[0] * (point[1] / n[1] + dims[1] * (point[2] / n[2]));
+    return rank * points + point[0] % n[0] + n[0] * (point[1] % n[1] + n[1] * (point[2] % n[2]));
 }
 
 /* Solves by algebraic multigrid. */
 static void solve_algebraic(int me)
 {
-    int points = n * n * n, first = me * points, last = first + points - 1;
-    int corner[3] = {me % dims[0] * n, me / dims[0] % dims[1] * n, me / dims[0] / dims[1] * n};
+    int first = me * points, last = first + points - 1;
+    int corner[3] = {me % dims[0] * n[0], me / dims[0] % dims[1] * n[1],
+                     me / dims[0] / dims[1] * n[2]};
     HYPRE_IJMatrix matrix;
     HYPRE_IJVector right, left;
     HYPRE_ParCSRMatrix A;
@@ -132,13 +134,13 @@ static void solve_algebraic(int me)
     HYPRE_IJVectorInitialize(left);
     for (int row = first; row <= last; row++) {
         int local = row - first, columns[7] = {row}, count = 1;
-        int point[3] = {corner[0] + local % n, corner[1] + local / n % n,
-                        corner[2] + local / n / n};
+        int point[3] = {corner[0] + local % n[0], corner[1] + local / n[0] % n[1],
+                        corner[2] + local / n[0] / n[1]};
         double values[7] = {6, -1, -1, -1, -1, -1, -1}, one = 1, zero = 0;
         for (int e = 0; e < 6; e++) {
             int near[3] = {point[0], point[1], point[2]};
             near[e / 2] += e % 2 ? 1 : -1;
-            if (near[e / 2] >= 0 && near[e / 2] < n * dims[e / 2])
+            if (near[e / 2] >= 0 && near[e / 2] < n[e / 2] * dims[e / 2])
                 columns[count++] = number_of(near);
         }
         HYPRE_IJMatrixSetValues(matrix, 1, &count, &row, columns, values);
@@ -169,14 +171,20 @@ int main(int count, char **arguments)
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
-    for (int d = 0; d < 3 && count > 5; d++)
+    int wrong = count < 6, together = count > 5 && *arguments[5] == '=';
+    points = 1;
+    for (int d = 0; d < 3 && !wrong; d++) {
+        int size = atoi(arguments[5] + together);
         dims[d] = atoi(arguments[2 + d]);
-    n = count > 5 ? atoi(arguments[5]) : 0;
+        wrong = dims[d] < 1 || (together && size % dims[d]);
+        n[d] = together && !wrong ? size / dims[d] : size;
+        points *= n[d];
+    }
     levels = count > 6 ? atoi(arguments[6]) : 0;
-    if (n < 1 || dims[0] * dims[1] * dims[2] != processes) {
+    if (wrong || points < 1 || dims[0] * dims[1] * dims[2] != processes) {
         if (me == 0)
-            fprintf(stderr, "usage: laplace smg|pfmg|boomeramg PX PY PZ N [LEVELS]\n"
-                            "PX * PY * PZ must be the number of processes\n");
+            fprintf(stderr, "usage: laplace smg|pfmg|boomeramg PX PY PZ N|=N [LEVELS]\n"
+                            "PX * PY * PZ must be the number of processes; they divide =N\n");
         MPI_Finalize();
         return 2;
     }
@@ -187,8 +195,9 @@ int main(int count, char **arguments)
     else
         solve_struct(me, !strcmp(arguments[1], "smg"));
     if (me == 0)
-        printf("%s: %d iterations, residual %.1e, setup %.4f s, solution %.4f s\n", arguments[1],
-               iterations, residual, seconds[0], seconds[1]);
+        printf("%s: %d iterations, residual %.1e, setup %.4f s, solution %.4f s, together %.6f s\n",
+               arguments[1], iterations, residual, seconds[0], seconds[1],
+               seconds[0] + seconds[1]);
     HYPRE_Finalize();
     MPI_Finalize();
     return !levels && !(residual <= 1e-6);

@@ -118,4 +118,4 @@ def test_a_marked_loop_has_its_code_and_kerncrafts_traffic(tmp_path: Path) -> No
 def test_a_formula_names_no_loop(tmp_path: Path) -> None:
     made = predicted(tmp_path, '  formula: "1 / clock"\n')
     assert made.seconds is None
-    assert "a formula names no loop" in made.reason
+    assert "the model names no loop" in made.reason

@@ -9,7 +9,13 @@ from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.program import Program, Template, filled
-from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelModel, MarkedModel
+from autotune.domain.program_model import (
+    AssertedModel,
+    FormulaModel,
+    KerncraftModel,
+    KernelModel,
+    MarkedModel,
+)
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
@@ -23,6 +29,7 @@ from autotune.models.kerncraft.kernel_routes import KernelRoutes
 from autotune.progress import Progress
 from autotune.toolchain import child_process
 from autotune.workloads.generated.engines import loop_analyser
+from autotune.workloads.program.engine.asserted_model import AssertedRoute
 from autotune.workloads.program.engine.compiled_loops import Command, CompiledLoops
 from autotune.workloads.program.engine.formula_facts import FormulaValues
 from autotune.workloads.program.engine.formula_model import FormulaRoute
@@ -66,6 +73,8 @@ class Routes:
             return self._kernel(model)
         if isinstance(model, MarkedModel):
             return self.marked(model)
+        if isinstance(model, AssertedModel):
+            return AssertedRoute(model, self._machine, self._facts)
         assert isinstance(model, FormulaModel), "a program with a model"
         return FormulaRoute(model, self._facts)
 
@@ -136,7 +145,7 @@ class NoLoops:
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """A prediction without a time for each candidate, with the reason."""
-        reason = "a formula names no loop: kerncraft needs marked loops, or a kernel in its C"
+        reason = "the model names no loop: kerncraft needs marked loops, or a kernel in its C"
         return [unknown(reason)] * len(candidates)
 
 

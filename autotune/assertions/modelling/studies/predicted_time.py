@@ -166,6 +166,14 @@ class _Pricing:
             self._costs[key] = self._priced(*key)
         return self._costs[key]
 
+    def _pair(self, network: Network) -> tuple[int, int]:
+        """Nodes and ranks of the ping-pong that prices a message: measured with as many ranks if
+        there is one, for ranks that share cores wait for their turn; else between two.
+        """
+        if network.exactly(("pingpong", self.nodes, self.ranks)) is not None:
+            return self.nodes, self.ranks
+        return (1, 2) if self.nodes == 1 else (2, 2)
+
     def _priced(self, name: str, size: float) -> Cost:
         if self.network is None:
             hint = "autotune comm bench and fit measure one; a machine file may have one"
@@ -176,9 +184,8 @@ class _Pricing:
             cost = self.network.cost(direct, size, self.nodes, self.ranks)
             if cost is not None:
                 return cost
-        pair = (self.nodes, 2) if self.nodes == 1 else (2, 2)
         pingpong(self.network, self.nodes)
-        message = self.network.cost("pingpong", size, *pair)
+        message = self.network.cost("pingpong", size, *self._pair(self.network))
         assert message is not None  # there is a curve of it
         steps = 1 if name == "pingpong" else _steps(name, self.ranks)
         if steps == 1:

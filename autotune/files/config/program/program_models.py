@@ -4,20 +4,23 @@
     model: {kerncraft: "kernel-{variant}.c", constants: {N: n}, iterations: n * n}
     model: {kernel: {stencil: star3d-7pt, size: n, space: stencil-blocks, parameters: {bj: tile}}}
     model: {marked: matmul.c, loops: [{name: inner, iterations: n**3, streams: [...]}]}
+    model: {assertions: cg.json, ranks: ranks, bind: {na: n, npcols: columns}}
 
 Formulas name arguments, parameters and the figures of ``program_model.NAMES``. Files are those of
 the source folder.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
 from autotune import paths
+from autotune.domain.assertion_model import MODEL_SCHEMA, AssertionModel
 from autotune.domain.program import BUILD_PLACES, NAME, Program, Template
 from autotune.domain.program_model import (
     FACTS,
     NAMES,
+    AssertedModel,
     FormulaModel,
     KerncraftModel,
     KernelModel,
@@ -26,6 +29,7 @@ from autotune.domain.program_model import (
     formulas,
 )
 from autotune.errors import nearest, unknown_name
+from autotune.files import codec
 from autotune.files.config.facts import FORMS, FactReader, FileForm, altered, settle
 from autotune.files.config.program.program_kernels import complete_kernel
 from autotune.files.config.session import Session
@@ -38,6 +42,7 @@ _ROUTES: dict[str, type[ProgramModel]] = {
     "kerncraft": KerncraftModel,
     "kernel": KernelModel,
     "marked": MarkedModel,
+    "assertions": AssertedModel,
 }
 """The models by the key that tells one from another."""
 
@@ -91,6 +96,8 @@ class _Reader:
                 return complete_kernel(self.session, self.document, stated)
             case MarkedModel():
                 return self._marked(stated)
+            case AssertedModel():
+                return self._asserted(stated)
             case _:
                 return stated
 
@@ -118,15 +125,25 @@ class _Reader:
         template = self._template(("kerncraft",), stated.file, self.program.domains)
         if template is None:
             return None
-        parameters = self.program.domains
-        texts: dict[tuple[Value, ...], str] = {}
-        for values in product(*(parameters[name] for name in template.names)):
-            name = template.fill(dict(zip(template.names, values, strict=True)))
-            text = None if name is None else self._text(("kerncraft",), name)
-            if text is not None:
-                texts[values] = text
+        texts = self._texts(("kerncraft",), template)
         self._check_constants(stated, texts.values())
         return altered(stated, names=template.names, texts=texts)
+
+    def _texts(self, keys: Keys, template: Template) -> dict[tuple[Value, ...], str]:
+        """The texts of files by the values of the parameters that their names hold."""
+        texts: dict[tuple[Value, ...], str] = {}
+        for values, name in self._files(template):
+            text = self._text(keys, name)
+            if text is not None:
+                texts[values] = text
+        return texts
+
+    def _files(self, template: Template) -> Iterator[tuple[tuple[Value, ...], str]]:
+        """The names of files, with the values of the parameters that they hold."""
+        for values in product(*(self.program.domains[name] for name in template.names)):
+            name = template.fill(dict(zip(template.names, values, strict=True)))
+            if name is not None:
+                yield values, name
 
     def _check_constants(self, stated: KerncraftModel, texts: Iterable[str]) -> None:
         """Check that each size is named by some kernel text."""
@@ -162,6 +179,23 @@ class _Reader:
             self.add(keys, f"there is no file {shown(path)!r}", hint=near)
             return None
         return text_of(path, self.session.faults)
+
+    # --- assertions -------------------------------------------------------------------------
+
+    def _asserted(self, stated: AssertedModel) -> AssertedModel | None:
+        keys = ("assertions",)
+        template = self._template(keys, stated.file, self.program.domains)
+        if template is None:
+            return None
+        models: dict[tuple[Value, ...], AssertionModel] = {}
+        for values, text in self._texts(keys, template).items():
+            try:
+                models[values] = codec.load(AssertionModel, text)
+            except (ValueError, RecursionError) as error:
+                name = dict(self._files(template))[values]
+                self.add(keys, f"{name}: {error}", f"a model in JSON, {MODEL_SCHEMA}")
+        places = {v: str(paths.absolute(self.folder / n)) for v, n in self._files(template)}
+        return altered(stated, names=template.names, models=models, paths=places)
 
     # --- marked loops -----------------------------------------------------------------------
 

@@ -160,7 +160,7 @@ class NamedVariable:
     name: str
     unit: str = ""
     domain: str = ""
-    """``power of two``, ``square``, ``whole``, a range such as ``[1, 64]``; several with ``;``
+    """``power of two``, ``square``, ``whole``, ``even``, a range as ``[1, 64]``; several with ``;``
     between; empty: any number."""
     expression: str = ""
     """Of a derived variable, with variables named before it; empty: an input."""

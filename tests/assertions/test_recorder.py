@@ -9,7 +9,7 @@ EVERYTHING = """
     int n = 7, c = 2, turns = 0;
     unsigned long big = 9;
     double real = 0.5;
-    ma_var("n", n); ma_var_in("big", big, "points", "square; [1, 100)"); ma_var("x", real);
+    ma_var("n", n); ma_var_in("big", big, "points", "square; [1, 100]"); ma_var("x", real);
     ma_derive("m", "n*2"); ma_derive_check("c", "2**ceil(log2(4)/2)", c);
     ma_region_begin("setup");
     ma_sub_begin("solve");
@@ -71,7 +71,7 @@ def test_every_kind_of_point(tmp_path):
     assert variable(rank, "m").last == 14
     assert (variable(rank, "c").passes, variable(rank, "c").failures) == (1, 0)
     big = variable(rank, "big")
-    assert (big.variable.unit, big.variable.domain) == ("points", "square; [1, 100)")
+    assert (big.variable.unit, big.variable.domain) == ("points", "square; [1, 100]")
     loop = path(rank, "setup", "solve", "norm")
     assert (loop.asserted, loop.measured, loop.counter) == (7, 7, "trips")
     flop = path(rank, "setup", "solve", "f")

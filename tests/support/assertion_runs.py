@@ -14,7 +14,7 @@ from autotune.toolchain import build_cache, compiler
 
 FOLDER = library_build.header_folder()
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic")
-SANITIZED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZED = ("-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 def compiled(

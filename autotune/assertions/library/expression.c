@@ -256,14 +256,13 @@ static void whole_number(struct node *node, const char *figures)
     node->number = ma_whole_value((int64_t)number);
 }
 
-/* The number of a text in the notation of C, whatever the locale of the program. */
-static double real_number(const char *figures)
+double ma_read_number(const char *text, char **end)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (plain == (locale_t)0)
-        return strtod(figures, NULL);
+        return strtod(text, end);
     locale_t before = uselocale(plain);
-    double number = strtod(figures, NULL);
+    double number = strtod(text, end);
     uselocale(before);
     freelocale(plain);
     return number;
@@ -288,7 +287,7 @@ static int number(struct parser *parser)
             return mistake(parser, "a whole number begins with 0");
         whole_number(&node, figures);
     } else {
-        node.number = ma_real_value(real_number(figures));
+        node.number = ma_real_value(ma_read_number(figures, NULL));
         if (!isfinite(node.number.real))
             return mistake(parser, "the number is too large");
     }

@@ -380,7 +380,9 @@ def coll(name: str, operation: str, size: str | int, repeat: str = "1") -> None:
 
 
 def var(name: str, value: Number, *, unit: str = "", domain: str = "") -> None:
-    """An input of the model. Domains: ``power of two``, ``square``, ``whole``, ``[1, 64]``."""
+    """An input of the model. Domains: ``power of two``, ``square``, ``whole``, ``even``, a range
+    ``[1, 64]``; several are joined by ``;``.
+    """
     if _on:
         point = _variable(name, "", unit, domain)
         number = _as_number(value)

@@ -57,11 +57,8 @@ uint64_t ma_hash(uint64_t seed, const char *text);
 /* --- variables and formulas (variables.c) ------------------------------------------------------- */
 
 struct ma_domain {
-    int power_of_two, square, whole, ranges;
-    struct {
-        double least, most;
-        int open_below, open_above;
-    } range[4];
+    int power_of_two, square, whole, even;
+    double least, most;
 };
 
 struct ma_formula;

@@ -18,6 +18,10 @@ enum ma_fault {
 /* A fault in words; of MA_UNSET, MA_OUTSIDE and MA_SYNTAX the words that follow what is named. */
 const char *ma_fault_text(enum ma_fault fault);
 
+/* The number of a text in the notation of C, whatever the locale of the program; ``end``: where the
+ * text goes on. */
+double ma_read_number(const char *text, char **end);
+
 struct ma_value ma_whole_value(int64_t number);
 struct ma_value ma_real_value(double number);
 double ma_as_double(const struct ma_value *value);

@@ -31,6 +31,8 @@ static struct ma_variable *variable_of(const char *name)
     }
     made->name = ma_intern(name);
     made->unit = made->domain_text = made->expression = made->outside = "";
+    made->domain.least = -INFINITY;
+    made->domain.most = INFINITY;
     made->slot.fault = MA_UNSET;
     variables[variable_count++] = made;
     return made;
@@ -44,67 +46,59 @@ static int is_exact_root(const struct ma_value *value, enum ma_function function
     return ma_apply(function, value, &root) == MA_FINE && ma_is_whole(&root) && root.top >= 0;
 }
 
-static int is_whole_number(const struct ma_value *value)
+/* The whole number that a value is, if it is one; a real number may be. */
+static int whole_of(const struct ma_value *value, struct ma_value *whole)
 {
-    return value->number == MA_EXACT ? value->bottom == 1 : value->real == trunc(value->real);
+    if (value->number == MA_REAL) {
+        if (value->real != trunc(value->real) || fabs(value->real) >= 9.2e18)
+            return 0;
+        *whole = ma_whole_value((int64_t)value->real);
+        return 1;
+    }
+    *whole = *value;
+    return value->bottom == 1;
 }
 
 static int is_inside(const struct ma_domain *domain, const struct ma_value *value)
 {
-    if (domain->whole && !is_whole_number(value))
+    struct ma_value whole, least = ma_real_value(domain->least), most = ma_real_value(domain->most);
+    if (ma_compare(value, &least) < 0 || ma_compare(value, &most) > 0)
         return 0;
-    if ((domain->power_of_two || domain->square) && !ma_is_whole(value))
-        return 0;
-    if (domain->power_of_two && !is_exact_root(value, MA_LOG2))
-        return 0;
-    if (domain->square && !is_exact_root(value, MA_SQRT))
-        return 0;
-    for (int i = 0; i < domain->ranges; i++) {
-        struct ma_value least = ma_real_value(domain->range[i].least);
-        struct ma_value most = ma_real_value(domain->range[i].most);
-        if (ma_compare(value, &least) < domain->range[i].open_below ||
-            ma_compare(value, &most) > -domain->range[i].open_above)
-            return 0;
-    }
-    return 1;
+    if (!domain->whole && !domain->power_of_two && !domain->square && !domain->even)
+        return 1;
+    return whole_of(value, &whole) && (!domain->even || whole.top % 2 == 0) &&
+           (!domain->power_of_two || is_exact_root(&whole, MA_LOG2)) &&
+           (!domain->square || is_exact_root(&whole, MA_SQRT));
 }
 
-/* The value of a bound, a number or an expression without variables; empty: none. */
-static int read_bound(const char *text, size_t length, double none, double *bound)
+/* The number between two places of a text; ``none`` where only blanks are there. */
+static int read_bound(const char *first, const char *last, double none, double *bound)
 {
-    char copy[64];
-    struct ma_value value;
-    int culprit;
-    if (length >= sizeof copy)
-        return 0;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    if (strspn(copy, " ") == length || strstr(copy, "inf") != NULL) {
+    char *end;
+    first += strspn(first, " ");
+    while (last > first && last[-1] == ' ')
+        last--;
+    if (first >= last) {
         *bound = none;
         return 1;
     }
-    struct ma_expression *code = ma_parse(copy);
-    int ok = code != NULL && ma_wrong(code) == NULL && ma_names(code) == 0 &&
-             ma_evaluate(code, NULL, &value, &culprit) == MA_FINE;
-    ma_discard(code);
-    if (ok)
-        *bound = ma_as_double(&value);
-    return ok;
+    if (strspn(first, "-+.0123456789eE") != (size_t)(last - first))
+        return 0;
+    *bound = ma_read_number(first, &end);
+    return end == last && isfinite(*bound);
 }
 
 static int read_range(const char *text, size_t length, struct ma_domain *domain)
 {
-    const char *comma = memchr(text, ',', length), *end = text + length - 1;
-    int i = domain->ranges;
-    if (i == 4 || comma == NULL || (*text != '[' && *text != '(') || (*end != ']' && *end != ')'))
+    const char *comma = memchr(text, ',', length), *last = text + length - 1;
+    double least, most;
+    if (comma == NULL || *text != '[' || *last != ']' ||
+        !read_bound(text + 1, comma, -INFINITY, &least) ||
+        !read_bound(comma + 1, last, INFINITY, &most))
         return 0;
-    domain->range[i].open_below = *text == '(';
-    domain->range[i].open_above = *end == ')';
-    if (!read_bound(text + 1, (size_t)(comma - text - 1), -INFINITY, &domain->range[i].least) ||
-        !read_bound(comma + 1, (size_t)(end - comma - 1), INFINITY, &domain->range[i].most))
-        return 0;
-    domain->ranges++;
-    return 1;
+    domain->least = fmax(domain->least, least);
+    domain->most = fmin(domain->most, most);
+    return domain->least <= domain->most;
 }
 
 static int is_word(const char *text, size_t length, const char *word)
@@ -122,6 +116,8 @@ static int read_part(const char *text, size_t length, struct ma_domain *domain)
         return domain->square = 1;
     if (is_word(text, length, "whole"))
         return domain->whole = 1;
+    if (is_word(text, length, "even"))
+        return domain->even = 1;
     return read_range(text, length, domain);
 }
 

@@ -93,7 +93,7 @@ def _random_expression(draw: random.Random, levels: int) -> Expr:
 def test_thousands_of_expressions_have_the_same_values(evaluator):
     draw = random.Random(20)
     with_value = 0
-    for _ in range(6000):
+    for _ in range(3000):
         values = {
             "n": draw.choice((0, 1, 7, 64, 1400, -3, 2**40, 2**63 - 1)),
             "p": Fraction(draw.randint(-30, 30), draw.randint(1, 12)),
@@ -103,7 +103,7 @@ def test_thousands_of_expressions_have_the_same_values(evaluator):
         value = evaluator.value(text, values)
         assert _same(value, expected(text, values)), (text, values)
         with_value += not isinstance(value, str)
-    assert with_value > 3000
+    assert with_value > 1500
 
 
 @pytest.mark.parametrize("function", sorted(counts.COUNT_FUNCTIONS))

@@ -16,8 +16,9 @@
 #define SIGNS 500     /* a chain of signs is read by as many calls */
 
 /* The kinds of nodes beside the binary operations, which are their own letters. */
-enum { NODE_NUMBER = 'n', NODE_SYMBOL = 's', NODE_NEGATIVE = 'm', NODE_CALL = 'c', NODE_CHOICE = '?',
-       NODE_LESS = '<', NODE_LESS_EQUAL = 'l', NODE_MORE = '>', NODE_MORE_EQUAL = 'g' };
+enum { NODE_NUMBER = 'n', NODE_SYMBOL = 's', NODE_NEGATIVE = 'm', NODE_CALL = 'c',
+       NODE_CHOICE = '?', NODE_LESS = '<', NODE_LESS_EQUAL = 'l', NODE_MORE = '>',
+       NODE_MORE_EQUAL = 'g' };
 
 struct node {
     char operation;
@@ -161,8 +162,8 @@ static int unexpected(struct parser *parser)
 {
     if (parser->length == 0)
         return mistake(parser, "it ends here");
-    return mistake(parser, "%.*s is not allowed here", (int)(parser->length > 40 ? 40 : parser->length),
-                   parser->token);
+    int shown = (int)(parser->length > 40 ? 40 : parser->length);
+    return mistake(parser, "%.*s is not allowed here", shown, parser->token);
 }
 
 /* --- nodes ---------------------------------------------------------------------------------- */
@@ -580,7 +581,7 @@ static enum ma_fault evaluate(struct evaluation *evaluation, int index, struct m
         return fault != MA_FINE ? fault : ma_apply(node->function, values, result);
     default:
         fault = both(evaluation, node, values);
-        return fault != MA_FINE ? fault : ma_operate(node->operation, &values[0], &values[1], result);
+        return fault != MA_FINE ? fault : ma_operate(node->operation, values, values + 1, result);
     }
 }
 

@@ -14,7 +14,7 @@ enum ma_kind {
     MA_KINDS
 };
 
-/* --- values: a whole number or fraction (exact), or a real number (runtime.c: evaluation) ------ */
+/* --- values: a whole number or fraction (exact), or a real number (values.c) ---------------- */
 
 enum ma_number { MA_EXACT, MA_REAL };
 
@@ -24,7 +24,7 @@ struct ma_value {
     enum ma_number number;
 };
 
-/* --- the tree of call paths -------------------------------------------------------------------- */
+/* --- the tree of call paths ------------------------------------------------------------------- */
 
 struct ma_path;
 
@@ -36,7 +36,7 @@ int ma_recording(void);
  * open. Never NULL while ma_recording(). */
 struct ma_path *ma_current(void);
 
-/* --- messages ---------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 /* The assertion that a message answers, taken when the message is posted. A receive whose size is
  * not yet known takes a claim when it is posted and settles it when it completes. */
@@ -63,7 +63,7 @@ void ma_renounce(const struct ma_claim *claim);
 void ma_message(enum ma_kind kind, const char *call, const char *operation, int64_t bytes,
                 int64_t messages, int peer_world_rank);
 
-/* --- the process ------------------------------------------------------------------------------- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 /* Says which rank of how many this process is, and the run: NULL or "" where AUTOTUNE_ASSERT_RUN or
  * the library's own name is to stay. From now on messages are measured. */
@@ -72,7 +72,7 @@ void ma_set_rank(int rank, int ranks, const char *run);
 /* The name of the run: AUTOTUNE_ASSERT_RUN, or one that this process made. */
 const char *ma_run(void);
 
-/* Writes FOLDER/RUN.RANK.json anew. ``complete``: 0 where the program is being aborted; it stays so.
+/* Writes FOLDER/RUN.RANK.json anew. ``complete``: 0 where the program is being aborted, for good.
  * Also called at exit, with 1. */
 void ma_write_record(int complete);
 

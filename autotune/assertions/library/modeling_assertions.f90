@@ -188,7 +188,8 @@ contains
     procedure(with_whole), pointer :: called
     type(texts_t), target :: texts
     type(site_t) :: site
-    call describe(site, texts, kind, name, expression, unit=unit, domain=domain, file=file, line=line)
+    call describe(site, texts, kind, name, expression, unit=unit, domain=domain, file=file, &
+                  line=line)
     call c_f_procpointer(function, called)
     call called(site, value)
   end subroutine
@@ -203,7 +204,8 @@ contains
     procedure(with_real), pointer :: called
     type(texts_t), target :: texts
     type(site_t) :: site
-    call describe(site, texts, kind, name, expression, unit=unit, domain=domain, file=file, line=line)
+    call describe(site, texts, kind, name, expression, unit=unit, domain=domain, file=file, &
+                  line=line)
     call c_f_procpointer(function, called)
     call called(site, value)
   end subroutine

@@ -15,14 +15,14 @@
  *     ma_send("x", "16");              ma_send_n("x", "16", "l");     ma_recv, ma_recv_n alike
  *     ma_coll("norm", "allreduce", "8");  ma_coll_n("norm", "allreduce", "8", "l");
  *
- * Domains: "power of two", "square", "whole", "even", a range "[1, 64]" or "[1, ]"; several are joined
- * by ";". Names and expressions are string literals. Without the library every line costs a load and a
- * branch; nothing is linked. `autotune assert run -- COMMAND` loads the library (LD_PRELOAD) and
- * sets AUTOTUNE_ASSERT, without which the library is off. -DMODELING_ASSERTIONS_OFF compiles all of
- * it away. C (C99 and later, gnu89) and C++; gcc and clang.
+ * Domains: "power of two", "square", "whole", "even", a range "[1, 64]" or "[1, ]"; several are
+ * joined by ";". Names and expressions are string literals. Without the library every line costs a
+ * load and a branch; nothing is linked. `autotune assert run -- COMMAND` loads the library
+ * (LD_PRELOAD) and sets AUTOTUNE_ASSERT, without which the library is off.
+ * -DMODELING_ASSERTIONS_OFF compiles all of it away. C (C99 and later, gnu89), C++; gcc and clang.
  *
- * Programs that are not position-independent (-no-pie) work on x86-64 and aarch64 with GNU ld. Other
- * linkers need -Wl,-z,dynamic-undefined-weak, or the library on the command line of the link. */
+ * Programs that are not position-independent (-no-pie) work on x86-64 and aarch64 with GNU ld.
+ * Other linkers need -Wl,-z,dynamic-undefined-weak, or the library among what they link. */
 #ifndef MODELING_ASSERTIONS_H
 #define MODELING_ASSERTIONS_H
 

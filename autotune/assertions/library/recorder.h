@@ -16,7 +16,7 @@ enum {
     MA_MOST_EVENTS = 1000000
 };
 
-/* --- sums and reasons (sums.c) ------------------------------------------------------------------ */
+/* --- sums and reasons (sums.c) ---------------------------------------------------------------- */
 
 struct ma_sum {
     ma_wide whole;
@@ -54,7 +54,7 @@ void ma_count(struct ma_histogram *histogram, const struct ma_value *value, int6
 const char *ma_intern(const char *text);
 uint64_t ma_hash(uint64_t seed, const char *text);
 
-/* --- variables and formulas (variables.c) ------------------------------------------------------- */
+/* --- variables and formulas (variables.c) ----------------------------------------------------- */
 
 struct ma_domain {
     int power_of_two, square, whole, even;
@@ -107,7 +107,7 @@ void ma_set(struct ma_site *site, const struct ma_value *value);
 void ma_derive_value(struct ma_site *site, const struct ma_value *value);
 struct ma_variable *const *ma_variables(int *count);
 
-/* --- call paths (paths.c) ----------------------------------------------------------------------- */
+/* --- call paths (paths.c) --------------------------------------------------------------------- */
 
 struct ma_call {
     const char *call, *operation;
@@ -173,7 +173,7 @@ void ma_count_block(struct ma_site *site, const struct ma_value *measured);
 int ma_frame_count(void);
 struct ma_path *ma_frame(int index, uint64_t *begun);
 
-/* --- messages (messages.c) ---------------------------------------------------------------------- */
+/* --- messages (messages.c) -------------------------------------------------------------------- */
 
 void ma_foretell(struct ma_site *site);
 /* What is still foretold within a path is missing, as the path ends. */
@@ -181,13 +181,13 @@ void ma_drop_foretold(struct ma_path *path);
 /* The messages still foretold by a point. */
 int64_t ma_still_foretold(const struct ma_path *point);
 
-/* --- hardware counter of operations (papi.c) ---------------------------------------------------- */
+/* --- hardware counter of operations (papi.c) -------------------------------------------------- */
 
 /* The name "papi:EVENT" of a counter that has started; NULL: there is none. */
 const char *ma_papi_counter(void);
 int64_t ma_papi_read(void);
 
-/* --- the process (process.c) -------------------------------------------------------------------- */
+/* --- the process (process.c) ------------------------------------------------------------------ */
 
 extern struct ma_process {
     int on, events, rank, ranks, is_mpi, busy;
@@ -206,7 +206,7 @@ void ma_switch_on(void);
 void ma_switch_off(void);
 void ma_print_record(FILE *file, int complete);
 
-/* --- clock -------------------------------------------------------------------------------------- */
+/* --- clock ------------------------------------------------------------------------------------ */
 
 extern int ma_use_tsc;
 

@@ -329,7 +329,8 @@ static enum ma_fault logarithm(enum ma_function function, const struct ma_value 
         return MA_LOGARITHM;
     if (function == MA_LOG)
         return real(log(value), result);
-    if (given->number == MA_EXACT && is_power_of_two(given->top) && is_power_of_two(given->bottom)) {
+    if (given->number == MA_EXACT && is_power_of_two(given->top) &&
+        is_power_of_two(given->bottom)) {
         *result = ma_whole_value(bits((uint64_t)given->top) - bits((uint64_t)given->bottom));
         return MA_FINE;
     }

@@ -58,8 +58,8 @@ const char *ma_wrong(const struct ma_expression *expression);
 int ma_names(const struct ma_expression *expression);
 const char *ma_name(const struct ma_expression *expression, int index);
 
-/* The value with variables given in the order of ``ma_name``. ``culprit``: the index of the variable
- * at fault where the fault is MA_UNSET or MA_OUTSIDE. */
+/* The value with variables given in the order of ``ma_name``. ``culprit``: the index of the
+ * variable at fault where the fault is MA_UNSET or MA_OUTSIDE. */
 enum ma_fault ma_evaluate(const struct ma_expression *expression,
                           const struct ma_slot *const *slots, struct ma_value *result,
                           int *culprit);

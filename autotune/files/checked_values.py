@@ -7,7 +7,6 @@ here: a text in place of a number is an error with its place, not a wrong result
 import dataclasses
 import difflib
 import functools
-import math
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,8 @@ from autotune.files.parsing.faults import Faults, printable
 
 T = TypeVar("T")
 
+_LARGEST = 10**300
+"""Numbers beyond are refused: sums of them would be infinite."""
 _SCALARS: Mapping[object, str] = {
     int: "a whole number", float: "a number", str: "text", bool: "true or false",
     types.NoneType: "null",
@@ -95,7 +96,7 @@ def _is_scalar(kind: object, value: object) -> bool:
         return value is None
     if kind in (int, float):
         number = isinstance(value, int if kind is int else int | float)
-        return number and not isinstance(value, bool) and math.isfinite(typing.cast(float, value))
+        return number and not isinstance(value, bool) and abs(typing.cast(float, value)) < _LARGEST
     return isinstance(kind, type) and isinstance(value, kind)
 
 
@@ -133,7 +134,7 @@ def _of_fields(kind: type, value: object, place: str) -> Iterator[tuple[str, str
     plain = _plain(kind)
     for key, item in value.items():
         if key in fields:
-            if type(item) not in plain[key]:
+            if type(item) not in plain[key] or (type(item) is int and abs(item) >= _LARGEST):
                 yield from misfits(hints[key], item, _joined(place, key))
         else:
             hint = nearest(key, fields)

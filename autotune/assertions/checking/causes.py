@@ -72,8 +72,8 @@ def _case(member: PointMember, *, summed: bool) -> CountCase | None:
     return CountCase(Fraction(record.least), Fraction(record.least))
 
 
-def _relative(case: CountCase) -> float:
-    return float(abs(case.difference) / max(abs(case.measured), Fraction(1, 10**9)))
+def _relative(case: CountCase) -> Fraction:
+    return abs(case.difference) / max(abs(case.measured), Fraction(1, 10**9))
 
 
 def _binding(record: PathRecord) -> Mapping[str, Count]:

@@ -74,7 +74,10 @@ def relative_error(asserted: Count, measured: Count) -> float | None:
         return 0.0
     if measured == 0:
         return None
-    return float((_exact(asserted) - _exact(measured)) / _exact(measured))
+    try:
+        return float((_exact(asserted) - _exact(measured)) / _exact(measured))
+    except OverflowError:
+        return None
 
 
 def is_summed(path: PathRecord) -> bool:

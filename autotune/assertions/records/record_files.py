@@ -18,6 +18,7 @@ FORMATS = "the record of a rank, RUN.RANK.json, that `autotune assert run` wrote
 CALIPER = ".cali"
 _LARGEST = 1 << 28
 """Bytes of a record; the largest that the library writes has some megabytes."""
+_MOST_RANKS = 1 << 22
 _EVENTS = ".events."
 """In the names of the files of events, which lie beside the records."""
 
@@ -63,6 +64,8 @@ def read(path: Path) -> AssertionRecord:
     """The record that a file holds; InputError, with the place, for anything else."""
     record = checked_values.read(AssertionRecord, path, RECORD_SCHEMA, FORMATS, _LARGEST)
     faults = Faults(str(path))
+    if record.ranks > _MOST_RANKS:
+        faults.add("ranks", f"the number {record.ranks}", f"at most {_MOST_RANKS}")
     for variable in record.variables:
         for what, count in _counts_of_variable(variable):
             _check_count(faults, f"variables.{variable.variable.name}.{what}", count)

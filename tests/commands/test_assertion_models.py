@@ -96,7 +96,7 @@ def test_a_skeleton_and_a_trace_are_written(autotune: Cli, tmp_path: Path) -> No
     assert result["posted"]
     assert "ma_send(run" in (tmp_path / "cg.c").read_text()
     assert len((tmp_path / "cg.jsonl").read_text().splitlines()) == 1 + 4 * 10
-    text = autotune("assert", "skeleton", SP, "-o", "sp.py").out
+    text = autotune("assert", "skeleton", SP, "-o", "sp.py", "--set", "niter=0").out
     assert "receives match the sends" in text
     assert (
         "does not end in .py or .c" in autotune("assert", "skeleton", SP, "-o", "a.f", check=2).err

@@ -103,6 +103,8 @@ def compiled(expr: Expr) -> Evaluated:
             return lambda _: value
         case Sym(name=name):
             return operator.itemgetter(name)
+        case Bin(op="+" | "-" as op, left=left, right=Num(value=value)):
+            return _shifted(compiled(left), value if op == "+" else -value)
         case Bin(op="+" | "-" | "*" as op, left=left, right=right):
             return _arithmetic(op, compiled(left), compiled(right))
         case Bin(op="//" | "%" as op, left=left, right=right):
@@ -127,6 +129,10 @@ def _reduced(value: Value) -> Value:
     if type(value) is Fraction and value.denominator == 1:
         return int(value)
     return value
+
+
+def _shifted(left: Evaluated, number: int | float) -> Evaluated:
+    return lambda values: left(values) + number
 
 
 def _arithmetic(op: str, left: Evaluated, right: Evaluated) -> Evaluated:

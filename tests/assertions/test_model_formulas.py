@@ -284,6 +284,7 @@ def test_every_mistake_of_a_model_is_named_with_its_path() -> None:
         ({"nprocs": 12}, "nprocs = 12 is not valid; expected power of two (nearest valid"),
         ({"l": 2}, "l is derived: log2(npcols)"),
         ({"na": Fraction(1, 2)}, "na = 1/2 is not valid"),
+        ({"na": 10**30}, "na is too large; expected at most 9223372036854775807"),
     ],
 )  # fmt: skip
 def test_values_outside_of_domains_are_refused(values: dict, message: str) -> None:
@@ -315,6 +316,7 @@ def test_a_derived_variable_outside_its_domain_names_what_to_change() -> None:
         (block("send", "x", "-8"), "x: bytes -8 is negative: -8"),
         (block("flop", "x", "1/(n - 10)"), "x: count: division by zero in 1 / (n - 10)"),
         (block("flop", "x", "1", repeat="5 % (n - 10)"), "x: repeat: division by zero in 5 %"),
+        (block("send", "x", "1e308*n"), "1e+308 * n is too large"),
         (block("loop", "x", "10**9", index="i", inner=(block("flop", "f", "i"),)), "at most"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ from autotune.assertions.modelling import variable_domains
 from autotune.assertions.modelling.count_formula import shown
 from autotune.assertions.modelling.parsed_model import ParsedModel
 from autotune.errors import Fault, InputError, nearest
-from autotune.language.counts import Value
+from autotune.language.counts import LARGEST, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +77,10 @@ def _unknown(model: ParsedModel, given: Mapping[str, Value], where: str) -> Iter
 def misfits(model: ParsedModel, values: Mapping[str, Value], where: str = "") -> Iterator[Fault]:
     """The values outside their domains, derived ones too, with the nearest valid values."""
     for name, value in values.items():
+        if not -LARGEST <= value <= LARGEST:
+            expected = f"at most {LARGEST} in magnitude"
+            yield Fault(where=where, found=f"{name} is too large", expected=expected)
+            return
         domain = model.domains.get(name)
         if domain is not None and not domain.holds(value):
             hint = _hint(name, neighbours(model, values, name))

@@ -4,6 +4,7 @@ A formula is an expression of ``autotune.language.counts``, and in totals also `
 the sum of ``body`` over i = 0, 1, ..., n - 1.
 """
 
+import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -37,12 +38,17 @@ class CountFormula:
     def at(self, values: Mapping[str, Value]) -> Value:
         """Its value by the values of its symbols; ValueError as of ``counts.exact``."""
         try:
-            return _reduced(self.evaluated(values))
+            value = _reduced(self.evaluated(values))
+        except OverflowError as error:
+            raise ValueError(f"{self} is too large") from error
         except KeyError as error:
             (name,) = error.args
             defined = ", ".join(sorted(values)) or "none"
             text = f"variable {name!r} has no value; variables with one: {defined}"
             raise ValueError(text) from None
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{self} is too large")
+        return value
 
     def __str__(self) -> str:
         return expression.show(self.expr)

@@ -11,6 +11,8 @@ from autotune.domain.assertion_record import COUNTED, PathKind
 from autotune.errors import Fault, InputError
 from autotune.language.counts import Value
 
+LARGEST = 10**300
+"""No total is larger: it would be no double any more."""
 Metric = str
 METRICS: Mapping[Metric, str] = {
     "flops": "floating-point operations",
@@ -54,7 +56,13 @@ class RankCounts:
     """How many messages of each size."""
 
     def __getitem__(self, metric: Metric) -> Value:
-        """A total by the name of its metric."""
+        """A total by the name of its metric; InputError where it is too large."""
+        total = self._total(metric)
+        if not -LARGEST < total < LARGEST:
+            raise InputError(Fault(where=metric, found="a total that is too large"))
+        return total
+
+    def _total(self, metric: Metric) -> Value:
         for kind, (number, volume) in MESSAGE_METRICS.items():
             if metric == number:
                 return sum(n for sent, n in self.messages.items() if sent.kind == kind)

@@ -126,7 +126,7 @@ def _totals(
             return None
         try:
             return float(formula.at(values))
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
 
     shown = tuple(

@@ -12,6 +12,15 @@
 #include "exchange.h"
 #include "ranks.h"
 
+/* Where the header of autotune's modeling assertions lies beside this file, the program states what
+   its ranks fetch, by formulas that know nothing of the plan of the messages. */
+#ifdef __has_include
+#if __has_include("modeling_assertions.h")
+#include "modeling_assertions.h"
+#define STATED
+#endif
+#endif
+
 static struct {
     const struct constants *constants; /* of the problem */
     struct pieces pieces;
@@ -79,14 +88,51 @@ static enum scheme scheme_of(const char *communication)
     fail("unknown communication '%s'; known: allgather, neighbour, sparse", communication);
 }
 
+#ifdef STATED
+static void state_inputs(long distance)
+{
+    ma_var_in("nprocs", us.exchange.count, "processes", "whole");
+    ma_var_in("rank", us.exchange.rank, "", "whole");
+    ma_var_in("pieces", us.pieces.count, "", "whole");
+    ma_var_in("doubles", us.pieces.doubles, "doubles of a piece", "whole");
+    ma_var_in("granule", granule, "pieces", "whole");
+    ma_var_in("distance", distance, "doubles", "whole");
+    ma_derive("granules", "ceil(pieces/granule)");
+    ma_derive_check("first", "doubles*min(pieces, granule*(granules*rank//nprocs))",
+                    us.exchange.block[us.exchange.rank].first);
+    ma_derive_check("last", "doubles*min(pieces, granule*(granules*(rank + 1)//nprocs))",
+                    us.exchange.block[us.exchange.rank].last);
+    ma_derive("sides", "min(distance, 1)*(min(rank, 1) + min(nprocs - 1 - rank, 1))");
+}
+
+/* What the exchange of a row sends; of a sparse one no formula is known. */
+static void state_row(void)
+{
+    if (us.exchange.scheme == ALLGATHER)
+        ma_coll("gathered", "allgatherv", "8*(last - first)");
+    if (us.exchange.scheme == NEIGHBOUR) {
+        ma_recv_n("received", "8*distance", "sides");
+        ma_send_n("sent", "8*distance", "sides");
+    }
+}
+#else
+#define ma_sub_begin(name)
+#define ma_sub_end(name)
+#define state_inputs(distance)
+#define state_row()
+#endif
+
 void communicate(struct thread *me, int array)
 {
+    ma_sub_begin("communicate");
     for (int r = 0; r < array_rows[array]; r++) {
+        state_row();
         exchange_row(&us.exchange, row(me, array, r) - us.pieces.lead);
         us.operations++;
         us.messages += us.exchange.scheme == ALLGATHER ? 1 : us.exchange.send_count;
         us.bytes += us.exchange.row_bytes;
     }
+    ma_sub_end("communicate");
 }
 
 /* --- CPUs ------------------------------------------------------------------------------- */
@@ -193,6 +239,7 @@ void ranks_prepare(const struct constants *constants, struct pieces pieces, long
     if (e->scheme == NEIGHBOUR && e->farthest > 1)
         fail("the access distance reaches beyond the neighbours of rank %d", e->rank);
     free(all);
+    state_inputs(read.distance);
     plan_cpus(threads);
 }
 

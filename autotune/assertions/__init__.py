@@ -3,6 +3,7 @@
 Programs use this module: ``import autotune.assertions as ma``.
 """
 
+from autotune.assertions.library.mpi.pickled_calls import communicator
 from autotune.assertions.library.python_surface import (
     coll,
     derive,
@@ -18,5 +19,6 @@ from autotune.assertions.library.python_surface import (
 )
 
 __all__ = [
-    "coll", "derive", "flop", "load", "loop", "recv", "region", "send", "store", "sub", "var",
+    "coll", "communicator", "derive", "flop", "load", "loop", "recv", "region", "send", "store",
+    "sub", "var",
 ]  # fmt: skip

@@ -79,12 +79,14 @@ class CallRecord:
     """The calls of one function of MPI directly within a path."""
 
     call: str
-    """``MPI_Isend``; a pickled call of mpi4py is counted by the functions of MPI that it uses."""
+    """``MPI_Isend``; a pickled call of mpi4py is counted by the functions of MPI that it uses, as
+    ``MPI_Send (pickled)`` where the program says which communicator to watch."""
     kind: PathKind
     """``send``, ``recv`` or ``coll``."""
     messages: int
     size: int
-    """Bytes: of a send or receive, of the message; of a collective, what this rank contributes."""
+    """Bytes: of a send or receive, of the message that came; of a collective, what this rank
+    contributes, and of a broadcast or scatter what it gets of the root: the message, the block."""
     to_self: int
     """Messages whose peer is the rank itself; the network does not carry them."""
     sizes: tuple[SizeCount, ...]

@@ -10,6 +10,7 @@ import counted_messages
 import pytest
 from counted_messages import by_function, path_named, recorded, stated
 
+import autotune.assertions as ma
 from autotune.assertions.library.mpi import message_calls, mpi_library, wrapper_source
 from autotune.domain.assertion_record import AssertionRecord
 
@@ -198,6 +199,50 @@ def test_pickled_calls_of_mpi4py_are_counted_by_the_functions_that_they_use(tmp_
         received = "MPI_Mrecv" if record.rank == 1 else "MPI_Sendrecv"
         assert ("recv", received) in counted
         assert counted["coll", "MPI_Bcast"].messages > 1, "its length, and then it"
+
+
+WATCHED = """
+from mpi4py import MPI
+import autotune.assertions as ma
+
+world = ma.communicator(MPI.COMM_WORLD)
+assert world == MPI.COMM_WORLD
+for comm in (world, world.Dup()):
+    other = comm.size - 1 - comm.rank
+    request = comm.irecv(source=other)
+    comm.send({"a": 1}, other)
+    assert request.wait() == {"a": 1}
+    assert comm.sendrecv(comm.rank, other, 1, None, other, 1) == other
+    assert comm.bcast("text" if comm.rank == 0 else None) == "text"
+    comm.Send(bytearray(9), MPI.PROC_NULL)
+    comm.Sendrecv(bytearray(9), other, 2, bytearray(9), other, 2)
+    try:
+        comm.send(lambda: 0, other)
+    except Exception:
+        comm.Barrier()
+"""
+
+
+def test_pickled_calls_are_named_where_the_communicator_is_watched(tmp_path: Path):
+    (tmp_path / "program.py").write_text(WATCHED)
+    program = [sys.executable, str(tmp_path / "program.py")]
+    for record in recorded("python", program, 2, tmp_path):
+        counted = by_function(record.calls)
+        assert counted["send", "MPI_Send (pickled)"].messages == 2
+        assert counted["recv", "MPI_Irecv (pickled)"].messages == 2
+        pickled = dict.fromkeys(("send", "recv", "coll"), 0)
+        for (kind, name), calls in counted.items():
+            pickled[kind] += calls.messages * name.endswith(" (pickled)")
+        assert pickled["send"] == pickled["recv"] == 4
+        assert counted["coll", "MPI_Bcast (pickled)"].messages >= 2
+        assert counted["send", "MPI_Sendrecv"].sizes == {9: 2}
+        assert counted["coll", "MPI_Barrier"].messages == 2
+        assert ("send", "MPI_Send") not in counted
+
+
+def test_without_the_library_a_communicator_is_not_changed():
+    communicator = object()
+    assert ma.communicator(communicator) is communicator
 
 
 # --- the process --------------------------------------------------------------------------------

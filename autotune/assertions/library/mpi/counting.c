@@ -1,9 +1,13 @@
 /* Ranks of communicators and windows, bytes of lists, completed receives. */
 #include "counting.h"
+#include "recorder.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 _Thread_local int ma_depth __attribute__((tls_model("initial-exec")));
+
+_Thread_local int ma_pickled __attribute__((tls_model("initial-exec")));
 
 static struct ma_ranks world = {.neighbours = -1, .uses = 1};
 static int comm_key = MPI_KEYVAL_INVALID, window_key = MPI_KEYVAL_INVALID;
@@ -11,6 +15,21 @@ static int comm_key = MPI_KEYVAL_INVALID, window_key = MPI_KEYVAL_INVALID;
 /* The communicator that was looked up last; forgotten where any is freed. */
 static MPI_Comm last_comm = MPI_COMM_NULL;
 static struct ma_ranks *last_ranks;
+
+/* --- pickled objects --------------------------------------------------------------------------- */
+
+/* Whether this thread is within a pickled call; for Python. */
+MA_EXPORT void ma_pickled_1(int within)
+{
+    ma_pickled = within;
+}
+
+const char *ma_pickled_name(const char *call)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s (pickled)", call);
+    return ma_intern(name);
+}
 
 /* --- ranks ------------------------------------------------------------------------------------- */
 

@@ -127,11 +127,20 @@ int64_t ma_typed_wide(struct ma_group, const MPI_Count *, const MPI_Datatype *, 
 
 /* --- counting ---------------------------------------------------------------------------------- */
 
-/* A message that is complete, or whose bytes are known and that will be. */
-static inline void ma_count(enum ma_kind kind, const char *call, const char *operation,
-                            int64_t size, int peer)
+/* mpi4py sends a pickled object by the functions of MPI; the calls of one are recorded as such. */
+extern _Thread_local int ma_pickled __attribute__((tls_model("initial-exec")));
+const char *ma_pickled_name(const char *call);
+
+static inline const char *named(const char *call)
 {
-    if (peer != NOBODY) ma_message(kind, call, operation, size, 1, peer);
+    return ma_pickled ? ma_pickled_name(call) : call;
+}
+
+/* A message that is complete, or whose bytes are known and that will be. */
+static inline void ma_count_message(enum ma_kind kind, const char *call, const char *operation,
+                                    int64_t size, int peer)
+{
+    if (peer != NOBODY) ma_message(kind, named(call), operation, size, 1, peer);
 }
 
 /* A receive that is complete. */

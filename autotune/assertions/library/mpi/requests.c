@@ -130,7 +130,7 @@ void ma_keep(MPI_Request request, enum ma_kind kind, const char *call, const cha
 void ma_expect(MPI_Request request, const char *call, struct ma_ranks *ranks, int persistent)
 {
     if (!ranks) return; /* a message of MPI_MESSAGE_NO_PROC, or one that was not seen */
-    struct ma_kept entry = {.handle = (uintptr_t)request, .kind = MA_RECV, .call = call,
+    struct ma_kept entry = {.handle = (uintptr_t)request, .kind = MA_RECV, .call = named(call),
                             .operation = "", .ranks = ranks, .persistent = persistent != 0,
                             .active = !persistent};
     if (!persistent) entry.claim = ma_take_claim(MA_RECV, "");
@@ -224,7 +224,7 @@ void ma_received(const char *call, const struct ma_ranks *ranks, const void *sta
     else memcpy(&converted, status, sizeof converted);
     if (!ranks || converted.MPI_SOURCE == MPI_PROC_NULL) return;
     struct ma_claim claim = ma_take_claim(MA_RECV, "");
-    arrived(&claim, call, ranks, &converted, 0);
+    arrived(&claim, named(call), ranks, &converted, 0);
 }
 
 void ma_take_batch(struct ma_batch *batch, int number, const MPI_Request *requests,

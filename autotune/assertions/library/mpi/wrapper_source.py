@@ -290,7 +290,7 @@ def _counting(call: MessageCall) -> WrappedFunction:
         if message.size == ARRIVED:
             after.append(_arriving(call, text))
         else:
-            keep = "ma_keep(request, " if call.form == "persistent" else "ma_count("
+            keep = "ma_keep(request, " if call.form == "persistent" else "ma_count_message("
             kind = f"MA_{message.kind.upper()}"
             peer = _peer(call, message)
             after.append(f'{keep}{kind}, {text}, "{call.operation}", {message.size}, {peer});')

@@ -18,19 +18,36 @@ PROGRAM = 'ma_var("n", 7); ma_flop_begin("f", "2*n"); ma_flop_end("f");' + (
 )
 
 
-@pytest.mark.parametrize(
-    ("starts", "event", "counter"),
-    [(1, "F", "papi:PAPI_FP_OPS"), (1, "D", "papi:PAPI_DP_OPS"), (0, "F", "")],
-)
-def test_the_counter_is_named(tmp_path, starts, event, counter):
+def _made_library(tmp_path, starts, event):
     source = tmp_path / "papi.c"
     source.write_text(PAPI)
     defined = [f"-DSTARTS={starts}", f"-DEVENT='{event}'", "-w"]
     command = ["gcc", "-shared", "-fPIC", *defined, str(source), "-o", str(tmp_path / "libpapi.so")]
     subprocess.run(command, check=True)
+
+
+@pytest.mark.parametrize(
+    ("starts", "event", "counter"),
+    [(1, "F", "papi:PAPI_FP_OPS"), (1, "D", "papi:PAPI_DP_OPS"), (0, "F", "")],
+)
+def test_the_counter_is_named(tmp_path, starts, event, counter):
+    _made_library(tmp_path, starts, event)
     rank = recorded(tmp_path, PROGRAM, LD_LIBRARY_PATH=str(tmp_path), AUTOTUNE_ASSERT_PAPI="1")
     flop = path(rank, "f")
     assert (flop.counter, flop.measured) == (counter, 14 if counter else None)
     assert (path(rank, "l").counter, path(rank, "l").measured) == ("", None)
     assert (path(rank, "g").counter, path(rank, "g").measured) == ("program", 3)
     assert losses(rank) == {}
+
+
+def test_counts_of_two_counters_are_not_added(tmp_path):
+    _made_library(tmp_path, 1, "F")
+    block = """for (int i = 0; i < 3; i++) {
+        ma_flop_begin("f", "14");
+        if (i == 1) { MA_NUMBER_(end_whole, end_real, MA_POINT_FLOP_, "f", "", "", "", 14); }
+        else ma_flop_end("f");
+    }"""
+    rank = recorded(tmp_path, block, LD_LIBRARY_PATH=str(tmp_path), AUTOTUNE_ASSERT_PAPI="1")
+    flop = path(rank, "f")
+    assert (flop.counter, flop.passes, flop.measured) == ("papi:PAPI_FP_OPS", 2, 28)
+    assert flop.unevaluated == (("another counter counted this visit", 1),)

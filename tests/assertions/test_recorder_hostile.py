@@ -274,6 +274,17 @@ def test_another_locale_changes_nothing(tmp_path):
     assert path(record(tmp_path / "records"), "f").passes == 1
 
 
+def test_a_forked_child_writes_no_events(tmp_path):
+    recorded(
+        tmp_path,
+        """ma_region_begin("r"); ma_region_end("r"); fflush(NULL); ma_region_begin("r");
+           ma_region_end("r"); if (fork() == 0) exit(0); sleep(1);""",
+        AUTOTUNE_ASSERT_EVENTS="1",
+    )
+    text = (tmp_path / "records" / "r.0.events.jsonl").read_text()
+    assert text.count('"begin"') == 2
+
+
 def test_events_are_bounded(tmp_path):
     rank = recorded(
         tmp_path,
@@ -286,3 +297,41 @@ def test_events_are_bounded(tmp_path):
     first, last = json.loads(lines[0]), json.loads(lines[-1])
     assert (first["event"], first["path"]) == ("begin", 0)
     assert last["seconds_per_tick"] > 0
+
+
+def test_a_domain_that_is_named_late_holds_for_the_value_before(tmp_path):
+    rank = recorded(
+        tmp_path,
+        """ma_var("p", 3); ma_var_in("p", 3, "", "power of two"); ma_var("q", 1); ma_var("q", 2);
+           ma_var_in("q", 2, "", "whole"); ma_var_in("q", 2, "", "[1, 3]");
+           ma_loop_begin("k", "p"); ma_loop_end("k", 3);""",
+    )
+    assert (variable(rank, "p").violations > 0, variable(rank, "p").worst_value) == (True, 3)
+    assert path(rank, "k").passes == 0
+    assert losses(rank) == {
+        "values of variables before their domain was named": 1,
+        "variable 'q' has several domains": 1,
+    }
+
+
+def test_a_derived_variable_is_derived_anew_where_its_inputs_changed(tmp_path):
+    rank = recorded(
+        tmp_path,
+        """ma_var("n", 3); ma_derive("m", "2*n"); ma_var("n", 3);
+           ma_loop_begin("valid", "m"); ma_loop_end("valid", 6); ma_var("n", 5);
+           ma_loop_begin("old", "m"); ma_loop_end("old", 6); ma_derive("m", "2*n");
+           ma_loop_begin("new", "m"); ma_loop_end("new", 10);""",
+    )
+    assert [path(rank, name).passes for name in ("valid", "old", "new")] == [1, 0, 1]
+    reason = "variable 'm' was derived before a variable that it depends on changed"
+    assert path(rank, "old").unevaluated == ((reason, 1),)
+
+
+def test_a_count_below_zero_never_passes(tmp_path):
+    rank = recorded(
+        tmp_path,
+        """ma_var("n", 3); ma_loop_begin("k", "n - 5"); ma_loop_end("k", -2);
+           ma_flop_count("f", "n - 5", -2.0);""",
+    )
+    for point in (path(rank, "k"), path(rank, "f")):
+        assert (point.passes, point.unevaluated) == (0, (("the count is below 0", 1),))

@@ -179,3 +179,14 @@ def test_the_library_is_clean_under_sanitizers(tmp_path):
         ASAN_OPTIONS="detect_leaks=0",
     )
     assert len(rank.paths) == 4096
+
+
+def test_messages_foretold_before_mpi_starts_are_missing(tmp_path):
+    program = with_library(
+        main(
+            'ma_coll("b", "barrier", "0"); ma_set_rank(1, 4, ""); ma_send_n("s", "0", "0");', BEFORE
+        )
+    )
+    assert run(program, tmp_path / "records", preload=False).returncode == 0
+    rank = record(tmp_path / "records", "r.1.json")
+    assert (path(rank, "b").missing, path(rank, "s").missing) == (1, 0)

@@ -277,3 +277,21 @@ def test_sums_of_call_paths_and_ranks_that_share_lines_are_added():
     records = [rank_record(parts, rank=rank, ranks=2) for rank in (0, 1)]
     result = check(run_of(*records))
     assert (result.outcome, result.verdicts[0].passes) == ("pass", 26)
+
+
+def test_ranks_that_counted_apart_do_not_make_up_for_one_another():
+    records = [
+        rank_record([summed(0, 100, 100 + surplus, 10)], rank=rank, ranks=3)
+        for rank, surplus in enumerate((3, -4, 1))
+    ]
+    (verdict,) = check(run_of(*records)).verdicts
+    assert (verdict.outcome, verdict.failures, verdict.worst_rank) == ("fail", 30, 1)
+    assert published(verdict) == "f:ma_flop:10:9.6:0.0417:PASS=0:FAIL=30"
+    assert check(run_of(*records), Tolerances(0.05)).outcome == "pass"
+
+
+def test_ranks_that_were_counted_together_are_compared_together():
+    paths = [replace(summed(0, 100, 103, 10), counter="source-operators:all-ranks"),
+             replace(summed(0, 100, 97, 10), counter="source-operators:all-ranks")]  # fmt: skip
+    records = [rank_record([path], rank=rank, ranks=2) for rank, path in enumerate(paths)]
+    assert check(run_of(*records)).outcome == "pass"

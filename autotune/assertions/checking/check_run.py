@@ -1,7 +1,9 @@
 """From the records of a run to verdicts on all its assertions."""
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from autotune.assertions.checking import causes, size_distributions, tolerances, unexplained
@@ -20,6 +22,7 @@ from autotune.assertions.checking.verdicts import (
     RunOutcome,
     UnassertedMessages,
 )
+from autotune.assertions.counters.record_counts import ALL_RANKS
 from autotune.assertions.records.merged_paths import MergedPath, RankGroup, merged
 from autotune.assertions.records.run_records import RunRecords, ranks_in_words
 from autotune.domain.assertion_record import MESSAGES, Count, SizeCount
@@ -172,10 +175,29 @@ def _judged_visits(point: AssertedPoint, tolerance: float) -> JudgedVisits:
 
 
 def _judged_sum(point: AssertedPoint, tolerance: float) -> JudgedVisits:
-    """All visits pass, or none: only their sum is known."""
-    asserted, measured = Fraction(point.asserted), Fraction(point.measured or 0)
-    passed = abs(asserted - measured) <= Fraction(tolerance) * abs(measured)
-    return JudgedVisits(point.visits * passed, point.visits * (not passed), 0)
+    """All visits of a rank pass, or none: only their sum is known.
+
+    Of ranks that were counted together, only the sum over all of them is known.
+    """
+    passes = failures = 0
+    for part in _summed_parts(point):
+        measured = Fraction(part.measured or 0)
+        if abs(Fraction(part.asserted) - measured) <= Fraction(tolerance) * abs(measured):
+            passes += part.visits
+        else:
+            failures += part.visits
+    return JudgedVisits(passes, failures, 0)
+
+
+def _summed_parts(point: AssertedPoint) -> Sequence[AssertedPoint]:
+    """A point rank by rank, or as a whole where ranks were counted together."""
+    if point.record.counter == ALL_RANKS:
+        return [point]
+    members = sorted(point.members, key=lambda member: member.rank)
+    return [
+        replace(point, members=tuple(same))
+        for _, same in itertools.groupby(members, key=lambda member: member.rank)
+    ]
 
 
 def _outcome(point: AssertedPoint, visits: JudgedVisits, missing: int) -> AssertionOutcome:
@@ -193,8 +215,10 @@ _ShownCounts = tuple[Count | None, Count | None, tuple[Count, Count] | None, Poi
 
 def _shown_counts(point: AssertedPoint) -> _ShownCounts:
     if point.summed:
-        mean = _mean(point.asserted, point.visits), _mean(point.measured or 0, point.visits)
-        return (*mean, None, None)
+        part = max(_summed_parts(point), key=_gap_of_sum)
+        mean = _mean(part.asserted, part.visits), _mean(part.measured or 0, part.visits)
+        differs = _gap_of_sum(part) and len(part.members) < len(point.members)
+        return (*mean, None, part.members[0] if differs else None)
     unequal = [
         member
         for member in point.members
@@ -215,6 +239,10 @@ def _shown_counts(point: AssertedPoint) -> _ShownCounts:
     if span[0] == span[1]:
         return span[0], span[0], None, None
     return None, None, span, None
+
+
+def _gap_of_sum(part: AssertedPoint) -> Fraction:
+    return abs(Fraction(part.asserted) - Fraction(part.measured or 0))
 
 
 def _worst_error(member: PointMember) -> tuple[float, int]:

@@ -122,6 +122,8 @@ void ma_foretell(struct ma_site *site)
     }
     if (item.messages > 0 && ma_process.is_mpi)
         append(ma_top, &item);
+    else if (item.messages > 0 && item.reason == NULL)
+        point->missing += item.messages; /* nobody watches MPI, or it was not started yet */
     if (ma_process.events)
         ma_event("foretell", point, -1, -1);
 }

@@ -226,6 +226,11 @@ static void settle_count(struct ma_path *path, const char *reason, const struct 
         ma_count_reason(&path->reasons, "the count is no finite number", 1);
         return;
     }
+    if (ma_as_double(measured) < 0) {
+        path->evaluated--;
+        ma_count_reason(&path->reasons, "the count is below 0", 1);
+        return;
+    }
     ma_add(&path->asserted, asserted, 1);
     ma_compare_counts(path, asserted, measured);
 }
@@ -337,18 +342,29 @@ static int unwind(const struct ma_site *site, uint64_t now)
     return 1;
 }
 
+/* Counts of two counters are not added: only those of the first one are compared. */
+static void settle_counted(struct ma_path *path, const char *counter, const char *reason,
+                           const struct ma_value *asserted, const struct ma_value *measured)
+{
+    if (*path->counter == '\0')
+        path->counter = counter;
+    if (reason == NULL && strcmp(path->counter, counter) != 0)
+        reason = "another counter counted this visit";
+    settle_count(path, reason, asserted, measured);
+}
+
 static void settle_block(const struct frame *frame, const struct ma_value *measured)
 {
     struct ma_path *path = frame->path;
-    if (measured != NULL && path->kind != MA_LOOP)
-        path->counter = "program";
-    if (measured == NULL && path->kind == MA_FLOP && ma_papi_counter() != NULL) {
+    if (measured != NULL) {
+        const char *counter = path->kind == MA_LOOP ? "trips" : "program";
+        settle_counted(path, counter, frame->reason, &frame->asserted, measured);
+    } else if (path->kind == MA_FLOP && ma_papi_counter() != NULL) {
         struct ma_value counted = ma_whole_value(ma_papi_read() - frame->counter);
-        path->counter = ma_papi_counter();
-        settle_count(path, frame->reason, &frame->asserted, &counted);
-        return;
+        settle_counted(path, ma_papi_counter(), frame->reason, &frame->asserted, &counted);
+    } else {
+        settle_count(path, frame->reason, &frame->asserted, NULL);
     }
-    settle_count(path, frame->reason, &frame->asserted, measured);
 }
 
 void ma_end(struct ma_site *site, const struct ma_value *measured)
@@ -383,9 +399,8 @@ void ma_count_block(struct ma_site *site, const struct ma_value *measured)
         return;
     }
     const char *reason = assert_count(path, &asserted);
-    path->counter = "program";
     path->deepest = path->deepest > 1 ? path->deepest : 1;
-    settle_count(path, reason, &asserted, measured);
+    settle_counted(path, "program", reason, &asserted, measured);
     if (ma_process.events)
         ma_event("count", path, -1, -1);
 }

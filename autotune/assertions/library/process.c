@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -292,7 +293,9 @@ void ma_write_record(int complete)
 
 static void forked_child(void)
 {
-    ma_process.on = 0; /* the record is its parent's */
+    ma_process.on = 0; /* the record is its parent's, and so are events not yet written */
+    if (event_file != NULL)
+        __fpurge(event_file);
     ma_switch_off();
 }
 

@@ -285,7 +285,7 @@ static void path_record(FILE *file, const struct ma_path *path)
     histogram(file, "asserted_sizes", &path->asserted_sizes);
     number(file, "asserted_other_sizes", path->asserted_sizes.others);
     number(file, "missing",
-           path->missing + (path->kind >= MA_SEND ? ma_still_foretold(path) : 0));
+           path->kind >= MA_SEND && ma_process.is_mpi ? path->missing + ma_still_foretold(path) : 0);
     calls(file, path->calls);
 }
 

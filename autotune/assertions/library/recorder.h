@@ -68,7 +68,7 @@ struct ma_variable {
     const char *name, *unit, *domain_text, *expression, *outside;
     struct ma_domain domain;
     struct ma_formula *formula;
-    int has_value;
+    int has_value, feeds; /* feeds: others are derived from it */
     struct ma_value first, last, worst;
     int64_t changes, violations, passes, failures;
     struct ma_reasons reasons;

@@ -10,6 +10,7 @@ const char *ma_fault_text(enum ma_fault fault)
     static const char *const texts[MA_FAULTS] = {
         "",
         "has no value",
+        "was derived before a variable that it depends on changed",
         "is outside its domain",
         "division by zero",
         "a number is too large",

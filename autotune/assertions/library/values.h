@@ -10,12 +10,13 @@ __extension__ typedef __int128 ma_wide;
 
 /* Why an expression has no value. */
 enum ma_fault {
-    MA_FINE, MA_UNSET, MA_OUTSIDE, MA_DIVISION, MA_LARGE, MA_NEAR, MA_LOGARITHM, MA_SQUARE_ROOT,
-    MA_ROOT, MA_SYNTAX, MA_CROWDED,
+    MA_FINE, MA_UNSET, MA_OUTDATED, MA_OUTSIDE, MA_DIVISION, MA_LARGE, MA_NEAR, MA_LOGARITHM,
+    MA_SQUARE_ROOT, MA_ROOT, MA_SYNTAX, MA_CROWDED,
     MA_FAULTS
 };
 
-/* A fault in words; of MA_UNSET, MA_OUTSIDE and MA_SYNTAX the words that follow what is named. */
+/* A fault in words; of MA_UNSET, MA_OUTDATED, MA_OUTSIDE and MA_SYNTAX the words that follow what is
+ * named. */
 const char *ma_fault_text(enum ma_fault fault);
 
 /* The number of a text in the notation of C, whatever the locale of the program; ``end``: where the
@@ -59,7 +60,7 @@ int ma_names(const struct ma_expression *expression);
 const char *ma_name(const struct ma_expression *expression, int index);
 
 /* The value with variables given in the order of ``ma_name``. ``culprit``: the index of the
- * variable at fault where the fault is MA_UNSET or MA_OUTSIDE. */
+ * variable at fault where the fault is MA_UNSET, MA_OUTDATED or MA_OUTSIDE. */
 enum ma_fault ma_evaluate(const struct ma_expression *expression,
                           const struct ma_slot *const *slots, struct ma_value *result,
                           int *culprit);

@@ -149,13 +149,33 @@ static int is_same(const struct ma_value *first, const struct ma_value *second)
     return first->number == second->number && ma_compare(first, second) == 0;
 }
 
+static void violate(struct ma_variable *variable, const struct ma_value *value)
+{
+    if (variable->violations++ == 0)
+        variable->worst = *value;
+}
+
+/* A value that the variable has already is checked against a domain that is named only now. */
 static void describe(struct ma_variable *variable, const struct ma_site *site)
 {
     if (*site->unit != '\0' && *variable->unit == '\0')
         variable->unit = ma_intern(site->unit);
-    if (*site->domain != '\0' && *variable->domain_text == '\0') {
-        variable->domain_text = ma_intern(site->domain);
-        read_domain(variable);
+    if (*site->domain == '\0' || strcmp(site->domain, variable->domain_text) == 0)
+        return;
+    if (*variable->domain_text != '\0') {
+        char words[200];
+        snprintf(words, sizeof words, "variable '%.80s' has several domains", variable->name);
+        ma_loss(words, 1);
+        return;
+    }
+    variable->domain_text = ma_intern(site->domain);
+    read_domain(variable);
+    if (variable->changes > 0)
+        ma_loss("values of variables before their domain was named", variable->changes);
+    if (variable->slot.fault == MA_FINE && !is_inside(&variable->domain, &variable->slot.value)) {
+        violate(variable, &variable->slot.value);
+        variable->slot.version++;
+        variable->slot.fault = MA_OUTSIDE;
     }
 }
 
@@ -166,17 +186,30 @@ static void no_value(struct ma_variable *variable, enum ma_fault fault)
     variable->slot.fault = fault;
 }
 
+/* Variables that are derived from one that changed have no value until they are derived anew. */
+static void outdate_derived(const struct ma_variable *changed)
+{
+    for (int i = 0; i < variable_count; i++) {
+        const struct ma_formula *formula = variables[i]->formula;
+        for (int k = 0; formula != NULL && k < formula->variable_count; k++)
+            if (formula->variables[k] == changed && variables[i] != changed &&
+                variables[i]->slot.fault == MA_FINE)
+                no_value(variables[i], MA_OUTDATED);
+    }
+}
+
 static void store(struct ma_variable *variable, const struct ma_value *value)
 {
     int inside = is_inside(&variable->domain, value);
-    if (!inside) {
-        if (variable->violations++ == 0)
-            variable->worst = *value;
-    }
+    if (!inside)
+        violate(variable, value);
     if (!variable->has_value)
         variable->first = *value;
-    else if (!is_same(&variable->last, value))
+    else if (!is_same(&variable->last, value)) {
         variable->changes++;
+        if (variable->feeds)
+            outdate_derived(variable);
+    }
     variable->has_value = 1;
     variable->last = *value;
     variable->slot.value = *value;
@@ -225,6 +258,8 @@ static void define(struct ma_variable *variable, const struct ma_site *site)
         variable->expression = ma_intern(site->expression);
     }
     variable->formula = ma_formula_of(site->expression);
+    for (int i = 0; i < variable->formula->variable_count; i++)
+        variable->formula->variables[i]->feeds = 1;
 }
 
 void ma_derive_value(struct ma_site *site, const struct ma_value *value)
@@ -311,6 +346,7 @@ static const char *reason(const struct ma_formula *formula, int culprit)
     const char *text = ma_fault_text(formula->fault);
     switch (formula->fault) {
     case MA_UNSET:
+    case MA_OUTDATED:
         snprintf(words, sizeof words, "variable '%.100s' %s",
                  formula->variables[culprit]->name, text);
         return ma_intern(words);

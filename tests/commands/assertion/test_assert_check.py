@@ -8,6 +8,7 @@ from assertion_records import counted, figure_8, rank_record, written
 from json_schema_check import faults
 
 from autotune.commands.schema.flow import schema_of
+from autotune.domain.assertion_record import UnevaluatedVisits
 
 
 @pytest.fixture
@@ -35,6 +36,13 @@ def test_a_condition_does_not_hide_a_rank_that_died(autotune, tmp_path):
     folder = written(tmp_path / "records", [figure_8(0)])
     done = autotune("assert", "check", str(folder), "--fail-if", "failures > 9", check=1)
     assert "fail: no record of rank 1 of 2" in done.out
+
+
+def test_a_condition_does_not_hide_visits_without_a_value(autotune, tmp_path):
+    no_value = [UnevaluatedVisits("division by zero", 1)]
+    paths = [counted(0, "loop", "k", "n/m", [(2, 2)], no_value=no_value)]
+    folder = written(tmp_path / "records", [rank_record(paths)])
+    autotune("assert", "check", str(folder), "--fail-if", "worst_error > 0.05", check=1)
 
 
 @pytest.mark.parametrize(

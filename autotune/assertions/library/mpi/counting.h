@@ -70,9 +70,11 @@ static inline int taking_part(int root)
 
 /* --- bytes ------------------------------------------------------------------------------------- */
 
+/* A type that does not matter, as at the root of an intercommunicator, may be none. */
 static inline int64_t bytes(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size;
+    if (type == MPI_DATATYPE_NULL) return 0;
     PMPI_Type_size_x(type, &size);
     return (int64_t)count * (int64_t)size;
 }

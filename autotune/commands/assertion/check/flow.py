@@ -38,13 +38,15 @@ def settle(options: VerdictOptions) -> None:
 def _fails(result: AssertionCheck, stated: Condition | None) -> bool:
     """Whether a condition holds, or, without one, whether the run does not pass.
 
-    With a condition too, a run fails where failures may be hidden, or where nothing was asserted.
+    With a condition too, a run fails where failures may be hidden, where an expression had no
+    value, or where nothing was asserted.
     """
     if stated is None:
         return result.outcome != "pass"
-    hidden = result.figures["missing_ranks"] or result.figures["unfinished_ranks"] or any(
+    unknown = ("missing_ranks", "unfinished_ranks", "no_value")
+    hidden = any(result.figures[name] for name in unknown) or any(
         not entry.loss.what.startswith(check_run.HARMLESS) for entry in result.losses
-    )  # fmt: skip
+    )
     if hidden or result.outcome == "nothing asserted":
         return True
     try:

@@ -244,6 +244,10 @@ static void in_other_communicators(void)
         MPI_Intercomm_create(halves, 0, MPI_COMM_WORLD, rank ? 0 : 1, 3, &bridge);
         BOTH(Bcast, 40, out, 5, MPI_DOUBLE, rank ? 0 : MPI_ROOT, bridge);
         BOTH(Alltoall, rank ? 16 : 16 * (ranks - 1), out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, bridge);
+        MPI_Datatype sent = rank ? MPI_DOUBLE : MPI_DATATYPE_NULL; /* matters at one end only */
+        MPI_Datatype received = rank ? MPI_DATATYPE_NULL : MPI_DOUBLE;
+        MPI_Gather(out, 2 * (rank > 0), sent, in, 2, received, rank ? 0 : MPI_ROOT, bridge);
+        COLL("Gather", rank ? 16 : 0);
         if (rank < 2) {
             MPI_Sendrecv(out, 26, MPI_DOUBLE, 0, 1, in, ROOM, MPI_DOUBLE, 0, 1, bridge,
                          MPI_STATUS_IGNORE);

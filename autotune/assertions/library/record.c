@@ -284,8 +284,8 @@ static void path_record(FILE *file, const struct ma_path *path)
     fputs(", ", file);
     histogram(file, "asserted_sizes", &path->asserted_sizes);
     number(file, "asserted_other_sizes", path->asserted_sizes.others);
-    number(file, "missing",
-           path->kind >= MA_SEND && ma_process.is_mpi ? path->missing + ma_still_foretold(path) : 0);
+    int is_watched = path->kind >= MA_SEND && ma_process.is_mpi;
+    number(file, "missing", is_watched ? path->missing + ma_still_foretold(path) : 0);
     calls(file, path->calls);
 }
 

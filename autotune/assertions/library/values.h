@@ -15,8 +15,8 @@ enum ma_fault {
     MA_FAULTS
 };
 
-/* A fault in words; of MA_UNSET, MA_OUTDATED, MA_OUTSIDE and MA_SYNTAX the words that follow what is
- * named. */
+/* A fault in words; of MA_UNSET, MA_OUTDATED, MA_OUTSIDE and MA_SYNTAX the words that follow what
+ * is named. */
 const char *ma_fault_text(enum ma_fault fault);
 
 /* The number of a text in the notation of C, whatever the locale of the program; ``end``: where the

@@ -121,6 +121,8 @@ def test_ranges_hold_valid_values_only() -> None:
         variance_shares(bind(SP, {}), "flops", ranges, samples=16)
     with pytest.raises(InputError, match="a power of two"):
         variance_shares(bind(CG, {}), "flops", (many,), samples=100)
+    with pytest.raises(InputError, match="1 input; expected two or more"):
+        variance_shares(bind(CG, {}), "flops", (many,), samples=64)
 
 
 def curve(*segments: tuple[float, float, float | None]) -> CostCurve:

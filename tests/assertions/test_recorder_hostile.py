@@ -95,7 +95,8 @@ def test_domains_are_those_of_models(tmp_path, text, inside, outside):
 @pytest.mark.parametrize("text", ["prime", "[1; 2]", "[2, 1]", "(0, 1)", "[1e, 2]", "[a, 2]"])
 def test_a_domain_that_cannot_be_read_is_named(tmp_path, text):
     rank = recorded(tmp_path, f'ma_var_in("p", 3, "", "{text}");')
-    assert set(losses(rank)) == {f"domain '{text}' of variable 'p' cannot be read"}
+    (lost,) = losses(rank)
+    assert lost.startswith(f"domain '{text}' of variable 'p' cannot be read; expected power of two")
     with pytest.raises(ValueError, match=r"\S"):
         domain(text)
 

@@ -116,7 +116,7 @@ def test_two_counters_are_two_verdicts():
     ("facts", "reason"),
     [
         ({"complete": False}, "rank 0: the program ended before its end"),
-        ({"losses": [RecordLoss("paths", 17)]}, "rank 0 lost: paths, 17"),
+        ({"losses": [RecordLoss("paths", 17)]}, "the record of rank 0 is not whole: paths, 17"),
     ],
 )
 def test_what_is_not_recorded_keeps_a_run_from_passing(facts, reason):
@@ -295,3 +295,21 @@ def test_ranks_that_were_counted_together_are_compared_together():
              replace(summed(0, 100, 97, 10), counter="source-operators:all-ranks")]  # fmt: skip
     records = [rank_record([path], rank=rank, ranks=2) for rank, path in enumerate(paths)]
     assert check(run_of(*records)).outcome == "pass"
+
+
+def test_messages_that_nobody_watched_have_no_sizes_to_compare():
+    asserted = message(0, "send", "x", "8", [(8, 3)])
+    unwatched = replace(asserted, measured=None, counter="", passes=0, least=None, most=None)
+    result = checked(unwatched, counted(1, "loop", "it", "n", [(5, 5)]))
+    assert (result.outcome, result.figures["not_measured"], result.sizes) == ("pass", 1, ())
+    assert "calls of MPI were not recorded" in result.verdicts[0].notes[0]
+
+
+def test_an_unknown_collective_is_named_with_the_nearest():
+    result = checked(message(0, "coll", "x", "8", [(8, 2)], operation="alreduce", missing=2))
+    assert result.outcome == "fail"
+    assert "no collective of MPI is named 'alreduce' (did you mean allreduce?)" in (
+        result.verdicts[0].notes
+    )
+    known = checked(message(0, "coll", "x", "8", [(8, 2)], operation="allreduce"))
+    assert known.verdicts[0].notes == ()

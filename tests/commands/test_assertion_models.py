@@ -153,6 +153,10 @@ def test_of_several_runs_one_is_chosen(autotune: Cli, tmp_path: Path) -> None:
     folder = str(written(tmp_path / "runs", runs))
     assert "--run" in autotune("assert", "model", folder, check=2).err
     assert "nprocs = 1" in autotune("assert", "model", folder, "--run", "b").out
+    for study in ("scale", "sensitivity", "sizes"):
+        refused = autotune("assert", study, folder, check=2).err
+        assert "chooses the one that began last" in refused
+        autotune("assert", study, folder, "--run", "b")
 
 
 @pytest.mark.parametrize(

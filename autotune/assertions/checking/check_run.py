@@ -23,12 +23,16 @@ from autotune.assertions.checking.verdicts import (
     UnassertedMessages,
 )
 from autotune.assertions.counters.record_counts import ALL_RANKS
+from autotune.assertions.library.mpi import message_calls
 from autotune.assertions.records.merged_paths import MergedPath, RankGroup, merged
 from autotune.assertions.records.run_records import RunRecords, ranks_in_words
 from autotune.domain.assertion_record import MESSAGES, Count, SizeCount
+from autotune.errors import nearest
 from autotune.units import counted
 
 EXACT = Tolerances()
+_OPERATIONS = frozenset(call.operation for call in message_calls.message_calls()) - {""}
+"""The words by which assertions name collectives."""
 HARMLESS = ("peers", "events", "times ", "seconds ", "visits of regions")
 """Losses that begin with one of these words cannot hide a failed assertion."""
 
@@ -126,7 +130,8 @@ def _reasons(
     for what in dict.fromkeys(entry.loss.what for entry in hiding):
         same = [entry for entry in hiding if entry.loss.what == what]
         ranks = ranks_in_words(tuple(dict.fromkeys(entry.rank for entry in same)))
-        yield f"{ranks} lost: {what}, {sum(entry.loss.number for entry in same)}"
+        times = counted(sum(entry.loss.number for entry in same), "time")
+        yield f"the record of {ranks} is not whole: {what}, {times}"
 
 
 # --- one assertion -------------------------------------------------------------------------------
@@ -299,10 +304,26 @@ def _notes(point: AssertedPoint, visits: JudgedVisits) -> Iterator[str]:
     if point.summed:
         yield f"compared as the sum over {counted(point.visits, 'visit')}"
     if point.measured is None:
-        yield "nobody counted"
+        yield _uncounted(point)
+    operation = point.record.operation
+    if point.kind == "coll" and operation not in _OPERATIONS:
+        hint = nearest(operation, _OPERATIONS)
+        yield f"no collective of MPI is named {operation!r}" + (f" ({hint})" if hint else "")
     deepest = max(member.record.deepest for member in point.members)
     if deepest > 1:
         yield f"{deepest} visits were open at once: it calls itself"
+
+
+def _uncounted(point: AssertedPoint) -> str:
+    """That nobody counted, and who could have."""
+    if point.kind in MESSAGES:
+        return "nobody counted: calls of MPI were not recorded (autotune assert run --mpi)"
+    if point.kind == "flop":
+        return (
+            "nobody counted: build with $(autotune assert flags --gcov), or let the program count"
+            " (ma_flop_count; in Python the count() of the block)"
+        )
+    return f"nobody counted: the program can ({point.type}_count; in Python the block's count())"
 
 
 # --- messages ------------------------------------------------------------------------------------

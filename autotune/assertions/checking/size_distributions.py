@@ -79,7 +79,10 @@ class RankSizes:
 
 
 def by_rank(records: Sequence[AssertionRecord]) -> Mapping[str, Mapping[int, RankSizes]]:
-    """The sizes by what is sent (``send``, ``recv``, an operation of a coll) and by rank."""
+    """The sizes by what is sent (``send``, ``recv``, an operation of a coll) and by rank.
+
+    Messages that were asserted where nobody watched MPI are left out.
+    """
     sizes: defaultdict[str, dict[int, RankSizes]] = defaultdict(dict)
 
     def of(messages: str, rank: int) -> RankSizes:
@@ -87,7 +90,7 @@ def by_rank(records: Sequence[AssertionRecord]) -> Mapping[str, Mapping[int, Ran
 
     for record in records:
         for path in record.paths:
-            if path.kind in MESSAGES:
+            if path.kind in MESSAGES and path.measured is not None:
                 entry = of(path.operation or path.kind, record.rank)
                 entry.stated.update(_counted(path.asserted_sizes))
                 entry.unkept += path.asserted_other_sizes

@@ -131,8 +131,10 @@ static void read_domain(struct ma_variable *variable)
             last--;
         first = first > last ? last : first;
         if (!read_part(text + first, last - first, &variable->domain)) {
-            char words[300];
-            snprintf(words, sizeof words, "domain '%.80s' of variable '%.80s' cannot be read",
+            char words[400];
+            snprintf(words, sizeof words,
+                     "domain '%.80s' of variable '%.80s' cannot be read; expected power of two,"
+                     " square, whole, even, or a range such as [1, 64]",
                      variable->domain_text, variable->name);
             ma_loss(words, 1);
         }

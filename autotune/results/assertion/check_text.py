@@ -46,7 +46,8 @@ def _explained(check: AssertionCheck) -> Iterator[str]:
         at = f" at {verdict.place}" if verdict.place else ""
         counter = f", counted by {verdict.counter}" if verdict.counter else ""
         outcome = verdict_words.OUTCOMES[verdict.outcome]
-        yield f"{verdict.id} = {verdict.expression}{at}{counter}: {outcome}"
+        sign = ", domain" if verdict.type == "ma_var" else " ="
+        yield f"{verdict.id}{sign} {verdict.expression}{at}{counter}: {outcome}"
         yield from (f"  {line}" for line in lines)
 
 

@@ -39,6 +39,21 @@ int main(int argc, char **argv)
     return code;
 }
 """
+SUM = """\
+#include <stdlib.h>
+#include "modeling_assertions.h"
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[argc - 1]);
+    double sum = 0;
+    ma_var("n", n);
+    ma_flop_begin("sum", "n");
+    for (int i = 0; i < n; i++)
+        sum += i;
+    ma_flop_end("sum");
+    return sum < 0;
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +75,20 @@ def test_a_program_that_does_what_it_says(autotune, program, tmp_path):
     assert "are in assertion-records" in done.err
     (record,) = (tmp_path / "assertion-records").glob("rows-*.0.json")
     autotune("assert", "check", str(record))
+
+
+def test_line_counts_beside_records_are_read_by_studies_too(autotune, tmp_path):
+    (tmp_path / "sum.c").write_text(SUM)
+    build = ["gcc", *autotune("assert", "flags", "--gcov").out.split(), "sum.c", "-o", "sum"]
+    subprocess.run(build, check=True, cwd=tmp_path)
+    for n in ("8", "16"):
+        autotune("assert", "run", "--only-record", "--", "./sum", n)
+    runs = sorted((tmp_path / "assertion-records").glob("*.0.json"))
+    autotune("assert", "model", str(runs[0]), "-o", "sum.json")
+    fits = autotune("assert", "fit", "sum.json", *map(str, runs), "--json").json()["fits"]
+    assert [(fit["kind"], fit["counter"], fit["exact"]) for fit in fits] == [
+        ("flop", "source-operators", True)
+    ]
 
 
 def test_a_program_that_does_not(autotune, program):

@@ -20,6 +20,7 @@ from autotune.assertions.modelling.tree_walk import Metric, rank_counts
 from autotune.assertions.modelling.variable_domains import VariableDomain
 from autotune.errors import Fault, InputError
 from autotune.language.counts import Value
+from autotune.units import counted
 
 MOST_CHOICES = 4096
 """Values of a discrete variable that are drawn from; of more, evenly spread ones."""
@@ -108,6 +109,10 @@ def variance_shares(
         return np.array([rows])
 
     uniform = [stats.uniform()] * len(ranges)
+    if len(ranges) < 2:
+        inputs = counted(len(ranges), "input")
+        hint = "one input alone has all of the variance"
+        raise InputError(Fault(where="--range", found=inputs, expected="two or more", hint=hint))
     shares = stats.sobol_indices(
         func=total,
         n=samples,

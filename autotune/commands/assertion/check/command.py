@@ -29,10 +29,11 @@ def check(options: CheckOptions) -> None:
     A line for each assertion as published (Alam and Vetter 2006): name, type, predicted, measured,
     error, visits that pass and fail; error is (predicted - measured) / measured of the worst visit.
     Below: what explains a failure, sizes of messages as distributions, what is not explained.
-    Exit code 1 where an assertion fails, where a rank or count is missing, or where nothing was
-    asserted. Figures of --fail-if: assertions, passes, failures, not_measured, failed_visits,
-    no_value, missing, unasserted, worst_error, size_distance, unexplained_share, missing_ranks,
-    unfinished_ranks, losses.
+    Exit code 1 where an assertion fails, where a rank or message is missing, or where nothing that
+    was asserted was counted. What nobody counted is listed as not measured, and fails only by
+    --fail-if 'failures > 0 or not_measured > 0'. Figures of --fail-if: assertions, passes,
+    failures, not_measured, failed_visits, no_value, missing, unasserted, worst_error,
+    size_distance, unexplained_share, missing_ranks, unfinished_ranks, losses.
     """
     from autotune.commands.assertion.check import flow
     from autotune.commands.assertion.check.document import AssertionCheckDocument

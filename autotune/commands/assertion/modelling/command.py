@@ -186,6 +186,7 @@ class ScaleStudyOptions:
     ] = None
     node: Node = ""
     extra_p: ExtraP = None
+    run: Run = ""
     json: Json = False
 
 
@@ -201,7 +202,7 @@ def scale(options: ScaleStudyOptions) -> None:
     from autotune.commands.assertion.modelling import flow, text
     from autotune.commands.assertion.modelling.document import AssertionScaleDocument
 
-    parsed = flow.load([options.file]).parsed
+    parsed = flow.load([options.file], run=options.run).parsed
     node = parsed.at(options.node) if options.node else None
     points = scaling_study.scaling_study(
         parsed, flow.values(options.set), flow.lists(options.over), options.weak or (), node
@@ -234,6 +235,7 @@ class SensitivityOptions:
     samples: Annotated[int, typer.Option(help="Points of the ranges, a power of two.", min=2)] = 256
     seed: Annotated[int, typer.Option(help="Of the points.", min=0)] = 0
     of_rank: Rank = 0
+    run: Run = ""
     json: Json = False
 
 
@@ -249,7 +251,7 @@ def sensitivity(options: SensitivityOptions) -> None:
     from autotune.commands.assertion.modelling import flow, text
     from autotune.commands.assertion.modelling.document import AssertionSensitivityDocument
 
-    parsed = flow.load([options.file]).parsed
+    parsed = flow.load([options.file], run=options.run).parsed
     binding = flow.bound(parsed, options.set)
     flow.check_rank(binding, options.of_rank)
     shown = AssertionSensitivityDocument(
@@ -280,6 +282,7 @@ class SkeletonOptions:
         100_000
     )
     set: Set = None
+    run: Run = ""
     json: Json = False
 
 
@@ -299,7 +302,7 @@ def skeleton(options: SkeletonOptions) -> None:
         raise typer.BadParameter(f"{options.output} does not end in .py or .c", param_hint="-o")
     if options.output is None and options.trace is None:
         raise typer.BadParameter("nothing to write: -o FILE, --trace FILE", param_hint="-o")
-    parsed = flow.load([options.file]).parsed
+    parsed = flow.load([options.file], run=options.run).parsed
     binding = flow.bound(parsed, options.set)
     plan = flow.receive_plan(binding)
     written = flow.write_skeleton(binding, plan, options.output, options.trace, options.most_events)
@@ -328,6 +331,7 @@ class SizesOptions:
         str, typer.Option(help="Whose network splits the sizes: host, a name or a file.")
     ] = ""
     on_nodes: Nodes = 2
+    run: Run = ""
     json: Json = False
 
 
@@ -342,7 +346,7 @@ def sizes(options: SizesOptions) -> None:
     from autotune.commands.assertion.modelling import flow, text
     from autotune.commands.assertion.modelling.document import AssertionSizesDocument
 
-    parsed = flow.load([options.file]).parsed
+    parsed = flow.load([options.file], run=options.run).parsed
     binding = flow.bound(parsed, options.set)
     network = flow.network_of(options.machine) if options.machine else None
     distribution = message_sizes(binding, network, options.on_nodes)
@@ -372,6 +376,7 @@ class TimeOptions:
         float | None,
         typer.Option(help="GB/s of memory of a rank, in place of the machine's.", min=1e-9),
     ] = None
+    run: Run = ""
     json: Json = False
 
 
@@ -387,7 +392,7 @@ def time(options: TimeOptions) -> None:
     from autotune.commands.assertion.modelling import flow, text
     from autotune.commands.assertion.modelling.document import AssertionTimeDocument
 
-    parsed = flow.load([options.file]).parsed
+    parsed = flow.load([options.file], run=options.run).parsed
     binding = flow.bound(parsed, options.set)
     machine = flow.machine_of(options.machine)
     peak, bandwidth = (rate and rate * 1e9 for rate in (options.peak, options.bandwidth))
@@ -419,6 +424,7 @@ class ResidualFitOptions:
         typer.Option(help="Also fit seconds over those predicted on it: host, a name or a file."),
     ] = ""
     on_nodes: Nodes = 1
+    run: Run = ""
     json: Json = False
 
 
@@ -432,7 +438,7 @@ def fit(options: ResidualFitOptions) -> None:
     from autotune.commands.assertion.modelling import flow, text
     from autotune.commands.assertion.modelling.document import AssertionFitDocument
 
-    parsed = flow.load([options.file]).parsed
+    parsed = flow.load([options.file], run=options.run).parsed
     seconds = flow.clock(options.machine, options.on_nodes) if options.machine else None
     fits = residual_fits(parsed, flow.records(options.records), seconds=seconds)
     if options.json:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from autotune import paths
+from autotune.assertions.counters import record_counts
 from autotune.assertions.modelling import parsed_model
 from autotune.assertions.modelling.binding import ModelBinding, bind
 from autotune.assertions.modelling.forms import (
@@ -66,8 +67,11 @@ def load(files: Sequence[Path], from_text: bool = False, run: str = "") -> Loade
 
 
 def records(files: Sequence[Path]) -> tuple[AssertionRecord, ...]:
-    """The records of several runs."""
-    return tuple(record_files.read(path) for path in record_files.files_of(files))
+    """The records of several runs, with the line counts that lie beside them."""
+    return tuple(
+        record_counts.with_own_counts(path, record_files.read(path))
+        for path in record_files.files_of(files)
+    )
 
 
 def _text(path: Path) -> str:

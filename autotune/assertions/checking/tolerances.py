@@ -39,7 +39,7 @@ class Tolerances:
             value = float(number) / (100 if percent else 1)
             if not value < 1:
                 raise InputError(
-                    Fault(where="--tolerance", found=f"{text!r}", expected="less than 100 %")
+                    Fault(where="--tolerance", found=f"{text!r}", expected="less than 100 %, as 3%")
                 )
             if kind is None:
                 usual = value

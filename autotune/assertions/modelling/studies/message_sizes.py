@@ -79,6 +79,9 @@ def pingpong(network: Network, nodes: int) -> CostCurve:
     if curve is None:
         place = "between nodes" if nodes > 1 else "within a node"
         hint = f"autotune comm bench --operations pingpong --nodes {2 if nodes > 1 else 1}"
+        other = network.curve("pingpong", 1 if nodes > 1 else 2, 2)
+        if other is not None:
+            hint += f", or --on-nodes {1 if nodes > 1 else 2}, for which there is one"
         found = f"{network.title or 'the network'} has no ping-pong curve {place}"
         raise InputError(Fault(where="--machine", found=found, expected="one", hint=hint))
     return curve

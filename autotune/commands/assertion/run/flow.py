@@ -137,7 +137,8 @@ def read_runs(recording: RunRecording, end: RecordedEnd) -> tuple[RunRecords, ..
         raise WorkFailed(
             f"no record was written to {recording.folder}: "
             + (
-                f"{end.words}; a rank that is killed writes none"
+                f"{end.words}; a rank that is killed writes none, nor does one that cannot"
+                " start, such as by the launcher of another MPI"
                 if end.words
                 else "the program reached no assertion and started no MPI; was it compiled with"
                 " -DMODELING_ASSERTIONS_OFF, linked statically, or does it need --mpi?"

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from assertion_records import counted, figure_8, rank_record, written
+from assertion_records import counted, figure_8, message, rank_record, written
 
 from autotune.assertions.records import record_files, run_records
 from autotune.assertions.records.run_records import ranks_in_words
@@ -48,6 +48,7 @@ def test_a_truncated_file_is_an_error_that_names_the_place(tmp_path):
         (lambda d: d["paths"][1].pop("visits"), "no key 'visits'"),
         (lambda d: d["paths"][1].update(failures=-1), "failures: the number -1"),
         (lambda d: d["paths"][1].update(visits=0), "counts of a path without visits"),
+        (lambda d: d["paths"][1].update(visits=999), "of 999 visits; expected a verdict on each"),
         (lambda d: d["paths"][1].update(parent=7), "its parent comes after it"),
         (lambda d: d["paths"][1].update(measured=True), "paths.1.measured: true"),
         (lambda d: d["paths"][1].update(differences=[[0]]), "a list of 1; expected a list of 2"),
@@ -61,6 +62,12 @@ def test_what_does_not_fit_is_an_error(tmp_path, change, words):
     path = tmp_path / "r1.0.json"
     path.write_text(json.dumps(content))
     assert words in refusal(lambda: record_files.read(path))
+
+
+def test_messages_without_a_verdict_are_an_error(tmp_path):
+    sent = replace(message(0, "send", "s", "8", [(8, 3)]), passes=1)
+    folder = written(tmp_path, [rank_record([sent])])
+    assert "verdicts on 1 of 3 messages" in refusal(lambda: run_records.read([folder]))
 
 
 def test_not_a_number_is_no_count(tmp_path):

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autotune.domain.assertion_record import (
+    COUNTED,
+    MESSAGES,
     RECORD_SCHEMA,
     AssertionRecord,
     CallRecord,
@@ -13,6 +15,7 @@ from autotune.domain.assertion_record import (
 from autotune.errors import Fault, InputError
 from autotune.files import checked_values
 from autotune.files.parsing.faults import Faults
+from autotune.units import counted
 
 FORMATS = "the record of a rank, RUN.RANK.json, that `autotune assert run` wrote"
 CALIPER = ".cali"
@@ -74,11 +77,32 @@ def read(path: Path) -> AssertionRecord:
             _check_count(faults, f"paths.{k} ({item.name}).{what}", count)
         if item.passes + item.failures and not item.visits:
             faults.add(f"paths.{k} ({item.name})", "counts of a path without visits")
+        else:
+            _check_account(faults, f"paths.{k} ({item.name})", item)
     for call in record.calls:
         for what, count in _counts_of_call(call):
             _check_count(faults, f"calls.{call.call}.{what}", count)
     faults.settle()
     return record
+
+
+def _check_account(faults: Faults, place: str, path: PathRecord) -> None:
+    """A fault where visits or messages neither pass nor fail nor have a reason for that.
+
+    Counts that were read after the run tell nothing of single visits.
+    """
+    if path.measured is None or (path.kind in COUNTED and path.least is None):
+        return
+    judged = path.passes + path.failures
+    if path.kind in MESSAGES:
+        judged += path.missing
+        total = sum(size.messages for size in path.asserted_sizes) + path.asserted_other_sizes
+        noun = "message"
+    else:
+        judged += sum(reason.visits for reason in path.unevaluated)
+        total, noun = path.visits, "visit"
+    if judged != total:
+        faults.add(place, f"verdicts on {judged} of {counted(total, noun)}", "a verdict on each")
 
 
 def _check_count(faults: Faults, place: str, count: float) -> None:

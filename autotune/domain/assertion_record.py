@@ -202,7 +202,7 @@ class AssertionRecord:
     """Seconds since 1970-01-01 UTC."""
     seconds: float
     complete: bool
-    """The program ended by its own will: it returned, called exit or MPI_Finalize."""
+    """The program ended by its own will: it returned or called exit."""
     variables: tuple[VariableRecord, ...]
     paths: tuple[PathRecord, ...]
     """Parents before children."""

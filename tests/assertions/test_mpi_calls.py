@@ -277,6 +277,7 @@ int main(int argc, char **argv)
         sleep(20);
     }
     MPI_Finalize();
+    if (!strcmp(what, "leave")) _exit(0);
     return 0;
 }
 """
@@ -311,6 +312,14 @@ def test_the_record_of_a_rank_that_aborts_is_incomplete(simple: list[str], tmp_p
     assert not any(record.complete for record in records)
     last = next(record for record in records if record.rank == 1)
     assert by_function(last.calls)["coll", "MPI_Barrier"].messages == 1
+
+
+def test_a_rank_that_leaves_by_exit_of_the_system_is_incomplete(simple: list[str], tmp_path: Path):
+    """It may have stated more after MPI_Finalize."""
+    (left,) = recorded("c", [*simple, "leave"], 1, tmp_path)
+    assert not left.complete
+    (ended,) = recorded("c", simple, 1, tmp_path / "ended")
+    assert ended.complete
 
 
 def test_receives_that_never_complete_are_a_loss(simple: list[str], tmp_path: Path):

@@ -189,7 +189,7 @@ def test_a_killed_rank_writes_nothing(tmp_path, name):
     )
     outcome = run(compiled(tmp_path, text), tmp_path / "records")
     assert outcome.returncode == -signal.Signals[name]
-    assert not list(tmp_path.glob("records/*"))
+    assert not list(tmp_path.glob("records/*.json"))
 
 
 def test_a_forked_child_writes_nothing(tmp_path):
@@ -336,3 +336,16 @@ def test_a_count_below_zero_never_passes(tmp_path):
     )
     for point in (path(rank, "k"), path(rank, "f")):
         assert (point.passes, point.unevaluated) == (0, (("the count is below 0", 1),))
+
+
+def test_what_a_program_stated_before_exec_is_a_loss(tmp_path):
+    text = main(
+        """ma_loop_begin("k", "1"); ma_loop_end("k", count > 1 ? 1 : 2);
+           if (count < 2) execl(arguments[0], arguments[0], "again", (char *)0);"""
+    ).replace("(void) {", "(int count, char **arguments) {")
+    program = compiled(tmp_path, text)
+    run(program, tmp_path / "records")
+    rank = record(tmp_path / "records")
+    assert path(rank, "k").passes == 1
+    assert losses(rank) == {"statements of a program that called exec": 1}
+    assert not list((tmp_path / "records").glob("*.started"))

@@ -152,7 +152,10 @@ def test_pcontrol_marks_regions(tmp_path):
 @pytest.mark.parametrize("end", ["_exit(3)", "exit(3)"])
 def test_an_aborted_rank_is_not_complete(tmp_path, end):
     program = with_library(
-        main(f'ma_set_rank(0, 2, "x"); ma_region_begin("a"); ma_write_record(0); {end};', BEFORE)
+        main(
+            f'ma_set_rank(0, 2, "x"); ma_region_begin("a"); ma_write_record(MA_ABORTED); {end};',
+            BEFORE,
+        )
     )
     assert run(program, tmp_path / "records", preload=False).returncode == 3
     rank = record(tmp_path / "records", "x.0.json")

@@ -72,9 +72,10 @@ void ma_set_rank(int rank, int ranks, const char *run);
 /* The name of the run: AUTOTUNE_ASSERT_RUN, or one that this process made. */
 const char *ma_run(void);
 
-/* Writes FOLDER/RUN.RANK.json anew. ``complete``: 0 where the program is being aborted, for good.
- * Also called at exit, with 1. */
-void ma_write_record(int complete);
+/* Writes FOLDER/RUN.RANK.json anew. It is complete only at the end of the process: after MPI_Finalize
+ * a program may state more and call _exit; once it is aborted it stays incomplete. */
+enum ma_moment { MA_FINALIZED, MA_ABORTED, MA_ENDED };
+void ma_write_record(enum ma_moment moment);
 
 /* Called at exit before the record is written; NULL: nothing. */
 extern void (*ma_before_end)(void);

@@ -14,13 +14,14 @@ from autotune.domain.variant import Build
 from autotune.errors import WorkFailed
 from autotune.toolchain import build_cache, compiler
 
+HEADER = "modeling_assertions.h"
 _FOLDER = Path(__file__).resolve().parent
 _FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden")
 _LINK = ("-shared", "-lm", "-ldl", "-pthread")
 
 
 def header_folder() -> Path:
-    """The folder of ``modeling_assertions.h``, for ``-I``."""
+    """The folder of ``HEADER``, for ``-I``."""
     return _FOLDER
 
 

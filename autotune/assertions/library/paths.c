@@ -74,6 +74,8 @@ static struct ma_path *made(const struct ma_site *site, uint64_t hash)
     struct ma_path *path = ma_path_count == MA_MOST_PATHS ? NULL : calloc(1, sizeof *path);
     if (path == NULL)
         return &ma_lost;
+    if (ma_path_count == 0)
+        ma_mark_start();
     ma_process.busy++;
     path->id = ma_path_count;
     path->kind = (enum ma_kind)site->kind;

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -219,6 +220,27 @@ static void close_events(const char *run)
         snprintf(event_path, sizeof event_path, "%s", path);
 }
 
+static char started_path[4200];
+
+/* A file that lies beside the records from the first statement of a process to its record. A program
+ * that took the place of another (exec) finds that of the other, whose statements are lost. */
+void ma_mark_start(void)
+{
+    char ending[40];
+    int error = errno, mark;
+    if (*started_path != '\0' || !ma_process.on)
+        return;
+    snprintf(ending, sizeof ending, "%ld.started", (long)getpid());
+    file_name(started_path, sizeof started_path, ma_process.run, ending);
+    mkdir(ma_process.folder, 0777);
+    mark = open(started_path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (mark >= 0)
+        close(mark);
+    else if (errno == EEXIST)
+        ma_loss("statements of a program that called exec", 1);
+    errno = error;
+}
+
 /* Writes the record to a file of its own, which takes its name only when it is whole. */
 static int written(const char *path, int complete)
 {
@@ -268,11 +290,11 @@ static int is_empty(void)
            ma_process.other_threads == 0;
 }
 
-void ma_write_record(int complete)
+void ma_write_record(enum ma_moment moment)
 {
     static int aborted;
     char temporary[4200];
-    aborted |= !complete;
+    aborted |= moment == MA_ABORTED;
     if (!ma_process.on || is_empty())
         return;
     if (ma_process.busy) {
@@ -282,10 +304,12 @@ void ma_write_record(int complete)
     ma_process.busy = 1;
     mkdir(ma_process.folder, 0777);
     snprintf(temporary, sizeof temporary, "%s/.record-%ld", ma_process.folder, (long)getpid());
-    if (!place(temporary, !aborted))
+    if (!place(temporary, moment == MA_ENDED && !aborted))
         complain(temporary);
     else
         close_events(ma_process.run);
+    if (moment == MA_ENDED && *started_path != '\0')
+        unlink(started_path);
     ma_process.busy = 0;
 }
 
@@ -340,5 +364,5 @@ __attribute__((destructor)) static void end_process(void)
 {
     if (ma_before_end != NULL && ma_process.on)
         ma_before_end();
-    ma_write_record(1);
+    ma_write_record(MA_ENDED);
 }

@@ -205,6 +205,7 @@ double ma_seconds(uint64_t ticks);
 void ma_switch_on(void);
 void ma_switch_off(void);
 void ma_print_record(FILE *file, int complete);
+void ma_mark_start(void);
 
 /* --- clock ------------------------------------------------------------------------------------ */
 

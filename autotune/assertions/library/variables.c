@@ -29,6 +29,7 @@ static struct ma_variable *variable_of(const char *name)
         ma_loss("values of variables beyond the first 1,024", 1);
         return NULL;
     }
+    ma_mark_start();
     made->name = ma_intern(name);
     made->unit = made->domain_text = made->expression = made->outside = "";
     made->domain.least = -INFINITY;

@@ -137,6 +137,12 @@ def test_a_program_that_is_not_there(autotune):
     autotune("assert", "run", check=2)
 
 
+def test_a_folder_that_cannot_be_written_is_named(autotune, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = autotune("assert", "run", "--output", "file/records", "--", "true", check=2)
+    assert "file/records: Not a directory; expected a folder that can be written" in done.err
+
+
 def test_options_are_checked_before_the_program_runs(autotune, program):
     done = autotune(
         "assert", "run", "--fail-if", "failurs > 0", "--", str(program), "3", "0", "0", check=2

@@ -89,7 +89,7 @@ void ma_ending(void)
     ma_running = 0;
     over = 1;
     ma_abandon_requests();
-    ma_write_record(1);
+    ma_write_record(MA_FINALIZED);
 }
 
 void ma_aborting(void)
@@ -97,7 +97,7 @@ void ma_aborting(void)
     if (!ma_running) return;
     ma_running = 0;
     over = 1;
-    ma_write_record(0);
+    ma_write_record(MA_ABORTED);
 }
 
 /* --- C ----------------------------------------------------------------------------------------- */

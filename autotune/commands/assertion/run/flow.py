@@ -58,7 +58,16 @@ def start(
     program too, and is passed on when it has ended. Raises InputError where it cannot be started.
     """
     words, environment = recorded(command, recording)
-    recording.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        recording.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            Fault(
+                where="--output",
+                found=f"{recording.folder}: {error.strerror}",
+                expected="a folder that can be written",
+            )
+        ) from error
     sys.stdout.flush()
     begun = time.monotonic()
     interruptions: list[int] = []

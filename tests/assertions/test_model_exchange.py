@@ -14,6 +14,7 @@ from autotune.assertions.modelling.tree_walk import rank_counts
 from autotune.files.tables.read_table import read
 
 MODELS = Path(__file__).parents[2] / "examples" / "assertions" / "models"
+ABSENT = "is not installed: it needs pandas < 3, and has no wheels for Python 3.13"
 CG = parsed_model.load(MODELS / "cg.json")
 
 
@@ -35,7 +36,7 @@ def test_the_literal_holds_all_nodes_with_the_same_metrics() -> None:
 
 
 def test_hatchet_opens_the_tree() -> None:
-    hatchet = pytest.importorskip("hatchet", reason="optional: llnl-hatchet is not installed")
+    hatchet = pytest.importorskip("hatchet", reason=f"optional: llnl-hatchet {ABSENT}")
     literal = hatchet_literal(bind(CG, {}))
     frame = hatchet.GraphFrame.from_literal(literal)
     assert len(frame.dataframe) == len(frames(literal))
@@ -43,7 +44,7 @@ def test_hatchet_opens_the_tree() -> None:
 
 
 def test_thicket_opens_the_tree() -> None:
-    thicket = pytest.importorskip("thicket", reason="optional: llnl-thicket is not installed")
+    thicket = pytest.importorskip("thicket", reason=f"optional: llnl-thicket {ABSENT}")
     literal = hatchet_literal(bind(CG, {}))
     ensemble = thicket.Thicket.from_literal(literal)
     assert len(ensemble.dataframe) == len(frames(literal))

@@ -13,6 +13,7 @@ from autotune.assertions.checking.size_distributions import (
     total_variation,
 )
 from autotune.assertions.records.run_records import RunRecords
+from autotune.results.assertion import figure
 
 sizes = st.dictionaries(st.integers(0, 10**6), st.integers(1, 50), max_size=8)
 
@@ -79,3 +80,12 @@ def test_distances_are_distances(first, second):
 def test_messages_that_all_grow_by_some_bytes_move_by_that(first, more):
     grown = {size + more: count for size, count in first.items()}
     assert earth_mover(first, grown) == pytest.approx(more)
+
+
+def test_sizes_are_drawn_with_bytes_on_their_axis():
+    compared = comparison(sent([(8, 3), (1024, 1)], [(8, 2), (1024, 2)]))
+    drawn = figure.size_curves([compared], "sizes")
+    assert "mathdefault" not in drawn
+    for place in ("0 B", "1 KiB", "asserted", "counted"):
+        assert f">{place}<" in drawn
+    figure.size_curves([comparison(sent([(0, 1)], [(0, 1)]))], "of empty messages")

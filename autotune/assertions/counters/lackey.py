@@ -5,15 +5,24 @@ only, not source operators and not blocks of it; a move between registers may co
 The run is about a hundred times slower.
 """
 
+import os
 import re
+import shutil
+import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from autotune.errors import Fault, WorkFailed
-from autotune.toolchain import child_process, compiler
+from autotune.errors import Fault, MissingTool, WorkFailed
+from autotune.toolchain import child_process
+from autotune.toolchain.child_process import ChildLimits
 
 COUNTER = "lackey"
 _ROW = re.compile(r"^==\d+==\s+(\w+)\s+([\d,]+)\s+([\d,]+)\s+([\d,]+)\s*$", re.M)
+_DIED = re.compile(r"Process terminating with default action of signal \d+ \((\w+)\)")
+_LIMITS = ChildLimits(output=1 << 26)
+_OPTIONS = ("--tool=lackey", "--basic-counts=no", "--detailed-counts=yes", "--trace-children=yes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +33,8 @@ class ExecutedCounts:
     stores: Mapping[str, int]
     arithmetic: Mapping[str, int]
     counter: str = COUNTER
+    processes: int = 1
+    """Number of processes that were counted together."""
 
     @property
     def bytes_loaded(self) -> int:
@@ -36,35 +47,69 @@ class ExecutedCounts:
         return _size(self.stores)
 
 
-def count_executed(command: Sequence[str], timeout: float) -> ExecutedCounts:
-    """The counts of a program that runs to its end with exit code 0.
+def check() -> None:
+    """MissingTool where valgrind is not installed."""
+    if shutil.which("valgrind") is None:
+        raise MissingTool(
+            Fault(
+                where="lackey",
+                found="valgrind is not on PATH",
+                hint="apt install valgrind, or dnf install valgrind",
+            )
+        )
 
-    Raises MissingTool without valgrind, WorkFailed where the program fails: valgrind prints counts
-    even of a program that died of an instruction it does not know (AVX-512), up to there.
+
+def count_executed(
+    command: Sequence[str], timeout: float, programs: Sequence[int] = (0,)
+) -> ExecutedCounts:
+    """The counts of a program, or of all its processes, that run to their end with exit code 0.
+
+    ``programs`` are the words of the command that are programs to count, ascending: the word after
+    the options of a launcher of ranks. Its standard input is empty. Raises MissingTool without
+    valgrind, WorkFailed where the program fails: valgrind prints counts even of a program that died
+    of an instruction it does not know (AVX-512), up to there.
     """
-    outcome = child_process.run(
-        ["valgrind", "--tool=lackey", "--basic-counts=no", "--detailed-counts=yes", *command],
-        timeout=timeout,
-        environment=compiler.environment(),
-    )
-    rows = _ROW.findall(outcome.err)
-    if not outcome.ok or not rows:
+    check()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        words = list(command)
+        for place in reversed(programs):
+            words[place:place] = ["valgrind", *_OPTIONS, f"--log-file={folder}/%p.log"]
+        outcome = child_process.run(
+            words,
+            timeout=timeout,
+            # line counts of this run would be added to those of another one
+            environment={**os.environ, "GCOV_PREFIX": f"{folder}/gcov"},
+            limits=_LIMITS,
+        )
+        logs = [path.read_text(errors="replace") for path in sorted(folder.glob("*.log"))]
+    died = sorted({signal for log in logs for signal in _DIED.findall(log)})
+    tables = [rows for log in logs if (rows := _ROW.findall(log))]
+    if not outcome.ok or died or not tables:
+        signals = f"a process died of {', '.join(died)}; " if died else ""
         raise WorkFailed(
             str(
                 Fault(
-                    where=f"valgrind --tool=lackey {command[0]}",
-                    found=outcome.describe(),
-                    expected="a run to its end with exit code 0",
+                    where=f"valgrind --tool=lackey {command[programs[0]]}",
+                    found=signals + outcome.describe(),
+                    expected="a run to its end with exit code 0, and counts of valgrind",
                     hint="compile for an older CPU, such as -march=x86-64-v2, where it died of"
                     " SIGILL: valgrind does not know all instructions",
                 )
             )
         )
-    numbers = [(kind, [int(n.replace(",", "")) for n in counts]) for kind, *counts in rows]
-    loads, stores, arithmetic = (
-        {kind: counts[column] for kind, counts in numbers} for column in range(3)
-    )
-    return ExecutedCounts(loads=loads, stores=stores, arithmetic=arithmetic)
+    return _summed(tables)
+
+
+def _summed(tables: Sequence[Sequence[Sequence[str]]]) -> ExecutedCounts:
+    """The counts of several processes together."""
+    sums: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+    for rows in tables:
+        for kind, *counts in rows:
+            for column, count in zip(sums, counts, strict=True):
+                column[kind] += int(count.replace(",", ""))
+    loads, stores, arithmetic = sums
+    return ExecutedCounts(loads=loads, stores=stores, arithmetic=arithmetic, processes=len(tables))
 
 
 def _size(counts: Mapping[str, int]) -> int:

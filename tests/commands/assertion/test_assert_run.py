@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,8 +13,14 @@ import pytest
 from json_schema_check import faults
 
 from autotune.assertions.library import library_build
-from autotune.commands.assertion.run.recorded_launch import RunRecording, recorded, starts_ranks
+from autotune.commands.assertion.run.recorded_launch import (
+    RunRecording,
+    program_places,
+    recorded,
+    starts_ranks,
+)
 from autotune.commands.schema.flow import schema_of
+from autotune.errors import InputError
 from autotune.toolchain import mpi
 from autotune.toolchain.launcher import expand as launcher_of_ranks
 
@@ -220,6 +227,94 @@ def test_what_starts_ranks(tmp_path):
     assert not starts_ranks(["true"])
 
 
+@pytest.mark.parametrize(
+    ("command", "programs"),
+    [
+        ("sh -c true", ["sh"]),
+        ("mpiexec -n 2 --map-by env sh -c ls", ["sh"]),
+        ("mpiexec -n 2 --oversubscribe env ls", ["env"]),
+        ("mpiexec -n 1 sh : -n 2 --host localhost env A=1 sh", ["sh", "env"]),
+        ("env A=1 mpiexec -n 2 sh", ["sh"]),
+        ("srun --exclusive sh", ["sh"]),
+    ],
+)
+def test_the_programs_that_a_launcher_starts(command, programs):
+    words = command.split()
+    assert [words[place] for place in program_places(words)] == programs
+
+
+def test_a_launcher_without_a_program():
+    with pytest.raises(InputError, match="no program that can be run in '-n 2 no-such-program'"):
+        program_places(["mpiexec", "-n", "2", "no-such-program"])
+
+
+# --- executed instructions -----------------------------------------------------------------------
+
+SUM = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include "modeling_assertions.h"
+int main(int argc, char **argv)
+{
+    volatile double values[1000] = {0};
+    double sum = 0;
+    int n = 1000, again = argc > 1 && !getenv("AUTOTUNE_ASSERT"), i;
+    ma_var("n", n);
+    ma_flop_begin("sum", "n");
+    for (i = 0; i < n; i++)
+        sum += values[i];
+    ma_flop_count("sum_count", "n", n);
+    ma_flop_end("sum");
+    if (again)
+        __builtin_trap();
+    printf("%g %s\\n", sum, argv[0]);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def summing(tmp_path):
+    """A program of 1,000 additions; with an argument it dies of SIGILL when nothing records it."""
+    if shutil.which("valgrind") is None:
+        pytest.skip("optional: valgrind is not installed")
+    source, path = tmp_path / "sum.c", tmp_path / "sum"
+    source.write_text(SUM)
+    command = ["gcc", "-O1", "-I", str(library_build.header_folder()), str(source), "-o", str(path)]
+    subprocess.run(command, check=True)
+    return path
+
+
+def test_executed_instructions_stand_beside_the_totals(autotune, summing):
+    done = autotune("assert", "run", "--lackey", "--fail-if", "failures > 0", "--", str(summing))
+    assert done.out.count(str(summing)) == 1  # the second run is silent
+    rows = [line.split("  ") for line in done.out.partition("no verdict:")[2].splitlines()]
+    table = [tuple(cell.strip() for cell in row if cell.strip()) for row in rows if any(row)]
+    assert table[0] == ("quantity", "counter", "count", "which")
+    flops = {counter: int(count) for what, counter, count, _ in table if what.startswith("float")}
+    assert flops["program"] == 1000
+    assert flops["assertions"] >= 1000
+    (read,) = (int(count) for what, _, count, _ in table if what == "bytes read")
+    assert read > 8000
+    assert "PASS" not in done.out.partition("no verdict:")[2]
+
+
+def test_a_program_that_dies_under_valgrind(autotune, summing):
+    done = autotune("assert", "run", "--lackey", "--", str(summing), "x", check=1)
+    assert "sum:ma_flop:" in done.out
+    assert "SIGILL" in done.err
+    assert "-march=x86-64-v2" in done.err
+    assert "no verdict" not in done.out
+
+
+def test_lackey_needs_valgrind_and_a_check(autotune, monkeypatch, tmp_path):
+    done = autotune("assert", "run", "--lackey", "--only-record", "--", "true", check=2)
+    assert "--only-record is given too" in done.err
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = autotune("assert", "run", "--lackey", "--", "/bin/true", check=2)
+    assert "apt install valgrind" in done.err
+
+
 # --- ranks ---------------------------------------------------------------------------------------
 
 RANKS = """\
@@ -277,6 +372,14 @@ def test_messages_of_two_ranks_are_as_asserted(autotune, exchange, tmp_path):
     assert "norm:ma_mpi_allreduce:8:8:0.0:PASS=8:FAIL=0" in lines
     assert len(list((tmp_path / "r").glob("*.json"))) == 2, "the launcher writes no record"
     assert "MPI_Sendrecv: 4 messages received (4 x 400 B)" in autotune("assert", "show", "r").out
+
+
+def test_instructions_of_all_ranks_are_counted(autotune, exchange):
+    if shutil.which("valgrind") is None:
+        pytest.skip("optional: valgrind is not installed")
+    command, environment = ranks_of(exchange, 50, 0)
+    done = autotune("assert", "run", "--lackey", "--", *command)
+    assert "lackey" in done.out
 
 
 def test_messages_of_another_size_fail_and_the_size_is_named(autotune, exchange):

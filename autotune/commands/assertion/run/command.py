@@ -11,7 +11,7 @@ from autotune.commands.output import document, note
 
 EXAMPLE = (
     "Example: autotune assert run -- mpiexec -n 4 ./cg; autotune assert run --tolerance flop=3%"
-    " --output records -- ./solver input.txt"
+    " --output records -- ./solver input.txt; autotune assert run --lackey -- ./solver small.txt"
 )
 RECORDS = Path("assertion-records")
 
@@ -40,6 +40,15 @@ class AssertRunOptions:
     events: Annotated[
         bool, typer.Option("--events", help="Also keep the first million events, a file a rank.")
     ] = False
+    lackey: Annotated[
+        bool,
+        typer.Option(
+            "--lackey",
+            help="Run the program again under valgrind (lackey), about a hundred times slower and"
+            " without input, so with a small problem: loads, stores and arithmetic of the"
+            " whole program, beside what is asserted and counted. No verdict.",
+        ),
+    ] = False
     only_record: Annotated[bool, typer.Option("--only-record", help="Check nothing.")] = False
     verdicts: VerdictOptions
     json: Json = False
@@ -58,10 +67,15 @@ def run(options: AssertRunOptions) -> None:
     from autotune.commands.assertion.run import flow
     from autotune.commands.assertion.run.document import AssertionRunDocument
     from autotune.commands.assertion.run.recorded_launch import RunRecording, library, starts_ranks
+    from autotune.errors import Fault, InputError
     from autotune.paths import absolute
-    from autotune.results.assertion import check_text
+    from autotune.results.assertion import check_text, totals_text
 
     check_flow.settle(options.verdicts)
+    if options.lackey:
+        if options.only_record:
+            raise InputError(Fault(where="--lackey", found="--only-record is given too"))
+        flow.settle_lackey(options.program)
     ranks = starts_ranks(options.program) if options.mpi is None else options.mpi
     recording = RunRecording(
         library=library(options.program, ranks=ranks),
@@ -80,11 +94,15 @@ def run(options: AssertRunOptions) -> None:
     if options.only_record:
         note(place)
         raise typer.Exit(int(bool(end.words)))
-    checked = [
-        check_flow.check(records, options.verdicts) for records in flow.read_runs(recording, end)
-    ]
+    runs = flow.read_runs(recording, end)
+    checked = [check_flow.check(records, options.verdicts) for records in runs]
     fails = bool(end.words) or any(failing for _, failing in checked)
     checks = tuple(check for check, _ in checked)
+    if not options.json:
+        typer.echo("\n\n".join(check_text.text(check) for check in checks))
+        note(place)
+    counts = options.lackey and not end.words
+    totals = flow.whole_program(options.program, runs, end) if counts else ()
     if options.json:
         document(
             AssertionRunDocument(
@@ -92,11 +110,11 @@ def run(options: AssertRunOptions) -> None:
                 folder=options.output,
                 program=end,
                 checks=checks,
+                totals=totals,
                 fails=fails,
             )
         )
-    else:
-        typer.echo("\n\n".join(check_text.text(check) for check in checks))
-        note(place)
+    elif totals:
+        typer.echo("\n" + totals_text.text(totals))
     if fails:
         raise typer.Exit(1)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from autotune.assertions.checking.verdicts import AssertionCheck
+from autotune.assertions.counters.program_totals import ProgramTotal
 from autotune.commands.assertion.run.flow import RecordedEnd
 
 
@@ -19,5 +20,7 @@ class AssertionRunDocument:
     program: RecordedEnd
     checks: tuple[AssertionCheck, ...]
     """That of the command first; more where it started several programs that assert."""
+    totals: tuple[ProgramTotal, ...] = ()
+    """With ``--lackey``: what each counter says of the whole program."""
     fails: bool
     """Whether the command ends with exit code 1."""

@@ -11,15 +11,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autotune.assertions.counters import lackey, program_totals
+from autotune.assertions.counters.program_totals import ProgramTotal
 from autotune.assertions.records import record_files, run_records
 from autotune.assertions.records.run_records import RunRecords
-from autotune.commands.assertion.run.recorded_launch import LAUNCHERS, RunRecording, recorded
+from autotune.commands.assertion.run.recorded_launch import (
+    LAUNCHERS,
+    RunRecording,
+    program_places,
+    recorded,
+)
 from autotune.errors import Fault, InputError, WorkFailed
 
 _Handlers = dict[signal.Signals, Any]
 """The handler of each signal, as signal.signal takes it."""
 _PATIENCE = 5.0
 """Seconds that an interrupted program has to end, before it is ended less gently."""
+
+_SLOWER = 1000.0
+"""A run under valgrind may take so many times as long, and a minute more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,3 +165,24 @@ def read_runs(recording: RunRecording, end: RecordedEnd) -> tuple[RunRecords, ..
         )
     names = sorted({record_files.read(path).run for path in files}, key=lambda n: (len(n), n))
     return tuple(run_records.read(files, name) for name in names)
+
+
+def settle_lackey(command: Sequence[str]) -> None:
+    """Whether a second run under valgrind can be started, before the first one.
+
+    Raises MissingTool without valgrind, InputError where a launcher starts no program.
+    """
+    lackey.check()
+    program_places(command)
+
+
+def whole_program(
+    command: Sequence[str], runs: Sequence[RunRecords], end: RecordedEnd
+) -> tuple[ProgramTotal, ...]:
+    """What each counter says of the whole program, which runs again under valgrind's lackey.
+
+    What it prints is not shown. Raises WorkFailed where it does not run to its end there.
+    """
+    timeout = 60.0 + _SLOWER * end.seconds
+    executed = lackey.count_executed(command, timeout, program_places(command))
+    return program_totals.totals([r for run in runs for r in run.records], executed)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from autotune.assertions.library import library_build
 from autotune.assertions.library.mpi import mpi_library
+from autotune.errors import Fault, InputError
 from autotune.toolchain import child_process, mpi
 
 LAUNCHERS = frozenset(
@@ -22,6 +23,23 @@ LAUNCHERS = frozenset(
 _FOREIGN = frozenset({"srun", "jsrun", "aprun", "flux"})
 """Those that are no part of an MPI; their ranks inherit the environment."""
 _OPTION: Mapping[mpi.Flavour, str] = {"openmpi": "-x", "mpich": "-genv", "intel": "-genv"}
+_WITHOUT_VALUE = frozenset(
+    {
+        "--oversubscribe",
+        "-oversubscribe",
+        "--allow-run-as-root",
+        "--use-hwthread-cpus",
+        "-l",
+        "--report-bindings",
+        "--tag-output",
+        "-q",
+        "-v",
+        "--quiet",
+        "--verbose",
+        "--label",
+    }
+)
+"""Options of launchers that the program itself may follow."""
 _LIMIT = 10.0
 _SCRIPT = 1 << 20
 """Bytes of a script that are searched for mpi4py."""
@@ -74,6 +92,43 @@ def starts_ranks(command: Sequence[str]) -> bool:
         return True
     outcome = child_process.run(["ldd", program], timeout=_LIMIT)
     return re.search(r"\blibmpi(ch)?\b", outcome.out) is not None
+
+
+def program_places(command: Sequence[str]) -> tuple[int, ...]:
+    """The words of a command that are programs: the first, or those that a launcher starts.
+
+    A launcher's program is its first word that can be run and is no value of an option. Raises
+    InputError where a launcher has none.
+    """
+    launchers = [k for k, word in enumerate(command[:4]) if Path(word).name in LAUNCHERS]
+    if not launchers:
+        return (0,)
+    starts = [launchers[0], *(k for k, word in enumerate(command) if word == ":")]
+    ends = [*starts[1:], len(command)]
+    return tuple(
+        _program_between(command, start + 1, end) for start, end in zip(starts, ends, strict=True)
+    )
+
+
+def _program_between(command: Sequence[str], start: int, end: int) -> int:
+    places = [
+        place
+        for place in range(start, end)
+        if not command[place].startswith("-") and shutil.which(command[place])
+    ]
+    for place in places:
+        before = command[place - 1]
+        if "/" in command[place] or not before.startswith("-") or before in _WITHOUT_VALUE:
+            return place
+    if places:
+        return places[0]
+    raise InputError(
+        Fault(
+            where="COMMAND",
+            found=f"no program that can be run in {' '.join(command[start:end])!r}",
+            expected="a launcher with its options, then a program, such as mpiexec -n 2 ./program",
+        )
+    )
 
 
 def _imports_mpi4py(script: Path) -> bool:

@@ -287,7 +287,7 @@ def summing(tmp_path):
 
 def test_executed_instructions_stand_beside_the_totals(autotune, summing):
     done = autotune("assert", "run", "--lackey", "--fail-if", "failures > 0", "--", str(summing))
-    assert done.out.count(str(summing)) == 1  # the second run is silent
+    assert done.out.count(f"0 {summing}\n") == 1  # the second run is silent
     rows = [line.split("  ") for line in done.out.partition("no verdict:")[2].splitlines()]
     table = [tuple(cell.strip() for cell in row if cell.strip()) for row in rows if any(row)]
     assert table[0] == ("quantity", "counter", "count", "which")
@@ -377,9 +377,10 @@ def test_messages_of_two_ranks_are_as_asserted(autotune, exchange, tmp_path):
 def test_instructions_of_all_ranks_are_counted(autotune, exchange):
     if shutil.which("valgrind") is None:
         pytest.skip("optional: valgrind is not installed")
-    command, environment = ranks_of(exchange, 50, 0)
-    done = autotune("assert", "run", "--lackey", "--", *command)
-    assert "lackey" in done.out
+    done = autotune("assert", "run", "--lackey", "--json", "--", *exchange, "50", "0")
+    quantities = [total["quantity"] for total in done.json()["totals"]]
+    assert "bytes read" in quantities
+    assert {total["counter"] for total in done.json()["totals"]} == {"lackey"}
 
 
 def test_messages_of_another_size_fail_and_the_size_is_named(autotune, exchange):

@@ -250,7 +250,7 @@ def test_a_launcher_without_a_program():
 
 # --- executed instructions -----------------------------------------------------------------------
 
-SUM = """\
+ADDITIONS = """\
 #include <stdio.h>
 #include <stdlib.h>
 #include "modeling_assertions.h"
@@ -279,7 +279,7 @@ def summing(tmp_path):
     if shutil.which("valgrind") is None:
         pytest.skip("optional: valgrind is not installed")
     source, path = tmp_path / "sum.c", tmp_path / "sum"
-    source.write_text(SUM)
+    source.write_text(ADDITIONS)
     command = ["gcc", "-O1", "-I", str(library_build.header_folder()), str(source), "-o", str(path)]
     subprocess.run(command, check=True)
     return path

@@ -67,15 +67,10 @@ def run(options: AssertRunOptions) -> None:
     from autotune.commands.assertion.run import flow
     from autotune.commands.assertion.run.document import AssertionRunDocument
     from autotune.commands.assertion.run.recorded_launch import RunRecording, library, starts_ranks
-    from autotune.errors import Fault, InputError
     from autotune.paths import absolute
     from autotune.results.assertion import check_text, totals_text
 
-    check_flow.settle(options.verdicts)
-    if options.lackey:
-        if options.only_record:
-            raise InputError(Fault(where="--lackey", found="--only-record is given too"))
-        flow.settle_lackey(options.program)
+    _settle(options)
     ranks = starts_ranks(options.program) if options.mpi is None else options.mpi
     recording = RunRecording(
         library=library(options.program, ranks=ranks),
@@ -118,3 +113,16 @@ def run(options: AssertRunOptions) -> None:
         typer.echo("\n" + totals_text.text(totals))
     if fails:
         raise typer.Exit(1)
+
+
+def _settle(options: AssertRunOptions) -> None:
+    """InputError for options that cannot be, before the program runs."""
+    from autotune.commands.assertion.check import flow as check_flow
+    from autotune.commands.assertion.run import flow
+    from autotune.errors import Fault, InputError
+
+    check_flow.settle(options.verdicts)
+    if options.lackey and options.only_record:
+        raise InputError(Fault(where="--lackey", found="--only-record is given too"))
+    if options.lackey:
+        flow.settle_lackey(options.program)

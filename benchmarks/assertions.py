@@ -1,11 +1,11 @@
-"""What modeling assertions cost: nanoseconds a statement in C, Fortran and Python, off and on.
+"""What modeling assertions cost: nanoseconds a statement in C, Fortran, Python, and a call of MPI.
 
-    python benchmarks/assertions.py [--parts c,fortran,python] [--repeats 31] [--turns 4000]
+    python benchmarks/assertions.py [--parts c,fortran,python,mpi] [--repeats 31] [--turns 4000]
 
 Every process times the bare loop and the loop with the statement in turn, in CPU time; the cost is
 the median of the differences, printed with their 10 % and 90 % quantiles and with what two bare
 loops differ by (noise). States: the library is not loaded; it is loaded but off (AUTOTUNE_ASSERT is
-not set); on.
+not set); on. The part ``mpi`` is `assertions_mpi.py`.
 """
 
 import argparse
@@ -18,6 +18,8 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import assertions_mpi
 
 from autotune.assertions.library import library_build
 
@@ -73,6 +75,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in arguments.parts.split(","):
+            if part == "mpi":
+                assertions_mpi.measure(("calls", "cg"))
+                continue
             command = _PARTS[part](folder, arguments.turns, arguments.repeats)
             if command is None:
                 print(f"{part}: no compiler")
@@ -84,7 +89,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--parts", default="c,fortran,python")
+    parser.add_argument("--parts", default="c,fortran,python,mpi")
     parser.add_argument("--repeats", type=int, default=31)
     parser.add_argument("--turns", type=int, default=4_000)
     return parser.parse_args()

@@ -82,15 +82,20 @@ STATES = (("bare", "P"), ("counted", ""), ("bare again", "P"))
 
 def main() -> None:
     arguments = _arguments()
+    measure(arguments.parts, arguments.rounds, arguments.runs, arguments.letter)
+
+
+def measure(parts: Sequence[str], rounds: int = 41, runs: int = 9, letter: str = "W") -> None:
+    """Measure and print the parts ``calls`` and ``cg``."""
     installation = mpi.find()
     library = mpi_library.mpi_library(installation)
     print(f"{installation.title}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as folder:
         cost = 0.0
-        if "calls" in arguments.parts:
-            cost = _calls(installation, library, Path(folder), arguments.rounds)
-        if "cg" in arguments.parts:
-            best = _gradients(installation, library, Path(folder), arguments.runs, arguments.letter)
+        if "calls" in parts:
+            cost = _calls(installation, library, Path(folder), rounds)
+        if "cg" in parts:
+            best = _gradients(installation, library, Path(folder), runs, letter)
             if cost:
                 messages = _messages(Path(folder) / RECORDS)
                 share = 100 * messages * cost / best

@@ -1,14 +1,18 @@
 """Grids over ranks, with real MPI: what single ranks give, or a refusal; halos of any depth."""
 
 import random
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
+import codegen_build
 import numpy as np
 import pytest
-from codegen_build import Workshop, launch
+import stated_messages
+from codegen_build import Workshop
+from stated_messages import launch
 
 from autotune.codegen import communication
-from autotune.codegen.c import harness
 from autotune.codegen.tree import loop_tree, variant_program
 from autotune.domain.problem import StencilProblem
 from autotune.domain.setup import Measuring
@@ -42,6 +46,8 @@ SKEWED = Stencil(
 )
 """A stencil that reads corner ghosts, and coefficients of planes of other ranks."""
 Case = tuple[Stencil, tuple[Transformation, ...]]
+Start = Callable[[Path, int, int, list[str]], subprocess.CompletedProcess[str]]
+"""Runs a program on ranks and threads, with arguments."""
 SINGLE: list[Case] = [
     (config.stencil("star3d-7pt"), (Block("sweep", "j", 5), Pad(1))),
     (config.stencil("star3d-r4"), (Unroll("sweep", "i", 2),)),
@@ -83,7 +89,7 @@ def build(
     """The program for several ranks, and its sweeps of a pass."""
     made = program(of, transformations)
     assert communication.refusal(made) is None
-    units = harness.units(made, problem(of, (20, 20, 20)), distributed=True)
+    units = stated_messages.units(made, problem(of, (20, 20, 20)))
     return workshop.build(units), loop_tree.stages(made.body)
 
 
@@ -95,12 +101,14 @@ def words(at: StencilProblem, ranks: int, threads: int, steps: int, out: Path) -
     ]  # fmt: skip
 
 
-def deviation(built: Path, at: StencilProblem, ranks: int, threads: int, steps: int) -> float:
+def deviation(
+    built: Path, at: StencilProblem, ranks: int, threads: int, steps: int, start: Start = launch
+) -> float:
     """The largest difference from the NumPy reference after so many steps; NaN where a plane was
     read that nobody fetched.
     """
     out = built.with_suffix(".bin")
-    done = launch(built, ranks, threads, words(at, ranks, threads, steps, out))
+    done = start(built, ranks, threads, words(at, ranks, threads, steps, out))
     assert done.returncode == 0, done.stderr
     return float(np.max(np.abs(np.fromfile(out) - grid_reference.sweeps(at, steps))))
 
@@ -127,11 +135,11 @@ def test_a_forgotten_communication_is_noticed(
     of: Stencil, transformations: tuple[Transformation, ...], mpi_workshop: Workshop
 ) -> None:
     at = problem(of, (17, 9, 9))
-    units = harness.units(program(of, transformations), at, distributed=True)
+    units = stated_messages.units(program(of, transformations), at)
     call = "communicate(me, ARRAY_u);"
     assert call in units["step.c"]
     broken = mpi_workshop.build(units | {"step.c": units["step.c"].replace(call, ";")})
-    assert np.isnan(deviation(broken, at, 2, 1, 3))
+    assert np.isnan(deviation(broken, at, 2, 1, 3, codegen_build.launch))
 
 
 @pytest.mark.parametrize(("of", "transformations"), [SINGLE[1], SINGLE[5], SEVERAL[0]])

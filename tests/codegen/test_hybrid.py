@@ -1,4 +1,6 @@
-"""Programs of several ranks, with real MPI: right everywhere, and they send what is derived."""
+"""Programs of several ranks, with real MPI: right everywhere, and they send what is derived
+and what they state.
+"""
 
 import itertools
 from collections.abc import Iterator
@@ -7,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from codegen_build import FURTHER, IVPS, Workshop, common, launch, problem, variant
+import stated_messages
+from codegen_build import FURTHER, IVPS, Workshop, common, problem, variant
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stated_messages import launch
 
 from autotune.codegen import communication
 from autotune.codegen.c import harness
@@ -65,7 +69,7 @@ LAYOUTS = ((1, 2), (2, 1), (3, 2), (4, 1)), ((1, 1), (2, 2), (3, 1), (4, 2))
 def build(workshop: Workshop, chosen: Variant, at: Problem) -> Path:
     key = (repr(chosen.transformations), at.definition)
     if key not in BUILT:
-        BUILT[key] = workshop.build(harness.units(program(chosen, at), at, distributed=True))
+        BUILT[key] = workshop.build(stated_messages.units(program(chosen, at), at))
     return BUILT[key]
 
 
@@ -216,7 +220,7 @@ def test_more_ranks_than_cache_lines(mpi_workshop: Workshop) -> None:
 
 def test_a_forgotten_communication_is_noticed(mpi_workshop: Workshop) -> None:
     at = problem("heat2d", SIZES["heat2d"])
-    units = harness.units(program(VARIANTS[1], at), at, distributed=True)
+    units = stated_messages.units(program(VARIANTS[1], at), at)
     text = units["step.c"]
     for array in ("y", "Y"):  # the corrector steps would damp a wrong y below the tolerance
         call = f"communicate(me, ARRAY_{array});"

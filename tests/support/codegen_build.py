@@ -133,7 +133,7 @@ def state(program: Path, at: Problem, threads: int, steps: int) -> np.ndarray:
 
 
 def launch(
-    path: Path, ranks: int, threads: int, arguments: list[str]
+    path: Path, ranks: int, threads: int, arguments: list[str], **environment: str
 ) -> subprocess.CompletedProcess[str]:
     found = mpi.find()
     start = mpi.launch_template(found, ranks, threads=threads).replace("{command}", "").split()
@@ -149,5 +149,6 @@ def launch(
                 "OMP_WAIT_POLICY": "passive",
                 **mpi.environment(found, ranks, threads=threads, alone=False),
                 **folders,
+                **environment,
             },
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autotune.codegen import communication
-from autotune.codegen.c import c_expressions, emit
+from autotune.codegen.c import c_expressions, emit, sweep_operations
 from autotune.codegen.grid import grid_source, several_text
 from autotune.codegen.tree import callback, loop_tree, regions
 from autotune.codegen.tree.coefficients import Coefficients, tables
@@ -55,15 +55,17 @@ def units(
     *,
     distributed: bool = False,
     filled: bool = False,
+    asserted: bool = False,
 ) -> dict[str, str]:
     """The source files of a measuring program, file name to C text.
 
     Each sweep has a file of its own; the others are step.c, main.c and the headers. ``filled``:
     every row of every array gets the initial values, not only the state; on a grid they always do.
     ``distributed``: a program of several ranks, with MPI; ``communication.refusal`` says whether it
-    is possible. ``main.c`` and ``program.h`` are the same for every program, and a sweep is the
-    same in every program that has it. The texts do not depend on the problem size, threads, ranks
-    or the kind of communication.
+    is possible. ``asserted``: sweeps over components state their operations, in programs of one
+    thread, by ``sweep_operations.HEADER``, which must lie beside them. ``main.c`` and ``program.h``
+    are the same for every program, and a sweep is the same in every program that has it. The texts
+    do not depend on the problem size, threads, ranks or the kind of communication.
     """
     problem = generated(problem)
     if isinstance(problem, StencilProblem):
@@ -75,7 +77,7 @@ def units(
     started = _every_row(program) if filled else (loop_tree.StoredRow(_STATE),)
     header = "ranks.h" if distributed else "program.h"
     texts["step.c"] = _step(program, problem, functions, started, header)
-    return texts | _parts_of_steps(program) | _sweep_units(functions)
+    return texts | _parts_of_steps(program) | _sweep_units(functions, asserted=asserted)
 
 
 def stepper_units(
@@ -139,9 +141,17 @@ def _parts_of_steps(program: loop_tree.StepProgram) -> dict[str, str]:
     return _runtime({name: name for name, wanted in used.items() if wanted})
 
 
-def _sweep_units(functions: Sequence[loop_tree.AnySweep]) -> dict[str, str]:
-    codes = map(emit.sweep_code, functions)
-    return {f"{code.function}.c": code.text for code in codes}
+def _sweep_units(
+    functions: Sequence[loop_tree.AnySweep], *, asserted: bool = False
+) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for sweep in functions:
+        if asserted and isinstance(sweep, loop_tree.Sweep):
+            code = sweep_operations.stating_code(sweep)
+        else:
+            code = emit.sweep_code(sweep)
+        texts[f"{code.function}.c"] = code.text
+    return texts
 
 
 def _runtime(files: Mapping[str, str]) -> dict[str, str]:

@@ -129,6 +129,23 @@ def test_operations_are_those_of_the_source(name: str, text: str, lines, tmp_pat
     assert counts.between("other.c", 1, 99) is None
 
 
+def test_a_line_to_which_calls_on_further_lines_return_counts_once(tmp_path: Path):
+    text = """\
+static double twice(double x) { return x + x; }
+int main(void)
+{
+    double a[9] = {1.0}, b[9] = {2.0};
+    for (int i = 1; i < 9; i++) {
+        a[i] = 3.0 * (twice(twice(b[i] - a[i])) - twice(twice(b[i - 1] -
+                b[i] - a[i])));
+    }
+    return a[8] > 1e9;
+}
+"""
+    counted(build(tmp_path, "b.c", text))
+    assert only(source_operators.count_operations(tmp_path)) == {1: 32, 6: 8 * 5}
+
+
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
 def test_optimization_changes_only_lines_of_several_blocks_or_none(level: str, tmp_path: Path):
     build(tmp_path, "a.c", C, *FLAGS, level)

@@ -78,7 +78,8 @@ def _lines_agree(
     blocks: Mapping[int, int],
     edges: Mapping[_Edge, int],
 ) -> bool:
-    """Whether lines ran as often as their only block, or once more for every exit of a loop; a
+    """Whether lines ran as often as their only block, or once more for every exit of a loop, or
+    several times as often: a call on a further line of a statement returns to its first one. A
     line with a condition on it may have run more often.
     """
     branching = {block.condition for block in function.blocks}
@@ -103,9 +104,17 @@ def _lines_agree(
             if start in loop and end not in loop
         }
         single = len(numbers) == len(solved) == 1 and place not in branching
-        if excess < 0 or (single and excess not in {0, *exits}):
+        if excess < 0 or (single and not _returns(excess, solved[0], {0, *exits})):
             return False
     return True
+
+
+def _returns(excess: int, ran: int, exits: Iterable[int]) -> bool:
+    """Whether a line ran so many times too often by exits of loops and whole returns to it."""
+    return any(
+        excess == left or (ran > 0 and excess > left and (excess - left) % ran == 0)
+        for left in exits
+    )
 
 
 def _branch_edges(function: DumpedFunction, counts: LineCounts) -> dict[_Edge, int]:

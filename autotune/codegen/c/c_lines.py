@@ -77,14 +77,14 @@ def summed(lanes: int | None) -> list[str]:
     ]
 
 
-def wrapped(line: str, width: int = WIDTH) -> list[str]:
-    """A line of C, divided into several lines where it is longer than ``width``."""
-    if len(line) <= width or line.lstrip().startswith("#"):
+def wrapped(line: str) -> list[str]:
+    """A line of C, divided into several lines where it is longer than ``WIDTH``."""
+    if len(line) <= WIDTH or line.lstrip().startswith("#"):
         return [line.replace(GLUE, " ")]
     indent = line[: len(line) - len(line.lstrip())]
     lines = textwrap.wrap(
         line,
-        width,
+        WIDTH,
         subsequent_indent=indent + "        ",
         break_long_words=False,
         break_on_hyphens=False,

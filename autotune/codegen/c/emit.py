@@ -12,7 +12,6 @@ from autotune.codegen.c.c_lines import (
     PREFETCH,
     SCALAR,
     STREAMING,
-    WIDTH,
     independent,
     summed,
     wrapped,
@@ -47,10 +46,8 @@ class SweepCode:
     text: str
 
 
-def sweep_code(sweep: loop_tree.AnySweep, *, width: int = WIDTH) -> SweepCode:
-    """The sweep as a self-contained C file with one function of external linkage, whose statements
-    are broken into lines of at most so many characters.
-    """
+def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
+    """The sweep as a self-contained C file with one function of external linkage."""
     if isinstance(sweep, loop_tree.GridSweep):
         parts, macros = grid_text.body(sweep), independent(None)
     else:
@@ -60,7 +57,7 @@ def sweep_code(sweep: loop_tree.AnySweep, *, width: int = WIDTH) -> SweepCode:
         macros += PREFETCH if sweep.prefetched else []
         macros += summed(sweep.lanes) if loop_tree.sums(sweep) else []
     macros = [*macros, *(STREAMING if sweep.streamed else [])]
-    body = [line for part in parts for line in wrapped("    " + part, width)]
+    body = [line for part in parts for line in wrapped("    " + part)]
     head = c_expressions.support("\n".join(body))
     declared = signature(sweep)
     lines = [

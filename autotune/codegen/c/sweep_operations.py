@@ -31,8 +31,6 @@ from autotune.language.expression import (
 
 HEADER = "modeling_assertions.h"
 """The header of the statements of programs that state their operations."""
-_UNBROKEN = 10**6
-"""Characters of a line, more than any statement has."""
 _POSITIVE = 2
 """Operations of the helper function that is max(x, 0)."""
 _UNITS = (Num(1), Num(1.0), Num(-1), Num(-1.0))
@@ -97,15 +95,13 @@ def operations_of_step(
 def stating_code(sweep: loop_tree.Sweep) -> emit.SweepCode:
     """The C text of a sweep that states its operations; the usual one where there is no formula.
 
-    It includes ``HEADER``. No statement is broken into lines: a line that continues after a part on
-    another one would be counted twice. Helper functions are lines outside of the block that is
-    stated.
+    It includes ``HEADER``. Helper functions are lines outside of the block that is stated.
     """
     try:
         operations = operations_of_sweep(sweep)
     except NoFormula:
         return emit.sweep_code(sweep)
-    code = emit.sweep_code(sweep, width=_UNBROKEN)
+    code = emit.sweep_code(sweep)
     opening = f"{emit.signature(sweep)}\n{{\n"
     head, body = code.text.split(opening)
     variables = [("begin", "first"), ("end", "last"), *((s, name(s)) for s in operations.sizes())]

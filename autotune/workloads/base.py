@@ -1,5 +1,6 @@
 """The protocol of a workload: the differences between IVPs, stencils, programs and new kinds."""
 
+import math
 import random
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -198,9 +199,12 @@ class Workload(Protocol):
         """The candidate that others are compared with, on the most threads of one rank."""
 
     def predictor(
-        self, engine: str, machine: Machine, progress: Progress
+        self, engine: str, machine: Machine, progress: Progress, until: float = math.inf
     ) -> AbstractContextManager[CandidatePredictor]:
-        """An engine by name, with its workers running until the block is left."""
+        """An engine by name, with its workers running until the block is left.
+
+        ``until``: the time.monotonic() from which it predicts in the cheapest way that it has.
+        """
 
     def measurer(self, machine: Machine) -> Measurer:
         """The object that builds, verifies and times candidates on this host."""

@@ -1,6 +1,7 @@
 """A fourth workload in one file: nothing of autotune knows it, and it is ranked, tuned, judged."""
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -211,7 +212,9 @@ class ToyWorkload:
         )
 
     @contextlib.contextmanager
-    def predictor(self, engine: str, machine: Machine, progress: object) -> Iterator[BowlEngine]:
+    def predictor(
+        self, engine: str, machine: Machine, progress: object, until: float = math.inf
+    ) -> Iterator[BowlEngine]:
         yield BowlEngine()
 
     def measurer(self, machine: Machine) -> BowlMeasurer:

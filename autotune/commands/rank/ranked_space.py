@@ -1,5 +1,6 @@
 """From a config to ranked candidates: nothing is run."""
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -80,11 +81,13 @@ def rank_space(
     progress: Progress,
     engines: Sequence[str] | None = None,
     listed: EnumeratedSpace | None = None,
+    within: float = math.inf,
 ) -> RankedSpace:
     """Predict and rank every legal candidate; nothing is run.
 
     ``engines``: the engine of the setup if none is given. With two engines every problem is ranked
-    by each of them. ``listed``: the candidates, where they were listed before.
+    by each of them. ``listed``: the candidates, where they were listed before. ``within``: the
+    seconds, after calibration, from which on predictions are made in the cheapest way.
     """
     setup = workload.setup
     clock = Clock()
@@ -100,7 +103,7 @@ def rank_space(
     rankings: list[Ranking] = []
     for name in wanted:
         try:
-            with workload.predictor(name, machine, progress) as engine:
+            with workload.predictor(name, machine, progress, started + within) as engine:
                 legal, predictions = promising(
                     enumerated, engine.predict, setup.selection.seed if workload.predicted else None
                 )

@@ -90,7 +90,8 @@ def tune(
         check_objectives(setup)
         resumed = results.load_study(name) if options.resume else None
         progress(_opening_line(setup, name, resumed, results), 0, 1)
-        ranked = _ranked(workload, results, resumed, progress, listed)
+        within = _MEASURING * (options.budget_seconds or math.inf)
+        ranked = _ranked(workload, results, resumed, progress, listed, within)
         calibrating = ranked.clock.stages["calibrate"]  # of a fresh host: not the user's budget
         before = time.monotonic()
         conditions = conditions_of(ranked, progress)
@@ -158,12 +159,13 @@ def _ranked(
     resumed: StudyRecord | None,
     progress: Progress,
     listed: EnumeratedSpace | None,
+    within: float,
 ) -> RankedSpace:
     """The ranked candidates; of those that cannot be listed also what a study that is resumed
     proposed and, with a warm start, what others measured. ``listed``: the candidates, where they
-    were listed before.
+    were listed before. ``within``: seconds for predictions that are not the cheapest.
     """
-    ranked = rank_space(workload, progress, listed=listed)
+    ranked = rank_space(workload, progress, listed=listed, within=within)
     for line in (*ranked.capacity_notes, *ranked.baseline_notes):
         progress(line, 0, 1)
     if resumed is not None:

@@ -10,7 +10,9 @@ OSACA's answers about instructions and the results of whole sweeps depend only o
 on the in-core figures of the machine. They are stored on disk under their hashes.
 """
 
+import math
 import os
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -46,6 +48,7 @@ Progress = Callable[[int, int], None]
 """Called with the number of finished sweeps and of all sweeps."""
 
 _COMPILE_LIMIT = Seconds(60.0)
+_LATE = "the time for predictions was over before its compiled loop was looked at"
 _BATCH = 32
 """Sweeps whose instructions are looked up together."""
 
@@ -83,7 +86,8 @@ class OsacaAnalyser:
     """In-core times on one machine; a context manager that ends its worker processes.
 
     Workers start at the first unknown instruction, and end with the thread that started them. The
-    constructor raises InputError for a machine without any in-core figures.
+    constructor raises InputError for a machine without any in-core figures. ``until``: the
+    time.monotonic() from which sweeps without a stored result are counted in their C text.
     """
 
     def __init__(
@@ -93,8 +97,10 @@ class OsacaAnalyser:
         assemble: Assemble = assemble,
         worker: OsacaWorker | None = None,
         progress: Progress | None = None,
+        until: float = math.inf,
     ) -> None:
         self.machine = machine
+        self._until = until
         self._assemble = assemble
         self._progress = progress
         self._architecture = osaca_architectures.find(machine.in_core.osaca)
@@ -195,6 +201,8 @@ class OsacaAnalyser:
         return key, incore_cache.stored_result(key)
 
     def _prepared(self, code: SweepCode, build: Build) -> _PreparedSweep:
+        if self._late():
+            return _PreparedSweep(code, _LATE)
         if self._cross is not None:
             return _PreparedSweep(code, self._crossed(code, build, self._cross))
         try:
@@ -213,6 +221,9 @@ class OsacaAnalyser:
             return _PreparedSweep(code, hot_loops.hot_loops(assembly, code.function, vector), key)
         except hot_loops.NoLoop as fault:
             return _PreparedSweep(code, str(fault))
+
+    def _late(self) -> bool:
+        return time.monotonic() >= self._until
 
     def _uses_pool(self, loop: HotLoop) -> bool:
         """Whether a loop is code of the architecture whose OSACA tables are used."""
@@ -239,6 +250,8 @@ class OsacaAnalyser:
         if isinstance(loops, str):
             assert prepared.code is not None, "what has no loops and no text is not analysed"
             return self._from_source(prepared.code, loops)
+        if prepared.code and self._late():
+            return self._from_source(prepared.code, _LATE)
         loop = loops.main[0]
         if architecture is None and loop.isa.name != self.machine.architecture and prepared.code:
             reason = f"{loop.isa.name} code is no code of the machine"

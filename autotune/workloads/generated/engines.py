@@ -1,5 +1,6 @@
 """The engines of generated code by name, with the cost of communication added."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 
@@ -20,16 +21,21 @@ from autotune.workloads.generated.foreign_builds import NotedBuilds
 from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
 NodeEngine = Callable[
-    [Setup, Machine, SkeletonPrograms, Progress], AbstractContextManager[CandidatePredictor]
+    [Setup, Machine, SkeletonPrograms, Progress, float], AbstractContextManager[CandidatePredictor]
 ]
 
 
 def loop_analyser(
-    setup: Setup, machine: Machine, progress: Progress, stage: str = "analyse the compiled loops"
+    setup: Setup,
+    machine: Machine,
+    progress: Progress,
+    stage: str = "analyse the compiled loops",
+    until: float = math.inf,
 ) -> OsacaAnalyser:
     """The analyser of compiled loops for a machine, with the compilers of this host.
 
-    An error about a missing compiler names the place of its build in the config.
+    An error about a missing compiler names the place of its build in the config. ``until``: as of
+    ``OsacaAnalyser``.
     """
 
     def analysed(done: int, total: int) -> None:
@@ -38,30 +44,42 @@ def loop_analyser(
     def assemble(text: str, build: Build) -> str:
         return osaca_analyser.assemble(text, build, setup.place_of_build(build))
 
-    return OsacaAnalyser(machine, assemble=assemble, progress=analysed)
+    return OsacaAnalyser(machine, assemble=assemble, progress=analysed, until=until)
 
 
 @contextmanager
 def predictor(
-    engine: str, setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
+    engine: str,
+    setup: Setup,
+    machine: Machine,
+    programs: SkeletonPrograms,
+    progress: Progress,
+    until: float = math.inf,
 ) -> Iterator[CandidatePredictor]:
-    """An engine of ``ENGINES``; its worker processes run until the context ends."""
-    with ENGINES[engine](setup, machine, programs, progress) as node:
+    """An engine of ``ENGINES``; its worker processes run until the context ends.
+
+    ``until``: as of ``Workload.predictor``.
+    """
+    with ENGINES[engine](setup, machine, programs, progress, until) as node:
         yield SystemEngine(node, programs, machine.network)
 
 
 @contextmanager
 def _reuse(
-    setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
+    setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress, until: float
 ) -> Iterator[CandidatePredictor]:
-    with loop_analyser(setup, machine, progress) as analyser:
+    with loop_analyser(setup, machine, progress, until=until) as analyser:
         engine = ReuseEngine(machine, programs, analyser, sweep_code)
         yield engine if setup.machine is None else NotedBuilds(engine, machine)
 
 
 @contextmanager
 def _kerncraft(
-    setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
+    setup: Setup,
+    machine: Machine,
+    programs: SkeletonPrograms,
+    progress: Progress,
+    until: float,  # noqa: ARG001 - kerncraft has no cheaper way
 ) -> Iterator[CandidatePredictor]:
     def examined(done: int, total: int) -> None:
         progress("analyse with kerncraft", done, total)
@@ -76,6 +94,7 @@ def _planes(
     machine: Machine,
     programs: SkeletonPrograms,  # noqa: ARG001
     progress: Progress,  # noqa: ARG001
+    until: float,  # noqa: ARG001
 ) -> Iterator[CandidatePredictor]:
     yield PlanesEngine(machine)
 

@@ -1,5 +1,6 @@
 """Workloads whose code is generated, predicted by its loops, and measured on this host."""
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -99,10 +100,10 @@ class GeneratedWorkload:
         return candidate_space.baseline(self.setup, self.kind, problem, cores, build)
 
     def predictor(
-        self, engine: str, machine: Machine, progress: Progress
+        self, engine: str, machine: Machine, progress: Progress, until: float = math.inf
     ) -> AbstractContextManager[CandidatePredictor]:
         """An engine by name, with the cost of communication added."""
-        return engines.predictor(engine, self.setup, machine, self.programs, progress)
+        return engines.predictor(engine, self.setup, machine, self.programs, progress, until)
 
     def measurer(self, machine: Machine) -> HostMeasurer:  # noqa: ARG002
         """The measurer, which compares results with the reference and times steps."""

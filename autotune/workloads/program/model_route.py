@@ -2,6 +2,7 @@
 processes.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
@@ -43,11 +44,18 @@ from autotune.workloads.program.measuring.command_line import places, program_pr
 
 @contextmanager
 def program_engine(
-    setup: Setup, machine: Machine, progress: Progress, engine: str = NAME
+    setup: Setup,
+    machine: Machine,
+    progress: Progress,
+    engine: str = NAME,
+    until: float = math.inf,
 ) -> Iterator[ProgramEngine]:
-    """An engine of programs by name; its worker processes run until the context ends."""
+    """An engine of programs by name; its worker processes run until the context ends.
+
+    ``until``: as of ``Workload.predictor``.
+    """
     with ExitStack() as stack:
-        routes = Routes(setup, machine, progress, stack)
+        routes = Routes(setup, machine, progress, stack, until)
         route = routes if engine == NAME else routes.by_kerncraft
         yield ProgramEngine(route, engine)
 
@@ -56,11 +64,17 @@ class Routes:
     """Gives the predictor of a program; worker processes end with the exit stack."""
 
     def __init__(
-        self, setup: Setup, machine: Machine, progress: Progress, stack: ExitStack
+        self,
+        setup: Setup,
+        machine: Machine,
+        progress: Progress,
+        stack: ExitStack,
+        until: float = math.inf,
     ) -> None:
         self._setup = setup
         self._machine = machine
         self._progress = progress
+        self._until = until
         self._stack = stack
         self._facts = FormulaValues(machine)
 
@@ -135,7 +149,9 @@ class Routes:
         )
 
     def _analyser(self) -> OsacaAnalyser:
-        return self._stack.enter_context(loop_analyser(self._setup, self._machine, self._progress))
+        return self._stack.enter_context(
+            loop_analyser(self._setup, self._machine, self._progress, until=self._until)
+        )
 
 
 class NoLoops:

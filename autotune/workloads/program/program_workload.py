@@ -2,6 +2,7 @@
 them.
 """
 
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -185,9 +186,10 @@ class ProgramWorkload:
         engine: str,
         machine: Machine,
         progress: Progress,
+        until: float = math.inf,
     ) -> AbstractContextManager[CandidatePredictor]:
         """An engine by name, for the model of the program."""
-        return model_route.program_engine(self.setup, machine, progress, engine)
+        return model_route.program_engine(self.setup, machine, progress, engine, until)
 
     def measurer(self, machine: Machine) -> ProgramMeasurer:
         """The measurer, which runs the commands and compares results with the baseline's."""

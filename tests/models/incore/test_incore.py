@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -323,6 +324,14 @@ def test_a_sweep_that_does_not_compile_is_counted_in_its_text():
         (found,) = analyser.analyse([code("update")], Build())
     assert found.route == "ports"
     assert found.approximate
+
+
+def test_sweeps_are_counted_in_their_text_when_the_time_is_over():
+    """What would be compiled and looked up after that is neither."""
+    with OsacaAnalyser(machine(), assemble=no_compiler, until=time.monotonic()) as analyser:
+        (late,) = analyser.analyse([code("update")], Build())
+    assert late.route == "ports"
+    assert any("the time for predictions was over" in note for note in late.notes)
 
 
 def test_the_nearest_architecture_is_named_as_such(tmp_path):

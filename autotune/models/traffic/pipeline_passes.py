@@ -14,8 +14,9 @@ Rows of the state are new objects in every slot. A window is as many objects as 
 come round again. The positions before the steady one are the history of its reuse distances.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -196,6 +197,8 @@ class _Builder:
     """(row, slot) to the number of its object."""
     accesses: dict[int, list[RowOfCall]] = field(default_factory=dict)
     """The rows that each call accesses."""
+    patterns: dict[int, list[Callable[[int], Touch]]] = field(default_factory=dict)
+    """How each call touches each row that it accesses."""
     around: float = 0.0
     """Bytes that all stages touch while each advances by a block."""
 
@@ -336,22 +339,36 @@ class _Builder:
 
     def touches(self, number: int, slot: int) -> tuple[Touch, ...]:
         """The objects that a call touches in a slot."""
-        index = self.phase.calls.index(number)
-        inside, later = self.inside(self.work[index]), self.phase.stages[index] > 0
+        if number not in self.patterns:
+            self.patterns[number] = [self.pattern(number, row) for row in self.accesses_of(number)]
         touches = []
-        sweep = self.schedule.steps[-1].calls[number].sweep
-        for row, ahead, turns, size, cluster in self.accesses_of(number):
+        for accessed, pattern in zip(self.accesses_of(number), self.patterns[number], strict=True):
+            row, ahead, turns, size, _ = accessed
             key = row, (slot + ahead) % turns if turns else slot + ahead
             if key not in self.objects:
                 self.objects[key] = self.new(size)
-            read, written, trails = cluster.read, cluster.written, cluster.trails
-            late = self.late(cluster) if inside and later else 0.0
-            if inside:
-                trails = self.trails(cluster, late)
-            past = self.shapes[sweep].past if written else 0.0
-            made = Touch(row, self.objects[key], read, written, False, trails, past, -late)
-            touches.append(made)
+            touches.append(pattern(self.objects[key]))
         return tuple(touches)
+
+    def pattern(self, number: int, accessed: RowOfCall) -> Callable[[int], Touch]:
+        """Gives the touch of an object by a call that accesses a row, the same in every slot."""
+        cluster, index = accessed.cluster, self.phase.calls.index(number)
+        inside, later = self.inside(self.work[index]), self.phase.stages[index] > 0
+        sweep = self.schedule.steps[-1].calls[number].sweep
+        late = self.late(cluster) if inside and later else 0.0
+        trails = self.trails(cluster, late) if inside else cluster.trails
+        past = self.shapes[sweep].past if cluster.written else 0.0
+
+        return partial(
+            Touch,
+            accessed.row,
+            read=cluster.read,
+            written=cluster.written,
+            remote=False,
+            trails=trails,
+            past=past,
+            beyond=-late,
+        )
 
     def late(self, cluster: AccessCluster) -> float:
         """The share of a block that the stage before has touched with the block before, since it is

@@ -76,7 +76,7 @@ def _top(
 
 
 app.command("doctor", epilog=doctor_command.EXAMPLE)(doctor_command.doctor)
-app.command("init", epilog=init_command.EXAMPLE)(init_command.init)
+app.command("init", cls=init_command.InitCommand, epilog=init_command.EXAMPLE)(init_command.init)
 app.command("variants", epilog=rank_command.VARIANTS_EXAMPLE)(rank_command.variants)
 app.command("predict", epilog=rank_command.PREDICT_EXAMPLE)(rank_command.predict)
 app.command("rank", epilog=rank_command.RANK_EXAMPLE)(rank_command.rank)

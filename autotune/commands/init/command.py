@@ -1,18 +1,24 @@
 """``autotune init``: a first description of a user's program."""
 
+import os
 import re
+import shutil
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import TerminalProgress, document
 
 EXAMPLE = (
-    "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
+    "Examples: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
     " tuning/matmul-tune.yaml; with the program's own command line:"
-    " autotune init ./solver -- 4096 --steps 10; to tune the options of the compiler:"
+    " autotune init ./solver -- 4096 --steps 10; autotune init -o tuning zstd -b3 FILE; to tune the options of the compiler:"
     " autotune init --flags gcc examples/flags/kernels.c"
 )
 
@@ -21,10 +27,20 @@ EXAMPLE = (
 class InitOptions:
     """Options of ``autotune init``, in the order of its help."""
 
-    program: Annotated[Path, typer.Argument(help="A source file or an executable.")]
+    program: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH|COMMAND",
+            help="A source file, a folder with a Makefile, CMakeLists.txt or compile_commands.json,"
+            " an executable, or a command on PATH.",
+        ),
+    ]
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- ARGUMENTS]", help="Its command line, as you start it."),
+        typer.Argument(
+            metavar="[-- ARGUMENTS]",
+            help="Its command line, as you start it. Behind a command on PATH no -- is needed.",
+        ),
     ] = None
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for NAME.yaml and NAME-tune.yaml.")
@@ -42,22 +58,43 @@ class InitOptions:
             " those that it lists and accepts and that change no result.",
         ),
     ] = None
+    target: Annotated[
+        str, typer.Option("--target", help="The program of a project that builds several.")
+    ] = ""
+    metric: Annotated[
+        str,
+        typer.Option(
+            "--metric",
+            metavar="WORD",
+            help="A word of the printed line that is optimised, or wall for the time of the whole"
+            " process. Default: asked on a terminal, else the most likely.",
+        ),
+    ] = ""
+    limit: Annotated[
+        float, typer.Option("--limit", help="Seconds that a run may take when it is tried.", min=1)
+    ] = 60.0
+    run: Annotated[
+        bool, typer.Option("--run/--no-run", help="Build it and run it twice, or leave that.")
+    ] = True
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False
     json: Json = False
 
 
 @command
 def init(options: InitOptions) -> None:
-    """Describe a program for tuning, from its source text.
+    """Describe a program for tuning: look at it, build it, run it.
 
-    Writes a first description and a config that tunes it; the program is not run.
+    Writes a first description and a config that tunes it. Headers and further sources are followed,
+    a project is built as its Makefile, CMake or compile_commands.json says, and the lines in which
+    it prints a time or a rate are shown.
 
     Parameters are its macros with defaults (#ifndef BI, #define BI 64), the macros that it tests
-    (#ifdef), the schedule of OpenMP, and with --flags the options of its compiler. Places that
-    need a second look are marked in the files.
+    (#ifdef), its options with defaults, the schedule of OpenMP, and options of its compiler (with
+    --flags all of them). What changes the amount of work, such as repeat counts and sizes, is left
+    alone, and said. Places that need a second look are marked in the files.
     """
     from autotune.commands.init import text
-    from autotune.commands.init.flow import ConfigRequest, write
+    from autotune.commands.init.flow import ConfigRequest, first_answer, write
 
     progress = TerminalProgress()
     written = write(
@@ -68,14 +105,55 @@ def init(options: InitOptions) -> None:
             name=_name(options.name),
             force=options.force,
             flags=options.flags,
+            target=options.target,
+            run=options.run,
+            metric=options.metric,
+            limit=options.limit,
         ),
         progress,
+        first_answer if options.json else _asked(progress),
     )
     progress.close()
     if options.json:
         document(written)
     else:
         typer.echo(text.text(written))
+
+
+class InitCommand(TyperCommand):
+    """The command; behind a command on PATH all words are that command's, as behind ``nice``."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Put ``--`` before a first word that is a command on PATH and no file."""
+        valued = {
+            name
+            for parameter in self.params
+            if isinstance(parameter, TyperOption) and not parameter.is_flag
+            for name in parameter.opts
+        }
+        place = 0
+        while place < len(args) and args[place].startswith("-") and args[place] != "--":
+            place += 1 + (args[place] in valued)
+        word = args[place] if place < len(args) else ""
+        if word and "/" not in word and not os.path.exists(word) and shutil.which(word):  # noqa: PTH110
+            args = [*args[:place], "--", *args[place:]]
+        return super().parse_args(ctx, args)
+
+
+def _asked(progress: TerminalProgress) -> Callable[[str, Sequence[str]], int]:
+    """Asks a question on the terminal, where there is one; else the first answer is taken."""
+
+    def ask(question: str, answers: Sequence[str]) -> int:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()) or len(answers) < 2:
+            return 0
+        progress.close()
+        typer.echo(question, err=True)
+        for number, answer in enumerate(answers, 1):
+            typer.echo(f"  {number}  {answer}", err=True)
+        choice = typer.prompt("number", default=1, type=click.IntRange(1, len(answers)), err=True)
+        return int(choice) - 1
+
+    return ask
 
 
 def _name(given: str | None) -> str:

@@ -6,27 +6,31 @@ What could not be seen is marked ``FILL IN``, what was guessed ``LOOK AT``.
 import json
 import os
 import re
-import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
 from autotune import paths
+from autotune.commands.init.building.build_plan import FLAGS, BuildPlan, default_compiler
 from autotune.commands.init.flag_draft import FlagDraft
-from autotune.commands.init.source_scan import COMPILED, SourceScan
+from autotune.commands.init.option_scan import ProgramOption, filled_words, given_option
+from autotune.commands.init.source_scan import COMPILED, LANGUAGES, SourceScan
+from autotune.commands.init.trying.observed_run import ObservedRun
+from autotune.commands.init.work_amount import role_of
+from autotune.commands.init.yaml_text import (
+    Plain,
+    doubled,
+    globbed,
+    listed,
+    mapped,
+    number_of,
+    quoted,
+)
 from autotune.domain.program import METRICS_OF_ALL, RUN_PLACES
-
-Plain = str | int | float | None
 
 FILL_IN = "# FILL IN: "
 LOOK_AT = "# LOOK AT: "
-_COMPILERS = {
-    "C": ("gcc", "clang", "cc"),
-    "C++": ("g++", "clang++", "c++"),
-    "Fortran": ("gfortran", "flang"),
-}
-_MPI_COMPILERS = {"C": "mpicc", "C++": "mpicxx", "Fortran": "mpifort"}
 BASE = ("-O3", "-march=native")
 """Flags of the compiler in a first config."""
 _USUAL = (
@@ -42,6 +46,13 @@ _OF_OPTIONS = (
 """How a first config measures: of a few parameters, and of many options of a compiler."""
 _MOST = 10_000
 """Combinations that a first config has at most."""
+_CORES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_ALLOCATOR: tuple[Plain, ...] = (
+    None,
+    "glibc.malloc.hugetlb=1",
+    "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=1073741824",
+)
+"""What the C library offers to any program: huge pages, and memory that is kept for reuse."""
 
 
 @dataclass(slots=True)
@@ -57,9 +68,21 @@ class Draft:
     seen: SourceScan
     options: FlagDraft | None = None
     """The options of the compiler that are to be tried; None: those of the source alone."""
+    plan: BuildPlan | None = None
+    """How its project builds it; None: in one call of a compiler, or not at all."""
+    ranks: int = 0
+    """Processes of MPI that are told; 0: none are."""
+    libraries: tuple[str, ...] = ()
+    """Flags of the linker that it needs."""
+    observed: ObservedRun | None = None
+    """What was seen when it was run; None: it was not."""
+    run_folder: Path | None = None
+    """Where it is run; None: in a fresh folder."""
     compiler: str = ""
     parameters: dict[str, tuple[Plain, ...]] = field(default_factory=dict)
     baseline: dict[str, Plain] = field(default_factory=dict)
+    flag_set: list[tuple[str, ...]] = field(default_factory=list)
+    """Flags that are tried beside those of the project, each with its spellings."""
     flags: list[str] = field(default_factory=list)
     """Arguments of the build that parameters fill."""
     arguments: dict[str, Plain] = field(default_factory=dict)
@@ -68,20 +91,29 @@ class Draft:
     environment: dict[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
     """Parameter or argument to the mark beside it."""
+    kept: dict[str, str] = field(default_factory=dict)
+    """What could vary and does not, with the reason."""
 
     def __post_init__(self) -> None:
         self._command_line()
-        if self.seen.language in COMPILED:
+        for option in self.seen.options:
+            self._option(option)
+        if self.plan is not None:
+            self.compiler = self.plan.compiler
+            if self.plan.flagged:
+                self._macros()
+        elif self.seen.language in COMPILED:
             self.compiler = self._compiler()
             self._macros()
         if self.seen.schedule:
             values = ("static", "dynamic,1", "dynamic,16", "guided")
             self.environment["OMP_SCHEDULE"] = f"{{{self._vary('schedule', values)}}}"
         if self.seen.mpi:
-            self.remarks[self._vary("ranks", (1, 2))] = f"{LOOK_AT}numbers of MPI processes"
-        if self.options is not None:
-            self.flags.append(f"{{{self._free(self.options.name)}}}")
-        elif not self.parameters:
+            ranks = (1, 2) if self.ranks in (0, 1, 2) else (self.ranks // 2, self.ranks)
+            name = self._vary("ranks", ranks, self.ranks or None)
+            self.remarks[name] = f"{LOOK_AT}numbers of MPI processes"
+        self._flags()
+        if not self.parameters and not self.flags:
             self._nothing_varies()
         while _combinations(self.parameters) > _MOST:
             self._shorten()
@@ -92,6 +124,14 @@ class Draft:
         usable = [n for n, v in self.arguments.items() if isinstance(v, int) and v >= 1]
         named = [n for n in usable if n.lower() in ("n", "size", "nx", "m", "length")]
         return next(iter((*named, *usable)), "")
+
+    def keep(self, name: str, why: str) -> None:
+        """Take a parameter back to its baseline, for a reason."""
+        value = self.baseline[name]
+        if name in self.parameters and len(self.parameters) + len(self.flag_set) > 1:
+            self.parameters[name] = (value,)
+        self.kept[name] = why
+        self.remarks[name] = f"# stays {value}: {why}"
 
     # --- what is there ------------------------------------------------------------------------
 
@@ -116,10 +156,14 @@ class Draft:
         arguments = {seen_argument.position: seen_argument for seen_argument in self.seen.arguments}
         for position in range(1, max([len(given), *arguments]) + 1):
             word = given[position - 1] if position <= len(given) else ""
+            named, head, number = given_option(given, position - 1) if word else ("", "", "")
             argument = arguments.get(position)
-            value = _number(word or (argument.default if argument else ""))
+            if named and number:
+                self._given(named, head, number)
+                continue
+            value = number_of(word or (argument.default if argument else ""))
             if word and value is None:
-                self.words.append(_doubled(word))
+                self.words.append(doubled(word))
                 continue
             name = self._free(argument.name if argument else f"argument{position}")
             self.arguments[name] = 1 if value is None else value
@@ -127,37 +171,96 @@ class Draft:
             if value is None:
                 self.remarks[name] = f"{FILL_IN}a value; the source tells no default"
 
+    def _given(self, option: str, head: str, number: str) -> None:
+        """An option of the command line with its number: varied only if it says how to work."""
+        value = number_of(number)
+        if role_of(option)[0] == "tuning" and isinstance(value, int) and value > 0:
+            name = self._vary(option, around(value), value)
+            self.remarks[name] = f"{LOOK_AT}values of the option {option}"
+        else:
+            name = self._free(option)
+            self.arguments[name] = value
+        self.words.append(f"{doubled(head)}{{{name}}}")
+
+    def _option(self, option: ProgramOption) -> None:
+        """An option or a variable that the program declares, unless the command line has it."""
+        stated = {word.partition("=")[0] for word in self.given}
+        if (option.words and option.words[0] in stated) or set(option.choices) & stated:
+            return
+        role, why = role_of(option.name)
+        default = option.default
+        if role in ("work", "quality", "report"):
+            if default is not None:
+                self.kept[option.name] = why
+            return
+        if option.choices:
+            values: Sequence[Plain] = option.choices
+        elif isinstance(default, int) and default > 0:
+            values = around(default)
+        else:
+            return
+        if default is not None and default not in values:
+            values = (default, *values)
+        name = self._vary(option.name, values, default)
+        self.remarks[name] = f"{LOOK_AT}values of {option.name}"
+        if option.words:
+            self.words += filled_words(option, name)
+        else:
+            self.environment[option.name] = f"{{{name}}}"
+
     def _compiler(self) -> str:
-        if self.seen.mpi:
-            return _MPI_COMPILERS[self.seen.language]
-        if self.options is not None:
+        if self.options is not None and not self.seen.mpi:
             return self.options.compiler
-        compilers = _COMPILERS[self.seen.language]
-        return next((compiler for compiler in compilers if shutil.which(compiler)), compilers[0])
+        return default_compiler(self.seen.language, mpi=self.seen.mpi)
 
     def _macros(self) -> None:
         for macro, value in self.seen.macros:
+            role, why = ("tuning", "") if macro in self.seen.flags else role_of(macro)
+            if role == "work":
+                # an argument: a problem of a config may set it, the tuner never does
+                name = self._free(macro.lower())
+                self.arguments[name] = value
+                self.remarks[name] = f"# {macro}: {why}, not varied"
+                self.flags.append(f"-D{macro}={{{name}}}")
+            if role in ("work", "quality", "report"):
+                self.kept[macro] = why
+                continue
             values = (0, 1) if macro in self.seen.flags else around(value)
             name = self._vary(macro.lower(), values, value)
             self.flags.append(f"-D{macro}={{{name}}}")
             self.remarks[name] = f"{LOOK_AT}values of {macro}"
         for chain in self.seen.switches:
+            if self.plan is not None:
+                self.flag_set.append(tuple(f"-D{macro}" for macro in chain))
+                continue
             name = self._vary(_common(chain), (None, *(f"-D{macro}" for macro in chain)))
             self.flags.append(f"{{{name}}}")
             self.remarks[name] = f"{LOOK_AT}null: the source as it is"
 
+    def _flags(self) -> None:
+        """The options of the compiler that are tried, beside what the project states."""
+        if self.options is not None:
+            self.flags.append(f"{{{self._free(self.options.name)}}}")
+        elif self.plan is not None and self.plan.flagged:
+            other = [flag for flag in ("-O2", "-O3") if flag not in self.plan.base]
+            self.flag_set += [tuple(other), ("-march=native",), ("-funroll-loops",)]
+            self.flags.append(f"{{{self._free('options')}}}")
+
     def _nothing_varies(self) -> None:
-        """Add a placeholder parameter (a compiler flag or an option) if the program shows none to
-        vary.
-        """
-        if self.seen.language in COMPILED:
+        """Add what may vary in any program, if this one shows nothing of its own."""
+        if self.compiler and self.plan is None:
             name = self._vary("unroll", (None, "-funroll-loops"))
             self.flags.append(f"{{{name}}}")
             self.remarks[name] = f"{LOOK_AT}flags to try; null: none. The source has no macros"
-        else:
-            name = self._vary("option", (None,))
-            self.words.append(f"{{{name}}}")
-            self.remarks[name] = f"{FILL_IN}options of the program to try; null: none"
+            return
+        cores = [2**k for k in range(8) if 2**k <= (os.cpu_count() or 1)]
+        if self.seen.numeric and len(cores) > 1:
+            name = self._vary("cores", cores, cores[-1])
+            self.environment |= dict.fromkeys(_CORES, f"{{{name}}}")
+            self.remarks[name] = f"{LOOK_AT}threads of the libraries that it computes in"
+        name = self._vary("allocator", _ALLOCATOR)
+        self.environment["GLIBC_TUNABLES"] = f"{{{name}}}"
+        self.remarks[name] = f"{LOOK_AT}how the C library takes memory; its own options go into run"
 
     def _shorten(self) -> None:
         """Drop one value from the longest list, at the end that is farther from the baseline."""
@@ -170,23 +273,28 @@ class Draft:
 
     def program(self, name: str) -> str:
         """The text of the file that describes the program."""
-        seen, path = self.seen, self.path
-        folder = os.path.relpath(paths.absolute(path).parent, paths.absolute(self.folder))
+        seen = self.seen
+        folder = os.path.relpath(self.root, paths.absolute(self.folder))
         lines = [
             "schema: autotune.program/1",
-            f"title: {_quoted(f'{name}, a {seen.language} program'.replace('a ex', 'an ex'))}",
+            f"title: {quoted(f'{name}, a {seen.language} program'.replace('a ex', 'an ex'))}",
             "",
-            f"source_folder: {_quoted(folder)}",
+            f"source_folder: {quoted(folder)}",
             "# Their content decides whether a result is used again.",
-            f"sources: {_listed(_globbed(file) for file in seen.files)}",
+            f"sources: {listed(self._sources())}",
             "",
         ]
         if self.compiler:
             lines += ["# Each item is one argument; one whose value is null is left out."]
-            lines += ["build:", *(f"  - {_quoted(word)}" for word in self._build())]
-        lines += [f"run: {_listed(self._run())}"]
+            lines += ["build:", *self._build_lines()]
+        elif self.plan is not None:
+            lines += ["build:", *self._build_lines()]
+        lines += [f"run: {listed(self._run())}"]
+        if self.run_folder is not None:
+            beside = os.path.relpath(self.run_folder, paths.absolute(self.folder))
+            lines += [f"folder: {quoted(beside)}  # it needs files that lie there"]
         if self.environment:
-            lines += [f"environment: {_mapped(self.environment)}"]
+            lines += [f"environment: {mapped(self.environment)}"]
         if self.arguments:
             lines += ["", "arguments:", *self._entries(self.arguments)]
         if self.size:
@@ -195,7 +303,10 @@ class Draft:
         lines += self._entries({k: list(v) for k, v in self.parameters.items()})
         if self.options is not None:
             lines += self.options.lines(self._free(self.options.name))
-        lines += [f"baseline: {_mapped(self.baseline)}"] if self.baseline else []
+        elif self.flag_set:
+            lines += [f"  {self._free('options')}:", "    flags:"]
+            lines += [f"      - {listed(f) if len(f) > 1 else f[0]}" for f in self.flag_set]
+        lines += [f"baseline: {mapped(self.baseline)}"] if self.baseline else []
         lines += ["", *self._readings()]
         return "\n".join(lines) + "\n"
 
@@ -203,26 +314,25 @@ class Draft:
         """The text of the config that tunes the program."""
         lines = [
             "schema: autotune.config/1",
-            f"title: {_quoted(f'A first look at {name}')}",
+            f"title: {quoted(f'A first look at {name}')}",
             "",
             "machine: host",
-            f"program: {_quoted(f'{name}.yaml')}",
+            f"program: {quoted(f'{name}.yaml')}",
         ]
         size = self._size_argument()
         if size:
-            lines += ["problems:", f"  - arguments: {_mapped(size)}"]
+            lines += ["problems:", f"  - arguments: {mapped(size)}"]
         if self.compiler:
             lines += [
                 "# Every candidate is built and measured with each of these.",
                 "builds:",
-                f"  - {{compiler: {_quoted(self.compiler)}, flags: [{', '.join(BASE)}]}}",
+                f"  - {{compiler: {quoted(self.compiler)}, flags: [{', '.join(self.base)}]}}",
             ]
         if self._threads() == "openmp":
             lines += ["threads: [1, all]"]
         lines += [
             "",
-            *(_OF_OPTIONS if self.options is not None else _USUAL),
-            f"limits: {{compile: 60 s, run: 60 s}}  {LOOK_AT}a run that takes longer is ended",
+            *self._measuring(),
         ]
         return "\n".join(lines) + "\n"
 
@@ -231,17 +341,71 @@ class Draft:
         name = self.size
         return {name: self.arguments[name]} if name and name not in self.remarks else {}
 
+    def _measuring(self) -> list[str]:
+        """How candidates are searched and measured, by how long the program took."""
+        usual = _OF_OPTIONS if self.options is not None else _USUAL
+        if self.observed is None:
+            note = f"  {LOOK_AT}a run that takes longer is ended"
+            return [*usual, f"limits: {{compile: 60 s, run: 60 s}}{note}"]
+        compile_limit, run_limit = self.observed.limits()
+        limits = f"limits: {{compile: {compile_limit} s, run: {run_limit} s}}"
+        if self.options is not None:
+            return [*usual, limits]
+        rounds, samples = self.observed.rounds
+        return [
+            usual[0],
+            f"search: {{budget: {self.observed.budget}}}  # a run took"
+            f" {max(self.observed.walls):.3g} s",
+            f"measuring: {{rounds: {rounds}, samples: {samples}}}",
+            limits,
+        ]
+
+    @property
+    def root(self) -> Path:
+        """The absolute folder of the sources; that of a program on PATH is not behind links."""
+        if self.plan is not None:
+            return paths.absolute(self.plan.folder)
+        if self.seen.language in ("script", "executable"):
+            return paths.absolute(self.path.parent)
+        return paths.absolute(self.path).parent
+
+    @property
+    def base(self) -> tuple[str, ...]:
+        """The flags that every candidate is built with."""
+        return self.plan.base if self.plan is not None else BASE
+
+    def _sources(self) -> list[str]:
+        if self.plan is not None:
+            return list(self.plan.patterns)
+        return [globbed(file) for file in self.seen.files]
+
+    def _build_lines(self) -> list[str]:
+        """The commands of the build as items of a list."""
+        if self.plan is None:
+            return [f"  - {quoted(word)}" for word in self._build()]
+        varied = ["{flags}", *self.flags]
+        lines = []
+        for command in self.plan.commands:
+            words = list[str]()
+            for word in command:
+                words += varied if word == FLAGS else [word.replace(FLAGS, " ".join(varied))]
+            links = self.libraries if FLAGS in command else ()
+            lines.append(f"  - {listed((*words, *links))}")
+        return lines
+
     def _build(self) -> list[str]:
         seen = self.seen
-        sources = [name for name in seen.files if not name.lower().endswith((".h", ".hpp", ".inc"))]
+        sources = [name for name in seen.files if Path(name).suffix in LANGUAGES]
         words = ["{compiler}", "{flags}", *self.flags]
+        words += [f"-I{{source folder}}/{doubled(name)}" for name in seen.includes]
         words += ["-fopenmp"] * seen.openmp + ["-pthread"] * seen.threads
-        words += [f"{{source folder}}/{_doubled(name)}" for name in sources]
-        return [*words, "-o", "{output}", *(["-lm"] if seen.language == "C" else [])]
+        words += [f"{{source folder}}/{doubled(name)}" for name in sources]
+        mathematics = ["-lm"] if seen.language == "C" else []
+        return [*words, "-o", "{output}", *mathematics, *self.libraries]
 
     def _run(self) -> list[str]:
-        source = f"{{source folder}}/{_doubled(self.path.name)}"
-        if self.compiler:
+        source = f"{{source folder}}/{doubled(self.path.name)}"
+        if self.compiler or self.plan is not None:
             command = ["{output}"]
         elif self.seen.language == "Python":
             command = ["{python}", source]
@@ -267,11 +431,13 @@ class Draft:
     def _readings(self) -> list[str]:
         seen = self.seen
         tolerance = "1e-5" if seen.single else "1e-9"
+        if self.observed is not None:
+            return self.observed.lines(tolerance, lambda name: self._free(name, METRICS_OF_ALL))
         lines = []
         if seen.time:
             unit = f", unit: {seen.unit}" if seen.unit != "s" else ""
             lines.append(
-                f"time: {{pattern: {_quoted(seen.time)}{unit}}}  {LOOK_AT}what its line looks like"
+                f"time: {{pattern: {quoted(seen.time)}{unit}}}  {LOOK_AT}what its line looks like"
             )
         elif seen.rate is None:
             lines += [
@@ -280,7 +446,7 @@ class Draft:
             ]
         if seen.rate is not None:
             name = self._free(seen.rate.name, METRICS_OF_ALL)
-            pattern, unit = _quoted(seen.rate.pattern), _quoted(seen.rate.unit)
+            pattern, unit = quoted(seen.rate.pattern), quoted(seen.rate.unit)
             lines += [
                 "metrics:",
                 f"  {name}: {{pattern: {pattern}, unit: {unit}, better: more}}"
@@ -289,7 +455,7 @@ class Draft:
             ]
         if seen.check:
             lines.append(
-                f"check: {{pattern: {_quoted(seen.check)}, tolerance: {tolerance}}}"
+                f"check: {{pattern: {quoted(seen.check)}, tolerance: {tolerance}}}"
                 f"  {LOOK_AT}the value that must not change"
             )
         else:
@@ -324,57 +490,3 @@ def _common(chain: Sequence[str]) -> str:
     alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*chain, strict=False))
     shared = "".join(letters[0] for letters in alike).rstrip("_")
     return (shared if len(shared) > 1 else chain[0]).lower()
-
-
-def _number(text: str) -> int | float | None:
-    for kind in (int, float):
-        try:
-            number = kind(text)
-        except ValueError:
-            continue
-        return number if abs(number) < 1e18 else None
-    return None
-
-
-def _doubled(text: str) -> str:
-    """Text with its braces doubled, so that a template prints it unchanged."""
-    return text.replace("{", "{{").replace("}", "}}")
-
-
-def _globbed(name: str) -> str:
-    """A file name with its wildcards escaped, for use where a glob pattern is expected."""
-    return re.sub(r"([*?\[])", r"[\1]", name)
-
-
-def _quoted(text: str) -> str:
-    """The text as a YAML scalar, quoted where it has to be.
-
-    Quotes as in JSON are valid in YAML, but not the pairs of escapes for one character.
-
-    >>> _quoted("a b"), _quoted("\U0001f600.c")
-    ('"a b"', '"\\\\U0001f600.c"')
-    """
-    if re.fullmatch(r"[A-Za-z][\w./+-]*", text) and text.lower() not in _WORDS:
-        return text
-    return f'"{"".join(map(_escaped, text))}"'
-
-
-def _escaped(character: str) -> str:
-    """A character between the double quotes of a YAML scalar."""
-    code = ord(character)
-    return f"\\U{code:08x}" if code > 0xFFFF else json.dumps(character)[1:-1]
-
-
-_WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf")
-
-
-def _listed(words: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, words))}]"
-
-
-def _mapped(values: Mapping[str, Plain]) -> str:
-    pairs = (
-        f"{name}: {_quoted(value) if isinstance(value, str) else json.dumps(value)}"
-        for name, value in values.items()
-    )
-    return f"{{{', '.join(pairs)}}}"

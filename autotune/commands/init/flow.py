@@ -1,32 +1,49 @@
 """A first description of a program and a first config, written from what the program shows.
 
-Both files can be loaded without changes. What could not be seen is marked ``FILL IN``, what was
-guessed ``LOOK AT``.
+Both files are loaded before they are written, and the program is built and run as they say, unless
+that is not wanted. What could not be seen is marked ``FILL IN``, what was guessed ``LOOK AT``.
 """
 
 import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autotune import paths
+from autotune.commands.init.building.build_plan import BuildPlan, Choose
+from autotune.commands.init.building.project import plan_of
 from autotune.commands.init.document import InitDocument, ReviewNote
 from autotune.commands.init.first_draft import BASE, FILL_IN, LOOK_AT, Draft
 from autotune.commands.init.flag_draft import FlagDraft, tried_options
-from autotune.commands.init.source_scan import COMPILED, SourceScan, scan_source
-from autotune.errors import Fault, InputError, nearest, one_of
-from autotune.files import config
+from autotune.commands.init.init_target import InitTarget, target_of
+from autotune.commands.init.source_scan import (
+    COMPILED,
+    SourceScan,
+    scan_project,
+    scan_source,
+)
+from autotune.commands.init.trying.first_try import TryRequest, first_try
+from autotune.commands.init.trying.other_values import try_other_values
+from autotune.commands.init.trying.trial import trial_of
+from autotune.commands.rank.ranked_space import load
+from autotune.errors import Fault, InputError, one_of
 from autotune.progress import Progress, silent
+from autotune.workloads.program.measuring import printed_output
+from autotune.workloads.program.measuring.printed_output import UnreadableOutput
 from autotune.workloads.program.program_workload import ProgramWorkload
+
+RUN_LIMIT = 60.0
+"""Seconds of a run that is tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigRequest:
     """Which program to describe, and where to write the description."""
 
-    program: Path
+    program: Path | str
+    """A file, a folder, or a command on PATH."""
     given: tuple[str, ...] = ()
     """Its command line, as far as it is told."""
     folder: Path = Path()
@@ -36,26 +53,94 @@ class ConfigRequest:
     """Replace files that are there."""
     flags: str | None = None
     """The compiler whose options are tried and varied; None: none are."""
+    target: str = ""
+    """The program of a project that builds several; empty: the first, or what is chosen."""
+    run: bool = False
+    """Build and run it."""
+    metric: str = ""
+    """A word of the printed line that is optimised, or ``wall``."""
+    limit: float = RUN_LIMIT
+    """Seconds of each run."""
 
 
-def write(request: ConfigRequest, progress: Progress = silent) -> InitDocument:
-    """Write ``NAME.yaml`` and ``NAME-tune.yaml`` into a folder; the program is not run.
+def first_answer(question: str, answers: Sequence[str]) -> int:
+    """The first answer, where nobody can be asked."""
+    return 0
 
-    Raises InputError if the file is not a program, if an output file exists already, or for
-    options of a compiler that cannot be listed or of a program that is not compiled.
+
+def write(
+    request: ConfigRequest, progress: Progress = silent, choose: Choose = first_answer
+) -> InitDocument:
+    """Write ``NAME.yaml`` and ``NAME-tune.yaml`` into a folder.
+
+    Raises InputError if there is no program, if it cannot be built or does not run, if an output
+    file exists already, or for options of a compiler that cannot be listed or of a program that is
+    not compiled. Nothing is written then.
     """
-    path = request.program
-    if not path.is_file():
-        near = nearest(path.name, (p.name for p in path.parent.glob("*") if p.is_file()))
-        kind = "is a folder" if path.is_dir() else "does not exist"
-        raise InputError(
-            Fault(
-                where=str(path),
-                found=f"it {kind}",
-                expected="a source file or an executable",
-                hint=near,
-            )
+    target = target_of(str(request.program), request.given)
+    if target.path.is_dir() or not request.name:
+        progress("look at it", 0, 1)
+    planned = plan_of(target.path, request.target, choose)
+    plan = planned if isinstance(planned, BuildPlan) else None
+    path = plan.folder / plan.program if plan else Path(str(planned))
+    seen = _seen(path, plan, target)
+    name = request.name or re.sub(r"[^A-Za-z0-9._-]+|^[^A-Za-z0-9]+", "-", path.stem).strip("-")
+    name = name or "program"
+    files = (request.folder / f"{name}.yaml", request.folder / f"{name}-tune.yaml")
+    _check_free(files, force=request.force)
+    options = _options(request.flags, seen, progress)
+    draft = Draft(path, request.folder, target.words, seen, options, plan=plan, ranks=target.ranks)
+    if request.run:
+        beside = path.absolute().parent if paths.exists(path.parent) else Path.cwd()
+        wanted = TryRequest(
+            limit=request.limit, metric=request.metric, choose=choose, beside=beside
         )
+        tried = try_other_values(first_try(draft, wanted, progress), request.limit, progress)
+        draft = tried.draft
+        _check_readings(draft, tried.outcome)
+    texts = (draft.program(name), draft.config(name))
+    trial_of(draft, RUN_LIMIT)
+    request.folder.mkdir(parents=True, exist_ok=True)
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text, encoding="utf-8")
+    return _document(draft, files, texts, target)
+
+
+def _document(
+    draft: Draft, files: tuple[Path, Path], texts: tuple[str, str], target: InitTarget
+) -> InitDocument:
+    """What was written, loaded once more from its place as the next command loads it."""
+    workload = load(files[1], trusted=False)
+    assert isinstance(workload, ProgramWorkload)
+    marks = {
+        marker: tuple(m for f, t in zip(files, texts, strict=True) for m in _marks(f, t, marker))
+        for marker in (FILL_IN, LOOK_AT)
+    }
+    options = draft.options
+    return InitDocument(
+        program=files[0],
+        config=files[1],
+        seen=draft.seen,
+        compiler=draft.compiler,
+        built_by=draft.plan.by if draft.plan else "",
+        parameters=draft.parameters,
+        options=options.options if options else tuple(draft.flag_set),
+        left_out=options.left_out if options else {},
+        kept=draft.kept,
+        absolute_files=target.files,
+        observed=draft.observed,
+        remarks=draft.plan.remarks if draft.plan else (),
+        combinations=math.prod(map(len, workload.program.domains.values())),
+        fill_in=marks[FILL_IN],
+        look_at=marks[LOOK_AT],
+    )
+
+
+def _seen(path: Path, plan: BuildPlan | None, target: InitTarget) -> SourceScan:
+    """What the sources of a program show; InputError for a file that is no program."""
+    if plan is not None:
+        seen = scan_project(plan.language, plan.files)
+        return replace(seen, mpi=plan.compiler.startswith("mpi") or seen.mpi)
     try:
         seen = scan_source(path)
     except OSError as error:
@@ -68,33 +153,17 @@ def write(request: ConfigRequest, progress: Progress = silent) -> InitDocument:
             expected="a .c, .cpp, .f90 or .py file, or an executable",
         )
         raise InputError(fault)
-    name = request.name or re.sub(r"[^A-Za-z0-9._-]+|^[^A-Za-z0-9]+", "-", path.stem).strip("-")
-    name = name or "program"
-    files = (request.folder / f"{name}.yaml", request.folder / f"{name}-tune.yaml")
-    _check_free(files, force=request.force)
-    options = _options(request.flags, seen, progress)
-    draft = Draft(path, request.folder, request.given, seen, options)
-    texts = (draft.program(name), draft.config(name))
-    request.folder.mkdir(parents=True, exist_ok=True)
-    for file, text in zip(files, texts, strict=True):
-        file.write_text(text, encoding="utf-8")
-    program = ProgramWorkload(config.load(files[1])).program
-    marks = {
-        marker: tuple(m for f, t in zip(files, texts, strict=True) for m in _marks(f, t, marker))
-        for marker in (FILL_IN, LOOK_AT)
-    }
-    return InitDocument(
-        program=files[0],
-        config=files[1],
-        seen=seen,
-        compiler=draft.compiler,
-        parameters=draft.parameters,
-        options=options.options if options else (),
-        left_out=options.left_out if options else {},
-        combinations=math.prod(map(len, program.domains.values())),
-        fill_in=marks[FILL_IN],
-        look_at=marks[LOOK_AT],
-    )
+    return replace(seen, mpi=True) if target.ranks else seen
+
+
+def _check_readings(draft: Draft, outcome: object) -> None:
+    """Nothing is written whose time the tuner would not find in what the program printed."""
+    program = trial_of(draft, RUN_LIMIT).program
+    try:
+        printed_output.values(program, outcome)  # type: ignore[arg-type]
+    except UnreadableOutput as error:
+        hint = "choose another line: --metric WORD, or --metric wall for the whole process"
+        raise InputError(Fault(where=str(draft.path), found=str(error), hint=hint)) from error
 
 
 def _options(name: str | None, seen: SourceScan, progress: Progress) -> FlagDraft | None:

@@ -5,10 +5,14 @@ program, which its author then corrects.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+
+from autotune.commands.init.option_scan import ProgramOption, python_options
+from autotune.commands.init.source_files import followed, source_text
+from autotune.commands.init.work_amount import role_of
 
 Language = Literal["C", "C++", "Fortran", "Python", "script", "executable"]
 LANGUAGES: dict[str, Language] = {
@@ -30,7 +34,6 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif|define)
 _DEFINED = re.compile(r"^\s*defined\s*\(?\s*(\w+)\s*\)?\s*(?:/[*/].*)?$")
 _FOREIGN = re.compile(r"_.*|NDEBUG|DEBUG|VERBOSE|WIN32|APPLE|M_PI|.*_H|.*_HPP|.*MPI.*|.*OPENMP.*")
 """Macros that compilers, libraries and headers define."""
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _ARGUMENT = re.compile(
     r"(\w+)\s*=\s*([^;=\n]*?)\bargv\s*\[\s*(\d+)\s*\]([^;=\n]*?)(?=[;,]\s|[;,]$|\n|$)", re.MULTILINE
 )
@@ -52,8 +55,11 @@ _RATE_AFTER = re.compile(rf"^[\s\[(]*({_RATE})(?!\w)")
 _RATE_BEFORE = re.compile(rf"[\[(]({_RATE})[\])][\s:=]*$")
 _OPENMP = re.compile(r"#\s*pragma\s+omp|!\$omp|omp\.h|use\s+omp_lib", re.I)
 _SCHEDULE = re.compile(r"schedule\s*\(\s*runtime\s*\)", re.I)
+_NUMERIC = re.compile(r"^\s*(?:import|from)\s+(?:numpy|scipy|numba|torch|jax|numexpr)\b", re.M)
 _LONGEST = 4 << 20
 """Bytes that are read of a source file."""
+_FEW = 12
+"""Files of a project whose macros are all looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +101,13 @@ class SourceScan:
     """It starts threads of its own."""
     mpi: bool = False
     files: tuple[str, ...] = ()
-    """The file and what it includes of its own folder, by name."""
+    """The file, what it includes and the sources that go with that, relative to its folder."""
+    includes: tuple[str, ...] = ()
+    """Folders of headers that a compiler has to be told, relative to the folder of the file."""
+    options: tuple[ProgramOption, ...] = ()
+    """Options and variables with defaults that it declares."""
+    numeric: bool = False
+    """A Python program that computes in libraries with threads of their own."""
     time: str = ""
     """A pattern of what it prints; empty: none found."""
     unit: str = "s"
@@ -116,8 +128,25 @@ def scan_source(path: Path) -> SourceScan:
         mpi = any(name in data for name in (b"libmpi.so", b"libmpich", b"libmpi_"))
         return SourceScan(language=language, openmp=openmp, mpi=mpi, files=(path.name,))
     text = data.decode(errors="replace")
-    files = _files(path, text)
-    every = "\n".join([text, *(_text(path.parent / name) for name in files[1:])])
+    files, includes = followed(path, text) if language in COMPILED else ((path.name,), ())
+    every = "\n".join([text, *(source_text(path.parent / name) for name in files[1:])])
+    scan = scan_text(language, text, every)
+    return replace(scan, files=files, includes=includes)
+
+
+def scan_project(language: Language, files: Sequence[Path]) -> SourceScan:
+    """What the sources of a project show; switches of large projects are not looked at."""
+    texts = [source_text(file) for file in files]
+    mains = [text for text in texts if re.search(r"\bmain\s*\(|^\s*program\s", text, re.M | re.I)]
+    every = "\n".join(texts)
+    scan = scan_text(language, "\n".join(mains) or every, every)
+    few = len(files) <= _FEW
+    macros = scan.macros if few else tuple(m for m in scan.macros if role_of(m[0])[0] == "tuning")
+    return replace(scan, macros=macros, switches=scan.switches if len(files) == 1 else ())
+
+
+def scan_text(language: Language, text: str, every: str) -> SourceScan:
+    """What the text of a program shows; ``every``: with the texts of all that belongs to it."""
     macros = {name: int(value) for name, value in _MACRO.findall(every)}
     printed = list(_printed(text))
     rate = next((line for line in printed if line.rate_unit), None)
@@ -131,39 +160,18 @@ def scan_source(path: Path) -> SourceScan:
         flags=frozenset(name for name in macros if _is_switch(name, every)),
         switches=tuple(_switches(every)) if language in COMPILED else (),
         arguments=tuple(_arguments(text)),
+        options=python_options(text) if language == "Python" else (),
+        numeric=language == "Python" and bool(_NUMERIC.search(text)),
         openmp=language in COMPILED and bool(_OPENMP.search(every)),
         schedule=language in COMPILED and bool(_SCHEDULE.search(every)),
         threads=bool(re.search(r"pthread\.h|<thread>|import threading|multiprocessing", every)),
         mpi=bool(re.search(r"\bmpi\.h\b|\bMPI_Init|\bmpi4py\b|use\s+mpi", every, re.I)),
-        files=files,
         time=time.pattern(r"([-+0-9.eEdD]+)") if time else "",
         unit=time.unit if time else "s",
         rate=rate.rate() if rate else None,
         check=check.pattern(r"([-+.\w]+)") if check else "",
         single={"float", "double"} & set(re.findall(r"\w+", every)) == {"float"},
     )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes()[:_LONGEST].decode(errors="replace")
-    except OSError:
-        return ""
-
-
-def _files(path: Path, text: str) -> tuple[str, ...]:
-    """The source file, then headers in its folder and sources with the same names, in reading
-    order.
-    """
-    names, texts = [path.name], [text]
-    while texts:
-        for name in _INCLUDE.findall(texts.pop(0)):
-            beside = Path(name).with_suffix(path.suffix).as_posix()
-            for place in (name, beside):
-                if place not in names and ".." not in place and (path.parent / place).is_file():
-                    names.append(place)
-                    texts.append(_text(path.parent / place))
-    return tuple(names)
 
 
 def _is_switch(name: str, text: str) -> bool:

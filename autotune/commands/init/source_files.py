@@ -1,0 +1,96 @@
+"""The files that belong to a source: what it includes, and sources with the same names."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from autotune import paths
+
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*\"([^\"]+)\"", re.MULTILINE)
+_FORTRAN = re.compile(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNORECASE)
+_LONGEST = 4 << 20
+"""Bytes that are read of a source file."""
+_MOST = 2000
+"""Files that are followed."""
+_FOLDERS = ("include", "inc", "src", "lib", "../include", "../inc", "../src", "..")
+"""Where headers lie beside the folder of a source."""
+
+
+def source_text(path: Path) -> str:
+    """The beginning of a file as text; empty where it cannot be read."""
+    try:
+        return path.read_bytes()[:_LONGEST].decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def followed(path: Path, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The source, what it includes and the sources beside that, in reading order; then the folders
+    in which a compiler has to look for headers. All are relative to the folder of the source.
+    """
+    root = path.parent
+    names, folders = [path.name], list[str]()
+    texts = [("", text)]
+    while texts and len(names) < _MOST:
+        folder, content = texts.pop(0)
+        for name in (*_INCLUDE.findall(content), *_FORTRAN.findall(content)):
+            place, searched = _place(root, folder, name)
+            if place is None:
+                continue
+            if searched and searched not in folders:
+                folders.append(searched)
+            for file in (place, *_implementations(root, place, path.suffix)):
+                if file not in names:
+                    names.append(file)
+                    texts.append((str(Path(file).parent), source_text(root / file)))
+    return tuple(names), tuple(folders)
+
+
+def _place(root: Path, folder: str, name: str) -> tuple[str | None, str]:
+    """Where an included file lies, relative to the root, and the folder that the compiler must be
+    told; empty if it looks there anyway.
+    """
+    beside = _plain(Path(folder) / name)
+    if paths.exists(root / beside) and (root / beside).is_file():
+        return beside, ""
+    for searched in (".", *_FOLDERS):
+        inside = _plain(Path(searched) / name)
+        if paths.exists(root / inside) and (root / inside).is_file():
+            return inside, searched
+    return None, ""
+
+
+def _implementations(root: Path, header: str, suffix: str) -> list[str]:
+    """The source of the same name as a header, beside it or in a folder for sources."""
+    stem = Path(header)
+    places = [stem.with_suffix(suffix), Path(stem.stem + suffix), Path("../src") / (stem.stem + suffix),
+              Path("src") / (stem.stem + suffix), Path("../lib") / (stem.stem + suffix)]  # fmt: skip
+    found = [p for p in map(_plain, places) if (root / p).is_file()]
+    return found[:1]
+
+
+def _plain(path: Path) -> str:
+    """A relative path without detours."""
+    parts = list[str]()
+    for part in path.parts:
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def definers(symbols: Sequence[str], candidates: Sequence[Path]) -> list[Path]:
+    """The sources that define functions, by name; one for every function."""
+    files = list[Path]()
+    texts = {path: source_text(path) for path in candidates}
+    for symbol in symbols:
+        name = re.escape(symbol.partition("(")[0].rpartition("::")[2])
+        defined = re.compile(
+            rf"\b{name}\s*\([^;{{}}]*\)[^;{{}}]*\{{|^\s*(?:subroutine|function)\s+{name}\b",
+            re.IGNORECASE | re.MULTILINE,
+        )
+        file = next((p for p, text in texts.items() if defined.search(text)), None)
+        if file is not None and file not in files:
+            files.append(file)
+    return files

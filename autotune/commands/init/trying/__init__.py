@@ -1,0 +1,1 @@
+"""A program that is built and run, to see what it prints and what changes its work."""

@@ -1,0 +1,279 @@
+"""A program that is built and run as its first description says, mended where the tool can.
+
+A source that the linker misses, a folder of headers, a library, the folder of the run: what the
+error message names is looked for, and the description is made again with it.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autotune.commands.init.building.build_plan import Choose
+from autotune.commands.init.building.source_plan import is_main, sources_in
+from autotune.commands.init.first_draft import Draft
+from autotune.commands.init.source_files import definers
+from autotune.commands.init.trying.observed_run import ObservedRun
+from autotune.commands.init.trying.printed_numbers import (
+    PrintedNumber,
+    printed_answers,
+    printed_numbers,
+)
+from autotune.commands.init.trying.trial import Trial, output_of, trial_of
+from autotune.domain.variant import Candidate
+from autotune.errors import Fault, InputError, nearest
+from autotune.progress import Progress
+from autotune.toolchain.child_process import ProcessOutcome
+from autotune.units import show
+
+BUILD_LIMIT = 300.0
+"""Seconds of each command of the first build."""
+_MENDS = 6
+"""So often a build that failed is made again."""
+_LIBRARIES = {
+    "sqrt": "-lm",
+    "exp": "-lm",
+    "pow": "-lm",
+    "sin": "-lm",
+    "cos": "-lm",
+    "log": "-lm",
+    "pthread_create": "-pthread",
+    "omp_get_wtime": "-fopenmp",
+    "omp_get_thread_num": "-fopenmp",
+    "omp_get_max_threads": "-fopenmp",
+    "cblas_dgemm": "-lopenblas",
+    "cblas_sgemm": "-lopenblas",
+    "dgemm_": "-lopenblas",
+    "dgesv_": "-llapack",
+    "dlopen": "-ldl",
+    "deflate": "-lz",
+    "compress": "-lz",
+    "fftw_plan_dft_1d": "-lfftw3",
+    "gsl_rng_alloc": "-lgsl",
+    "hypot": "-lm",
+}
+"""A function to the flag of the library that has it."""
+_UNDEFINED = re.compile(r"undefined (?:reference|symbol)s?:? (?:to )?[`'\"]([\w:~<>() ,*&]+?)['\"]")
+_NO_HEADER = re.compile(r"(?:fatal error: |cannot open (?:include|module) file ')([\w./+-]+)")
+_NO_FILE = re.compile(r"no such file|cannot open|can't open|not found|does not exist", re.I)
+
+Rebuild = Callable[[Draft], Draft]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryRequest:
+    """How long a run may take, which number is meant, and who is asked."""
+
+    limit: float
+    """Seconds of each run."""
+    metric: str
+    """A word of the line that is optimised; empty: the most likely."""
+    choose: Choose
+    beside: Path
+    """Where the program is run if it misses a file in a fresh folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriedDraft:
+    """A draft that was built and run, with the candidate that was."""
+
+    draft: Draft
+    trial: Trial
+    candidate: Candidate
+    key: str
+    outcome: ProcessOutcome
+    """Of the second run."""
+
+
+def first_try(draft: Draft, request: TryRequest, progress: Progress) -> TriedDraft:
+    """The draft with what was seen in two runs; InputError, with the next step, where it cannot be
+    built or does not run.
+    """
+    progress("build it", 0, 1)
+    draft, trial, candidate, key, seconds = _built(draft)
+    progress("build it", 1, 1)
+    progress(f"run it (at most {request.limit:g} s)", 0, 2)
+    first = trial.run(candidate, key, request.limit)
+    if not first.ok and draft.run_folder is None and _NO_FILE.search(first.out + first.err):
+        draft = redrafted(draft, run_folder=request.beside)
+        trial = trial_of(draft, BUILD_LIMIT)
+        candidate, key, _, _ = trial.build({})
+        first = trial.run(candidate, key, request.limit)
+    if not first.ok or first.strays:
+        raise InputError(_failed_run(draft, first, request.limit))
+    progress(f"run it (at most {request.limit:g} s)", 1, 2)
+    second = trial.run(candidate, key, request.limit)
+    if not second.ok:
+        raise InputError(_failed_run(draft, second, request.limit))
+    progress(f"run it (at most {request.limit:g} s)", 2, 2)
+    built = seconds if draft.plan is not None or draft.compiler else 0.0
+    draft.observed = _observed(draft, first, second, built, request)
+    return TriedDraft(draft=draft, trial=trial, candidate=candidate, key=key, outcome=second)
+
+
+def redrafted(draft: Draft, **changed: object) -> Draft:
+    """The draft of the same program with other facts."""
+    facts = {
+        "path": draft.path,
+        "folder": draft.folder,
+        "given": draft.given,
+        "seen": draft.seen,
+        "options": draft.options,
+        "plan": draft.plan,
+        "ranks": draft.ranks,
+        "libraries": draft.libraries,
+        "run_folder": draft.run_folder,
+    }
+    return Draft(**(facts | changed))  # type: ignore[arg-type]
+
+
+# --- building ---------------------------------------------------------------------------------
+
+
+def _built(draft: Draft) -> tuple[Draft, Trial, Candidate, str, float]:
+    """The draft with what its build needs, its trial, the candidate, its key and the seconds."""
+    for _ in range(_MENDS):
+        trial = trial_of(draft, BUILD_LIMIT)
+        candidate, key, detail, seconds = trial.build({})
+        if not detail:
+            return draft, trial, candidate, key, seconds
+        mended = _mended(draft, detail)
+        if mended is None:
+            break
+        draft = mended
+    raise InputError(_failed_build(draft, detail))
+
+
+def _mended(draft: Draft, detail: str) -> Draft | None:
+    """The draft with what a failed build misses; None where it is not found."""
+    if draft.plan is not None and draft.plan.by == "make":
+        return None
+    flags = [f for f in _libraries(detail) if f not in draft.libraries]
+    if draft.plan is not None:
+        return redrafted(draft, libraries=(*draft.libraries, *flags)) if flags else None
+    seen, root = draft.seen, draft.root
+    symbols = list(dict.fromkeys(_UNDEFINED.findall(detail)))
+    others = [p for p in sources_in(root) if p.name not in seen.files and not is_main(p)]
+    files = [p.name for p in definers(symbols, others)]
+    includes = [
+        place
+        for name in dict.fromkeys(_NO_HEADER.findall(detail))
+        if (place := _header_folder(root, name)) and place not in seen.includes
+    ]
+    if not (files or includes or flags):
+        return None
+    more = replace(seen, files=(*seen.files, *files), includes=(*seen.includes, *includes))
+    return redrafted(draft, seen=more, libraries=(*draft.libraries, *flags))
+
+
+def _libraries(detail: str) -> list[str]:
+    """The flags of the libraries that have what the linker misses."""
+    names = [symbol.partition("(")[0] for symbol in _UNDEFINED.findall(detail)]
+    return list(dict.fromkeys(_LIBRARIES[name] for name in names if name in _LIBRARIES))
+
+
+def _header_folder(root: Path, name: str) -> str:
+    """The folder below the sources in which a header lies, relative to them; empty if none does."""
+    for path in sorted(root.rglob(Path(name).name))[:1]:
+        if str(path).endswith(name):
+            folder = str(path)[: -len(name)].rstrip("/")
+            return str(Path(folder).relative_to(root))
+    return ""
+
+
+def _failed_build(draft: Draft, detail: str) -> Fault:
+    by = draft.plan.by if draft.plan is not None else draft.compiler
+    missing = _NO_HEADER.search(detail)
+    hint = "build it as you do, and give the executable: autotune init ./program"
+    if missing:
+        hint = f"install what has {missing.group(1)}, or {hint}"
+    last = "\n".join(detail.strip().splitlines()[-12:])
+    return Fault(where=str(draft.path), found=f"{by} cannot build it: {last}\n", hint=hint)
+
+
+# --- running ----------------------------------------------------------------------------------
+
+
+def _failed_run(draft: Draft, outcome: ProcessOutcome, limit: float) -> Fault:
+    """Why a run does not count, and what to do."""
+    where = str(draft.path)
+    again = f"autotune init {shlex.quote(where)} --"
+    if outcome.timed_out:
+        found = f"it did not end within {limit:g} s"
+        hint = f"give it less work ({again} ARGUMENTS), or more time: --limit {4 * limit:g}"
+        return Fault(where=where, found=found, hint=hint)
+    if outcome.strays:
+        found = f"it left {outcome.strays} processes behind: a server cannot be tuned"
+        return Fault(where=where, found=found, hint="give a client that ends by itself")
+    text = outcome.describe()
+    if outcome.flooded:
+        hint = "make it print less, or redirect: sh -c 'program > /dev/null'"
+    elif draft.given:
+        hint = "does it run so by hand? The folder of the run is a fresh one; --no-run writes the"
+        hint += " description all the same"
+    else:
+        hint = f"give its command line: {again} ARGUMENTS; --no-run writes the description all the"
+        hint += " same"
+    return Fault(where=where, found=f"it fails: {text}\n", hint=hint)
+
+
+def _observed(
+    draft: Draft,
+    first: ProcessOutcome,
+    second: ProcessOutcome,
+    built: float,
+    request: TryRequest,
+) -> ObservedRun:
+    """What two runs printed alike: a time or a rate, and an answer."""
+    texts = (output_of(first), output_of(second))
+    walls = tuple(float(o.usage.wall if o.usage else o.seconds) for o in (first, second))
+    again = {number.pattern for number in printed_numbers(texts[1], walls[1])}
+    numbers = [n for n in printed_numbers(texts[0], walls[0]) if n.pattern in again]
+    answers, differing = printed_answers(*texts)
+    patterns = {number.pattern for number in numbers}
+    answers = [a for a in answers if a.pattern not in patterns]
+    return ObservedRun(
+        build_seconds=built,
+        walls=walls,
+        numbers=tuple(numbers),
+        chosen=_chosen(numbers, walls[0], request, str(draft.path)),
+        answer=answers[0] if answers else None,
+        differing=tuple(differing),
+    )
+
+
+def _chosen(
+    numbers: Sequence[PrintedNumber], wall: float, request: TryRequest, where: str
+) -> PrintedNumber | None:
+    """The number that is optimised: what --metric says, what a person says, or the first."""
+    if request.metric:
+        word = request.metric.lower()
+        if word == "wall":
+            return None
+        fitting = [n for n in numbers if word in n.line.lower() or word in n.unit.lower()]
+        # the word may stand before one of several numbers of a line
+        fitting.sort(key=lambda n: word not in f"{n.label} {n.unit}".lower())
+        if fitting:
+            return fitting[0]
+        lines = ", ".join(dict.fromkeys(repr(n.line[:60]) for n in numbers)) or "none"
+        names = [w for n in numbers for w in re.findall(r"\w+", f"{n.label} {n.unit}")]
+        raise InputError(
+            Fault(
+                where="--metric",
+                found=f"no line with a time or a rate has {request.metric!r}",
+                expected=f"wall, or a word of: {lines}",
+                hint=nearest(request.metric, names),
+            )
+        )
+    likely = [n for n in numbers if n.sure > 0]
+    if not likely:
+        return None
+    answers = [f"{n.line[:70]}  ({_words(n)})" for n in likely[:8]]
+    answers.append(f"the time of the whole process, {show(wall, 'time')}")
+    place = request.choose(f"{where} printed this. What is to be optimised?", answers)
+    return likely[place] if place < len(answers) - 1 else None
+
+
+def _words(number: PrintedNumber) -> str:
+    return f"{number.value:g} {number.unit}, {number.better} is better"

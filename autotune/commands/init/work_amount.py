@@ -1,0 +1,72 @@
+"""Which names say how much work a program does, and which say how it does it.
+
+A tuner may choose the second kind only: with half the repetitions everything is twice as fast.
+"""
+
+import re
+from typing import Literal
+
+Role = Literal["work", "quality", "report", "tuning", "unclear"]
+
+_WORDS: tuple[tuple[Role, str, str], ...] = (
+    (
+        "tuning",
+        "how the work is done",
+        r"block|blk|tile|tiling|unroll|chunk|buf|buffer|batch|cache|vec|vector|vlen|simd|width|"
+        r"thread|threads|stride|pad|padding|align|alignment|worker|workers|job|jobs|prefetch|pf|"
+        r"distance|threshold|cutoff|bi|bj|bk|bx|by|bz|mc|nc|kc|mr|nr|kr|ti|tj|tk|ts|bs|nb|grain|"
+        r"leaf|fanout|radix|schedule|layout|strategy|algorithm|algo|variant|method|impl|kernel|"
+        r"factor|lanes|ways|depth|group|workgroup|wg|panel|strip|segment|slice|bsize|blocksize|"
+        r"tilesize|unrolling|nthreads|fuse|collapse|inner|outer|split|queue|pipeline|stages",
+    ),
+    (
+        "work",
+        "repeat count",
+        r"rep|reps|repeat|repeats|repetition|repetitions|iter|iters|iteration|iterations|niter|"
+        r"niters|nit|itmax|maxiter|maxit|ntimes|times|nrep|nreps|loops|loop|runs|nruns|trials|"
+        r"trial|warmup|warmups|rounds|samples|steps|step|nstep|nsteps|nt|tmax|tend|generations|"
+        r"epochs|epoch|cycles|passes|duration|seconds|tests|ntests|frames",
+    ),
+    (
+        "work",
+        "problem size",
+        r"n|m|k|nx|ny|nz|ni|nj|nk|nl|nm|size|sizes|array|length|len|dim|dims|ndim|dimension|rows|"
+        r"cols|columns|nrow|nrows|ncol|ncols|height|points|npoints|cells|elements|elems|nelem|"
+        r"count|num|number|total|particles|bodies|nbody|atoms|grid|mesh|order|degree|problem|"
+        r"class|scale|resolution|domain|nodes|vertices|edges|queries|requests|limit|max|maximum|"
+        r"xsize|ysize|zsize|lx|ly|lz|l|amount|bytes|mb|kb",
+    ),
+    (
+        "quality",
+        "it changes the result",
+        r"seed|eps|epsilon|tol|tolerance|accuracy|precision|level|quality|cfl|dt|dx|alpha|beta|"
+        r"gamma|omega|tau|lambda|sigma|mu|nu|rho|pi|version|major|minor|real|double|float|type|"
+        r"rate|error|bits|probability|prob|density|ratio|format|mode",
+    ),
+    (
+        "report",
+        "it changes what is printed or checked, not the work",
+        r"verbose|debug|quiet|silent|verbosity|print|log|trace|json|csv|output|out|file|help|"
+        r"profile|timing|stats|check|verify|validate|test|assert|plot|save|dump|color|colour|"
+        r"progress|report|info|port|host|name|path|dir|input",
+    ),
+)
+_KINDS = tuple((role, why, re.compile(words, re.IGNORECASE)) for role, why, words in _WORDS)
+
+
+def role_of(name: str) -> tuple[Role, str]:
+    """What a macro, option or argument decides by its name, and the reason in words.
+
+    A word for how work is done goes before words for how much: ``BLOCK_SIZE`` is the size of a
+    block, ``ARRAY_SIZE`` is one of the problem.
+
+    >>> role_of("BLOCK_SIZE"), role_of("NTIMES"), role_of("zork")
+    (('tuning', 'how the work is done'), ('work', 'repeat count'), ('unclear', ''))
+    """
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    words = [word for word in re.split(r"[\W_]+", split) if word]
+    bare = [b for word in words if len(b := re.sub(r"\d+$", "", word)) > 1]
+    for role, why, pattern in _KINDS:
+        if any(pattern.fullmatch(word) for word in (*words, *bare)):
+            return role, why
+    return "unclear", ""

@@ -18,8 +18,8 @@ from autotune.commands.output import TerminalProgress, document
 EXAMPLE = (
     "Examples: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
     " tuning/matmul-tune.yaml; with the program's own command line:"
-    " autotune init ./solver -- 4096 --steps 10; autotune init -o tuning zstd -b3 FILE; to tune the options of the compiler:"
-    " autotune init --flags gcc examples/flags/kernels.c"
+    " autotune init ./solver -- 4096 --steps 10; autotune init -o tuning zstd -b3 FILE; to tune"
+    " the options of the compiler: autotune init --flags gcc examples/flags/kernels.c"
 )
 
 

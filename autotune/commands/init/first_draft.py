@@ -112,6 +112,11 @@ class Draft:
             ranks = (1, 2) if self.ranks in (0, 1, 2) else (self.ranks // 2, self.ranks)
             name = self._vary("ranks", ranks, self.ranks or None)
             self.remarks[name] = f"{LOOK_AT}numbers of MPI processes"
+        cores = [2**k for k in range(8) if 2**k <= (os.cpu_count() or 1)]
+        if self.seen.numeric and len(cores) > 1:
+            name = self._vary("cores", cores, cores[-1])
+            self.environment |= dict.fromkeys(_CORES, f"{{{name}}}")
+            self.remarks[name] = f"{LOOK_AT}threads of the libraries that it computes in"
         self._flags()
         if not self.parameters and not self.flags:
             self._nothing_varies()
@@ -253,11 +258,6 @@ class Draft:
             self.flags.append(f"{{{name}}}")
             self.remarks[name] = f"{LOOK_AT}flags to try; null: none. The source has no macros"
             return
-        cores = [2**k for k in range(8) if 2**k <= (os.cpu_count() or 1)]
-        if self.seen.numeric and len(cores) > 1:
-            name = self._vary("cores", cores, cores[-1])
-            self.environment |= dict.fromkeys(_CORES, f"{{{name}}}")
-            self.remarks[name] = f"{LOOK_AT}threads of the libraries that it computes in"
         name = self._vary("allocator", _ALLOCATOR)
         self.environment["GLIBC_TUNABLES"] = f"{{{name}}}"
         self.remarks[name] = f"{LOOK_AT}how the C library takes memory; its own options go into run"

@@ -127,7 +127,7 @@ def _commands() -> list[str]:
     names = set[str]()
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         try:
-            names.update(os.listdir(folder or "."))
+            names.update(path.name for path in Path(folder or ".").iterdir())
         except OSError:
             continue
     return sorted(names)

@@ -13,6 +13,7 @@ _FIRST = re.compile(
     r"(?P<equals>=)?\s?(?P<value><[\w #-]+>|\{[\w,]+\}|[A-Z][A-Z_#]*|#|N)?\s{1,}(?P<text>\S.*)$"
 )
 _DEFAULT = re.compile(r"\bdefaults?(?: is| to|:|=)*\s*[`'\"(]?([-+\w.]+)|\[([-+]?\d+)\]", re.I)
+_FLAG = re.compile(r"--?[A-Za-z][\w-]*")
 _MOST = 6
 """Options of a usage text that are taken."""
 
@@ -38,7 +39,7 @@ def python_options(text: str) -> tuple[ProgramOption, ...]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    options = []
+    options = list[ProgramOption]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             options += _declared(node) if node.func.attr == "add_argument" else _variable(node)
@@ -65,7 +66,8 @@ def usage_options(text: str) -> tuple[ProgramOption, ...]:
 
 def _declared(node: ast.Call) -> Iterator[ProgramOption]:
     """The option of a call of add_argument; none for positions and options without a default."""
-    names = [a.value for a in node.args if isinstance(a, ast.Constant) and _is_flag(a.value)]
+    stated = [a.value for a in node.args if isinstance(a, ast.Constant)]
+    names = [name for name in stated if isinstance(name, str) and _FLAG.fullmatch(name)]
     if not names:
         return
     flag = max(names, key=len)
@@ -90,10 +92,6 @@ def _variable(node: ast.Call) -> Iterator[ProgramOption]:
     number = number_of(str(default))
     if isinstance(name, str) and isinstance(number, int) and re.fullmatch(r"[A-Za-z_]\w*", name):
         yield ProgramOption(name=name, words=(), default=number)
-
-
-def _is_flag(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"--?[A-Za-z][\w-]*", value) is not None
 
 
 def _constant(node: ast.expr | None) -> Plain:

@@ -8,6 +8,9 @@ from autotune import paths
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*\"([^\"]+)\"", re.MULTILINE)
 _FORTRAN = re.compile(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNORECASE)
+_USED = re.compile(r"^\s*use\s*(?:,\s*non_intrinsic\s*::)?\s*(\w+)", re.MULTILINE | re.IGNORECASE)
+_MODULE = re.compile(r"^\s*module\s+(?!procedure\b)(\w+)\s*$", re.MULTILINE | re.IGNORECASE)
+_IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 _LONGEST = 4 << 20
 """Bytes that are read of a source file."""
 _MOST = 2000
@@ -63,10 +66,10 @@ def _place(root: Path, folder: str, name: str) -> tuple[str | None, str]:
 def _implementations(root: Path, header: str, suffix: str) -> list[str]:
     """The source of the same name as a header, beside it or in a folder for sources."""
     stem = Path(header)
-    places = [stem.with_suffix(suffix), Path(stem.stem + suffix), Path("../src") / (stem.stem + suffix),
-              Path("src") / (stem.stem + suffix), Path("../lib") / (stem.stem + suffix)]  # fmt: skip
-    found = [p for p in map(_plain, places) if (root / p).is_file()]
-    return found[:1]
+    name = stem.stem + suffix
+    folders = (stem.parent, Path(), Path("src"), Path("../src"), Path("../lib"))
+    places = (_plain(folder / name) for folder in folders)
+    return [place for place in places if (root / place).is_file()][:1]
 
 
 def _plain(path: Path) -> str:
@@ -78,6 +81,37 @@ def _plain(path: Path) -> str:
         elif part != ".":
             parts.append(part)
     return "/".join(parts)
+
+
+def with_modules(path: Path, text: str) -> tuple[str, ...]:
+    """A Fortran source behind the sources in its folder whose modules it uses."""
+    makers: dict[str, Path] = {}
+    for file in sorted(path.parent.glob("*.[fF]*")):
+        makers |= dict.fromkeys(map(str.lower, _MODULE.findall(source_text(file))), file)
+    ordered = list[str]()
+
+    def add(file: Path, content: str, above: tuple[Path, ...]) -> None:
+        for name in _USED.findall(content):
+            maker = makers.get(name.lower())
+            if maker is not None and maker not in (file, *above) and maker.name not in ordered:
+                add(maker, source_text(maker), (*above, file))
+        if file.name not in ordered:
+            ordered.append(file.name)
+
+    add(path, text, ())
+    return tuple(ordered)
+
+
+def with_imports(path: Path, text: str) -> tuple[str, ...]:
+    """A Python source and the modules beside it that it imports, directly or not."""
+    names, texts = [path.name], [text]
+    while texts:
+        for name in _IMPORTED.findall(texts.pop(0)):
+            file = f"{name}.py"
+            if file not in names and (path.parent / file).is_file():
+                names.append(file)
+                texts.append(source_text(path.parent / file))
+    return tuple(names)
 
 
 def definers(symbols: Sequence[str], candidates: Sequence[Path]) -> list[Path]:

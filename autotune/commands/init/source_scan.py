@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from autotune.commands.init.option_scan import ProgramOption, python_options
-from autotune.commands.init.source_files import followed, source_text
+from autotune.commands.init.source_files import followed, source_text, with_imports, with_modules
 from autotune.commands.init.work_amount import role_of
 
 Language = Literal["C", "C++", "Fortran", "Python", "script", "executable"]
@@ -23,7 +23,7 @@ LANGUAGES: dict[str, Language] = {
     **dict.fromkeys((".sh", ".pl", ".rb", ".lua", ".jl", ".R"), "script"),
 }
 """By the ending of a file; everything else must be executable."""
-COMPILED = ("C", "C++", "Fortran")
+COMPILED: tuple[Language, ...] = ("C", "C++", "Fortran")
 
 _MACRO = re.compile(
     r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n(?:[ \t]*(?://[^\n]*)?\n)*"
@@ -128,10 +128,24 @@ def scan_source(path: Path) -> SourceScan:
         mpi = any(name in data for name in (b"libmpi.so", b"libmpich", b"libmpi_"))
         return SourceScan(language=language, openmp=openmp, mpi=mpi, files=(path.name,))
     text = data.decode(errors="replace")
-    files, includes = followed(path, text) if language in COMPILED else ((path.name,), ())
-    every = "\n".join([text, *(source_text(path.parent / name) for name in files[1:])])
+    files, includes = _files(language, path, text)
+    others = (source_text(path.parent / name) for name in files if name != path.name)
+    every = "\n".join([text, *others])
     scan = scan_text(language, text, every)
     return replace(scan, files=files, includes=includes)
+
+
+def _files(language: Language, path: Path, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files that belong to a source, and folders of headers, relative to its folder."""
+    if language == "Python":
+        return with_imports(path, text), ()
+    if language not in COMPILED:
+        return (path.name,), ()
+    files, folders = followed(path, text)
+    if language == "Fortran":
+        modules = with_modules(path, text)
+        files = (*(m for m in modules if m != path.name), *files)
+    return tuple(dict.fromkeys(files)), folders
 
 
 def scan_project(language: Language, files: Sequence[Path]) -> SourceScan:

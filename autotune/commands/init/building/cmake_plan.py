@@ -130,4 +130,4 @@ def _read(made: Path) -> list[CMakeProgram]:
 
 def _language(sources: Sequence[str]) -> Language:
     names = [LANGUAGES.get(Path(s).suffix, "") for s in sources]
-    return max(COMPILED, key=names.count)  # type: ignore[return-value]
+    return max(COMPILED, key=names.count)

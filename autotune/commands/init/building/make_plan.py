@@ -22,7 +22,7 @@ from autotune.commands.init.building.build_plan import (
 )
 from autotune.commands.init.building.compile_lines import CompileLine, compile_lines
 from autotune.commands.init.source_scan import COMPILED, LANGUAGES, Language
-from autotune.commands.init.yaml_text import doubled
+from autotune.commands.init.yaml_text import doubled, globbed
 from autotune.errors import Fault, InputError, nearest
 from autotune.toolchain import child_process
 from autotune.toolchain import compiler as compilers
@@ -44,6 +44,9 @@ _COMPILER_VARIABLES: Mapping[str, tuple[str, ...]] = {
 _MARK = "-DAUTOTUNE_MARK=1"
 _VARIABLE = re.compile(r"^([A-Za-z_][\w.-]*) (?::{0,3}|\+|\?)= ?(.*)$", re.MULTILINE)
 _TARGET = re.compile(r"^(?!# Not a target:\n)([A-Za-z][\w./-]*):(?!=)", re.MULTILINE)
+_CODE = re.compile(
+    r"\.(?:[chfFsSC]|cc|cpp|cxx|hh|hpp|hxx|inc|inl|ipp|f\d\d|F\d\d|mk|cmake|in|txt|def|tcc|asm|td|py|sh)"
+)
 _LIMIT = 60.0
 """Seconds of a dry run of make."""
 
@@ -156,7 +159,7 @@ def _planned(
 def _language(compiled: Sequence[CompileLine]) -> Language:
     """The language of most sources."""
     names = [LANGUAGES[Path(s).suffix] for line in compiled for s in line.sources]
-    return max(COMPILED, key=names.count)  # type: ignore[return-value]
+    return max(COMPILED, key=names.count)
 
 
 def _installed(compiled: Sequence[CompileLine], language: str) -> str:
@@ -217,24 +220,18 @@ def _compiler_variable(runs: _DryRuns, compiled: Sequence[CompileLine], language
 
 
 def code_patterns(root: Path) -> tuple[str, ...]:
-    """Patterns of the files that decide what is made: all but what a build leaves behind."""
-    left = {".o", ".a", ".so", ".d", ".mod", ".pyc", ".exe", ".log", ".gz", ".png", ".html"}
-    endings, names = set[tuple[int, str]](), set[str]()
+    """Patterns of the files that decide what is made: sources and descriptions of builds."""
+    patterns, names = set[str](), set[str]()
     for path in root.rglob("*"):
         relative = path.relative_to(root)
         if any(part.startswith(".") for part in relative.parts) or not path.is_file():
             continue
-        if path.suffix in left or path.suffix.lstrip(".").isdigit():
-            continue
-        if path.suffix:
-            endings.add((len(relative.parts) > 1, path.suffix))
-        elif "makefile" in path.name.lower() or path.name in ("configure", "VERSION"):
-            names.add(str(relative))
-    code = re.compile(r"\.(?:[chfFsSC]|cc|cpp|cxx|hh|hpp|hxx|inc|inl|ipp|f\d\d|F\d\d|mk|cmake|in|txt|"
-                      r"def|tcc|asm|cu|cuh|td|py|sh)")  # fmt: skip
-    patterns = {f"{'**/' if deep else ''}*{ending}" for deep, ending in endings
-                if code.fullmatch(ending)}  # fmt: skip
-    patterns -= {p for p in patterns if f"**/{p}" in patterns}
+        if _CODE.fullmatch(path.suffix):
+            deep = "**/" if len(relative.parts) > 1 else ""
+            patterns.add(f"{deep}*{path.suffix}")
+        elif not path.suffix and ("makefile" in path.name.lower() or path.name == "configure"):
+            names.add(globbed(str(relative)))
+    patterns -= {pattern for pattern in patterns if f"**/{pattern}" in patterns}
     return (*sorted(names), *sorted(patterns))
 
 

@@ -126,4 +126,4 @@ def _placed(call: CompileLine, root: Path) -> Iterator[str]:
 def _language(files: Sequence[Path]) -> Language:
     languages = [LANGUAGES.get(f.suffix, "") for f in files]
     # one call links all: that of C++ also knows C
-    return "C++" if "C++" in languages else max(COMPILED, key=languages.count)  # type: ignore
+    return "C++" if "C++" in languages else max(COMPILED, key=languages.count)

@@ -207,6 +207,16 @@ def _failed_run(draft: Draft, outcome: ProcessOutcome, limit: float) -> Fault:
         found = f"it left {outcome.strays} processes behind: a server cannot be tuned"
         return Fault(where=where, found=found, hint="give a client that ends by itself")
     text = outcome.describe()
+    if "ALLOW_RUN_AS_ROOT" in text:
+        # what Open MPI says of it fills a page
+        found = "it fails: Open MPI does not start programs of the user root"
+        variables = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+        hint = f"as another user, or in a container: export {variables}"
+        return Fault(where=where, found=found, hint=hint)
+    if "error while loading shared libraries" in text and draft.plan is not None:
+        hint = "build it with static libraries of its own, or install it and give the executable"
+        return Fault(where=where, found=f"it needs a library of its build folder: {text}\n",
+                     hint=hint)  # fmt: skip
     if outcome.flooded:
         hint = "make it print less, or redirect: sh -c 'program > /dev/null'"
     elif draft.given:

@@ -4,7 +4,10 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
+
+from autotune.workloads.program.measuring.printed_output import shown_lines
 
 Kind = Literal["time", "rate", "cost"]
 """A time in seconds of the run; a rate, of which more is better; a time for one operation."""
@@ -163,7 +166,8 @@ def printed_answers(
 
 
 def _lines(text: str) -> list[str]:
-    return [line for line in re.split(r"[\r\n]+", text)[:MOST_LINES] if line.strip()]
+    """The lines of an output, as a terminal and the tuner show them."""
+    return [line for line in islice(shown_lines(text), MOST_LINES) if line.strip()]
 
 
 def _alike(a: str, b: str, tolerance: float) -> bool:

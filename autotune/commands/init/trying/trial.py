@@ -14,6 +14,7 @@ from autotune.files import config
 from autotune.toolchain import child_process, launcher
 from autotune.toolchain.child_process import ChildLimits, ProcessOutcome
 from autotune.toolchain.scratch_folder import temporary_folder
+from autotune.units import Seconds
 from autotune.workloads.program.measuring.command_line import PreparedCommand, openmp
 from autotune.workloads.program.measuring.program_measurer import ProgramMeasurer
 from autotune.workloads.program.program_workload import ProgramWorkload
@@ -74,7 +75,7 @@ def trial_of(draft: Draft, build_limit: float) -> Trial:
         path = scratch / f"{_NAME}-tune.yaml"
         path.write_text(texts[1], encoding="utf-8")
         setup = config.load(path)
-        setup = replace(setup, limits=replace(setup.limits, compile=build_limit))
+        setup = replace(setup, limits=replace(setup.limits, compile=Seconds(build_limit)))
         workload = ProgramWorkload(setup)
         machine = uncalibrated_machine(setup)
         measurer = workload.measurer(machine)

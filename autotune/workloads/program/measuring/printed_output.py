@@ -161,7 +161,7 @@ def _values(reading: Reading, outcome: ProcessOutcome) -> Iterator[str]:
     return iter(list(search(reading, outcome.out)) or list(search(reading, outcome.err)))
 
 
-def _lines(text: str) -> Iterator[str]:
+def shown_lines(text: str) -> Iterator[str]:
     """The lines of a text as a terminal shows them: what follows a carriage return overwrites the
     beginning of its line.
     """
@@ -173,7 +173,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _matches(reading: Reading, text: str) -> Iterator[str]:
-    for line in _lines(text):
+    for line in shown_lines(text):
         for match in line_matches(reading, line):
             yield match.group(1) or ""
 
@@ -198,7 +198,7 @@ def _cells(reading: Reading, text: str) -> Iterator[str]:
     """
     for separator in ",;\t":
         place, width, cells = -1, 0, list[str]()
-        for line in _lines(text):
+        for line in shown_lines(text):
             row = [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
             if reading.csv in row:
                 place, width = row.index(reading.csv), len(row)

@@ -112,7 +112,6 @@ def test_what_is_seen_of_a_source(tmp_path: Path):
     assert made.compiler
     assert made.seen.files == ("lib.cpp", "part.h", "part.cpp")
     assert made.parameters == {
-        "nx": (25, 50, 100, 200, 400),
         "fast": (0, 1),
         "tile": (1, 2, 4, 8, 16),
         "with": (None, "-DWITH_COPY", "-DWITH_SWAP"),
@@ -121,7 +120,7 @@ def test_what_is_seen_of_a_source(tmp_path: Path):
     workload = load(made.config)
     setup = workload.setup
     assert isinstance(setup.subject, Program)
-    assert dict(setup.subject.arguments) == {"p_output": 7, "eps": 1}
+    assert dict(setup.subject.arguments) == {"p_output": 7, "eps": 1, "nx": 100}
     assert setup.subject.time.unit == pytest.approx(1e-3)
     assert len(made.fill_in) == 1
     sources = [t.text for t in setup.subject.build[0] if "source folder" in t.text]
@@ -163,8 +162,9 @@ def test_no_such_program(tmp_path: Path):
     (tmp_path / "tiny.c").write_text(own.TINY, encoding="utf-8")
     with pytest.raises(InputError, match=r"did you mean tiny\.c"):
         write(ConfigRequest(program=tmp_path / "tinny.c", folder=tmp_path))
-    with pytest.raises(InputError, match="is a folder"):
-        write(ConfigRequest(program=tmp_path, folder=tmp_path))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="it has no program; expected a Makefile"):
+        write(ConfigRequest(program=tmp_path / "empty", folder=tmp_path))
 
 
 def test_the_command(tmp_path: Path):

@@ -16,7 +16,7 @@ from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import TerminalProgress, document
 
 EXAMPLE = (
-    "Examples: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
+    "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
     " tuning/matmul-tune.yaml; with the program's own command line:"
     " autotune init ./solver -- 4096 --steps 10; autotune init -o tuning zstd -b3 FILE; to tune"
     " the options of the compiler: autotune init --flags gcc examples/flags/kernels.c"
@@ -95,6 +95,7 @@ def init(options: InitOptions) -> None:
     """
     from autotune.commands.init import text
     from autotune.commands.init.flow import ConfigRequest, first_answer, write
+    from autotune.commands.init.trying.first_try import TrySettings
 
     progress = TerminalProgress()
     written = write(
@@ -106,12 +107,10 @@ def init(options: InitOptions) -> None:
             force=options.force,
             flags=options.flags,
             target=options.target,
-            run=options.run,
-            metric=options.metric,
-            limit=options.limit,
+            tried=TrySettings(limit=options.limit, metric=options.metric) if options.run else None,
         ),
         progress,
-        first_answer if options.json else _asked(progress),
+        first_answer if options.json else _question(progress),
     )
     progress.close()
     if options.json:
@@ -140,7 +139,7 @@ class InitCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def _asked(progress: TerminalProgress) -> Callable[[str, Sequence[str]], int]:
+def _question(progress: TerminalProgress) -> Callable[[str, Sequence[str]], int]:
     """Asks a question on the terminal, where there is one; else the first answer is taken."""
 
     def ask(question: str, answers: Sequence[str]) -> int:

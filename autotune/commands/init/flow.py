@@ -24,18 +24,15 @@ from autotune.commands.init.source_scan import (
     scan_project,
     scan_source,
 )
-from autotune.commands.init.trying.first_try import TryRequest, first_try
+from autotune.commands.init.trying.first_try import TrySettings, first_try
 from autotune.commands.init.trying.other_values import try_other_values
 from autotune.commands.init.trying.trial import trial_of
-from autotune.commands.rank.ranked_space import load
 from autotune.errors import Fault, InputError, one_of
+from autotune.files import config
 from autotune.progress import Progress, silent
 from autotune.workloads.program.measuring import printed_output
 from autotune.workloads.program.measuring.printed_output import UnreadableOutput
 from autotune.workloads.program.program_workload import ProgramWorkload
-
-RUN_LIMIT = 60.0
-"""Seconds of a run that is tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +52,8 @@ class ConfigRequest:
     """The compiler whose options are tried and varied; None: none are."""
     target: str = ""
     """The program of a project that builds several; empty: the first, or what is chosen."""
-    run: bool = False
-    """Build and run it."""
-    metric: str = ""
-    """A word of the printed line that is optimised, or ``wall``."""
-    limit: float = RUN_LIMIT
-    """Seconds of each run."""
+    tried: TrySettings | None = None
+    """How it is built and run; None: it is not."""
 
 
 def first_answer(_question: str, _answers: Sequence[str]) -> int:
@@ -90,16 +83,14 @@ def write(
     _check_free(files, force=request.force)
     options = _options(request.flags, seen, progress)
     draft = Draft(path, request.folder, target.words, seen, options, plan=plan, ranks=target.ranks)
-    if request.run:
+    if request.tried is not None:
         beside = path.absolute().parent if paths.exists(path.parent) else Path.cwd()
-        wanted = TryRequest(
-            limit=request.limit, metric=request.metric, choose=choose, beside=beside
-        )
-        tried = try_other_values(first_try(draft, wanted, progress), request.limit, progress)
+        tried = first_try(draft, request.tried, beside, choose, progress)
+        tried = try_other_values(tried, request.tried.limit, progress)
         draft = tried.draft
         _check_readings(draft, tried.outcome)
     texts = (draft.program(name), draft.config(name))
-    trial_of(draft, RUN_LIMIT)
+    trial_of(draft)
     request.folder.mkdir(parents=True, exist_ok=True)
     for file, text in zip(files, texts, strict=True):
         file.write_text(text, encoding="utf-8")
@@ -110,8 +101,7 @@ def _document(
     draft: Draft, files: tuple[Path, Path], texts: tuple[str, str], target: InitTarget
 ) -> InitDocument:
     """What was written, loaded once more from its place as the next command loads it."""
-    workload = load(files[1], trusted=False)
-    assert isinstance(workload, ProgramWorkload)
+    program = ProgramWorkload(config.load(files[1])).program
     marks = {
         marker: tuple(m for f, t in zip(files, texts, strict=True) for m in _marks(f, t, marker))
         for marker in (FILL_IN, LOOK_AT)
@@ -130,7 +120,7 @@ def _document(
         absolute_files=target.files,
         observed=draft.observed,
         remarks=draft.plan.remarks if draft.plan else (),
-        combinations=math.prod(map(len, workload.program.domains.values())),
+        combinations=math.prod(map(len, program.domains.values())),
         fill_in=marks[FILL_IN],
         look_at=marks[LOOK_AT],
     )
@@ -158,7 +148,7 @@ def _seen(path: Path, plan: BuildPlan | None, target: InitTarget) -> SourceScan:
 
 def _check_readings(draft: Draft, outcome: object) -> None:
     """Nothing is written whose time the tuner would not find in what the program printed."""
-    program = trial_of(draft, RUN_LIMIT).program
+    program = trial_of(draft).program
     try:
         printed_output.values(program, outcome)  # type: ignore[arg-type]
     except UnreadableOutput as error:

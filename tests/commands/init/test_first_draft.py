@@ -122,21 +122,20 @@ def test_a_source_without_macros_varies_a_flag() -> None:
     assert "The source has no macros" in lines(of, "unroll:")[0]
 
 
-def test_a_script_has_an_option_to_fill_in_and_is_not_built() -> None:
+def test_a_script_is_not_built_and_varies_how_it_takes_memory() -> None:
     of = draft(path="solve.py", language="Python")
     content = described(of)
     assert of.compiler == ""
     assert "build" not in content
-    assert content["run"] == ["{python}", "{source folder}/solve.py", "{option}"]
-    assert lines(of, "option:") == [
-        "  option: [null]  # FILL IN: options of the program to try; null: none"
-    ]
+    assert content["run"] == ["{python}", "{source folder}/solve.py"]
+    assert content["environment"] == {"GLIBC_TUNABLES": "{allocator}"}
+    assert of.parameters["allocator"][0] is None
 
 
 def test_an_executable_is_started_as_it_is() -> None:
     of = draft("4096", path="solver", language="executable")
     content = described(of)
-    assert content["run"] == ["{source folder}/solver", "{argument1}", "{option}"]
+    assert content["run"] == ["{source folder}/solver", "{argument1}"]
     assert content["title"] == "matmul, an executable program"
 
 
@@ -191,8 +190,9 @@ def test_a_size_is_preferred_by_its_name() -> None:
 
 def test_a_parameter_never_takes_the_name_of_something_else() -> None:
     """``threads`` and ``output`` have a meaning in a run, ``n`` is an argument."""
-    of = draft(macros=(("N", 8), ("THREADS", 4), ("OUTPUT", 2)), arguments=(N,))
-    assert list(of.parameters) == ["p_n", "p_threads", "p_output"]
+    of = draft(macros=(("N", 8), ("THREADS", 4), ("FLAGS", 2)), arguments=(N,))
+    assert list(of.parameters) == ["p_threads", "p_flags"]
+    assert list(of.arguments) == ["n", "p_n"]
     assert "-DTHREADS={p_threads}" in of.flags
 
 

@@ -98,7 +98,7 @@ def test_a_name_is_letters_digits_and_a_few_signs(tmp_path: Path, name: str) -> 
 
 
 def test_a_program_is_needed() -> None:
-    assert "program" in usage_error("init")
+    assert "PATH|COMMAND" in usage_error("init")
 
 
 def test_the_command_writes_and_prints_one_document(tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_both_files_that_are_there_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("matmull.c", "it does not exist; expected a source file or an executable (did you mean"),
-        ("folder", "it is a folder; expected a source file or an executable"),
+        ("matmull.c", "it does not exist; expected a source file, a folder, an executable, or a command on"),
+        ("folder", "it has no program; expected a Makefile, CMakeLists.txt, compile_commands.json"),
         ("notes.txt", "it is neither a known kind of source nor executable; expected a .c, .cpp,"),
     ],
 )

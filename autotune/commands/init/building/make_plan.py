@@ -246,10 +246,8 @@ def _no_program(folder: Path, target: str, reason: str) -> Fault:
             expected=f"one of {shown}",
             hint=nearest(target, goals),
         )
-    found = f"make {target}".strip() + " builds no program"
-    if reason:
-        found += f": {reason}"
-    return Fault(where=str(folder), found=found, hint=f"--target NAME selects another: {shown}")
+    words = f"make {target}".strip() + " builds no program" + (f": {reason}" if reason else "")
+    return Fault(where=str(folder), found=words, hint=f"--target NAME selects another: {shown}")
 
 
 def _goals(folder: Path) -> list[str]:

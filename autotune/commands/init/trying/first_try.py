@@ -20,15 +20,13 @@ from autotune.commands.init.trying.printed_numbers import (
     printed_answers,
     printed_numbers,
 )
-from autotune.commands.init.trying.trial import Trial, output_of, trial_of
+from autotune.commands.init.trying.trial import BaselineTrial, output_of, trial_of
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, nearest
 from autotune.progress import Progress
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.units import show
 
-BUILD_LIMIT = 300.0
-"""Seconds of each command of the first build."""
 _MENDS = 6
 """So often a build that failed is made again."""
 _LIBRARIES = {
@@ -62,16 +60,13 @@ Rebuild = Callable[[Draft], Draft]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TryRequest:
-    """How long a run may take, which number is meant, and who is asked."""
+class TrySettings:
+    """How long a run may take, and which number is meant."""
 
-    limit: float
+    limit: float = 60.0
     """Seconds of each run."""
-    metric: str
-    """A word of the line that is optimised; empty: the most likely."""
-    choose: Choose
-    beside: Path
-    """Where the program is run if it misses a file in a fresh folder."""
+    metric: str = ""
+    """A word of the line that is optimised, or ``wall``; empty: the most likely."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,36 +74,41 @@ class TriedDraft:
     """A draft that was built and run, with the candidate that was."""
 
     draft: Draft
-    trial: Trial
+    trial: BaselineTrial
     candidate: Candidate
     key: str
     outcome: ProcessOutcome
     """Of the second run."""
 
 
-def first_try(draft: Draft, request: TryRequest, progress: Progress) -> TriedDraft:
+def first_try(
+    draft: Draft, settings: TrySettings, beside: Path, choose: Choose, progress: Progress
+) -> TriedDraft:
     """The draft with what was seen in two runs; InputError, with the next step, where it cannot be
     built or does not run.
+
+    ``beside``: where the program is run if it misses a file in a fresh folder. ``choose``: who is
+    asked which printed number is optimised.
     """
     progress("build it", 0, 1)
     draft, trial, candidate, key, seconds = _built(draft)
     progress("build it", 1, 1)
-    progress(f"run it (at most {request.limit:g} s)", 0, 2)
-    first = trial.run(candidate, key, request.limit)
+    progress(f"run it (at most {settings.limit:g} s)", 0, 2)
+    first = trial.run(candidate, key, settings.limit)
     if not first.ok and draft.run_folder is None and _NO_FILE.search(first.out + first.err):
-        draft = redrafted(draft, run_folder=request.beside)
-        trial = trial_of(draft, BUILD_LIMIT)
+        draft = redrafted(draft, run_folder=beside)
+        trial = trial_of(draft)
         candidate, key, _, _ = trial.build({})
-        first = trial.run(candidate, key, request.limit)
+        first = trial.run(candidate, key, settings.limit)
     if not first.ok or first.strays:
-        raise InputError(_failed_run(draft, first, request.limit))
-    progress(f"run it (at most {request.limit:g} s)", 1, 2)
-    second = trial.run(candidate, key, request.limit)
+        raise InputError(_failed_run(draft, first, settings.limit))
+    progress(f"run it (at most {settings.limit:g} s)", 1, 2)
+    second = trial.run(candidate, key, settings.limit)
     if not second.ok:
-        raise InputError(_failed_run(draft, second, request.limit))
-    progress(f"run it (at most {request.limit:g} s)", 2, 2)
+        raise InputError(_failed_run(draft, second, settings.limit))
+    progress(f"run it (at most {settings.limit:g} s)", 2, 2)
     built = seconds if draft.plan is not None or draft.compiler else 0.0
-    draft.observed = _observed(draft, first, second, built, request)
+    draft.observed = _observed(draft, (first, second), built, settings, choose)
     return TriedDraft(draft=draft, trial=trial, candidate=candidate, key=key, outcome=second)
 
 
@@ -131,10 +131,10 @@ def redrafted(draft: Draft, **changed: object) -> Draft:
 # --- building ---------------------------------------------------------------------------------
 
 
-def _built(draft: Draft) -> tuple[Draft, Trial, Candidate, str, float]:
+def _built(draft: Draft) -> tuple[Draft, BaselineTrial, Candidate, str, float]:
     """The draft with what its build needs, its trial, the candidate, its key and the seconds."""
     for _ in range(_MENDS):
-        trial = trial_of(draft, BUILD_LIMIT)
+        trial = trial_of(draft)
         candidate, key, detail, seconds = trial.build({})
         if not detail:
             return draft, trial, candidate, key, seconds
@@ -230,35 +230,34 @@ def _failed_run(draft: Draft, outcome: ProcessOutcome, limit: float) -> Fault:
 
 def _observed(
     draft: Draft,
-    first: ProcessOutcome,
-    second: ProcessOutcome,
+    outcomes: tuple[ProcessOutcome, ProcessOutcome],
     built: float,
-    request: TryRequest,
+    settings: TrySettings,
+    choose: Choose,
 ) -> ObservedRun:
     """What two runs printed alike: a time or a rate, and an answer."""
-    texts = (output_of(first), output_of(second))
-    walls = tuple(float(o.usage.wall if o.usage else o.seconds) for o in (first, second))
+    texts = tuple(map(output_of, outcomes))
+    walls = tuple(float(o.usage.wall if o.usage else o.seconds) for o in outcomes)
     again = {number.pattern for number in printed_numbers(texts[1], walls[1])}
     numbers = [n for n in printed_numbers(texts[0], walls[0]) if n.pattern in again]
-    answers, differing = printed_answers(*texts)
+    answers, differing = printed_answers(texts[0], texts[1])
     patterns = {number.pattern for number in numbers}
     answers = [a for a in answers if a.pattern not in patterns]
     return ObservedRun(
         build_seconds=built,
         walls=walls,
         numbers=tuple(numbers),
-        chosen=_chosen(numbers, walls[0], request, str(draft.path)),
+        chosen=_chosen(numbers, walls[0], settings.metric.lower(), choose, str(draft.path)),
         answer=answers[0] if answers else None,
         differing=tuple(differing),
     )
 
 
 def _chosen(
-    numbers: Sequence[PrintedNumber], wall: float, request: TryRequest, where: str
+    numbers: Sequence[PrintedNumber], wall: float, word: str, choose: Choose, where: str
 ) -> PrintedNumber | None:
     """The number that is optimised: what --metric says, what a person says, or the first."""
-    if request.metric:
-        word = request.metric.lower()
+    if word:
         if word == "wall":
             return None
         fitting = [n for n in numbers if word in n.line.lower() or word in n.unit.lower()]
@@ -271,9 +270,9 @@ def _chosen(
         raise InputError(
             Fault(
                 where="--metric",
-                found=f"no line with a time or a rate has {request.metric!r}",
+                found=f"no line with a time or a rate has {word!r}",
                 expected=f"wall, or a word of: {lines}",
-                hint=nearest(request.metric, names),
+                hint=nearest(word, names),
             )
         )
     likely = [n for n in numbers if n.sure > 0]
@@ -281,7 +280,7 @@ def _chosen(
         return None
     answers = [f"{n.line[:70]}  ({_words(n)})" for n in likely[:8]]
     answers.append(f"the time of the whole process, {show(wall, 'time')}")
-    place = request.choose(f"{where} printed this. What is to be optimised?", answers)
+    place = choose(f"{where} printed this. What is to be optimised?", answers)
     return likely[place] if place < len(answers) - 1 else None
 
 

@@ -19,6 +19,8 @@ from autotune.workloads.program.measuring.command_line import PreparedCommand, o
 from autotune.workloads.program.measuring.program_measurer import ProgramMeasurer
 from autotune.workloads.program.program_workload import ProgramWorkload
 
+BUILD_LIMIT = Seconds(300.0)
+"""Of each command of the first build."""
 _NAME = "trial"
 _OUTPUT = 1 << 20
 """Bytes that a run may print: as many as in a study."""
@@ -27,7 +29,7 @@ _FILE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class BaselineTrial:
     """The baseline of a draft, ready to be built with other values, and run."""
 
     program: Program
@@ -63,7 +65,7 @@ class Trial:
             )
 
 
-def trial_of(draft: Draft, build_limit: float) -> Trial:
+def trial_of(draft: Draft) -> BaselineTrial:
     """The trial of a draft; what is wrong in its texts raises ConfigError, as ``tune`` would."""
     with temporary_folder() as scratch:
         beside, draft.folder = draft.folder, scratch
@@ -75,12 +77,12 @@ def trial_of(draft: Draft, build_limit: float) -> Trial:
         path = scratch / f"{_NAME}-tune.yaml"
         path.write_text(texts[1], encoding="utf-8")
         setup = config.load(path)
-        setup = replace(setup, limits=replace(setup.limits, compile=Seconds(build_limit)))
+        setup = replace(setup, limits=replace(setup.limits, compile=BUILD_LIMIT))
         workload = ProgramWorkload(setup)
         machine = uncalibrated_machine(setup)
         measurer = workload.measurer(machine)
         baseline = workload.baseline(setup.problems[0], machine.cores, setup.builds[0])
-    return Trial(
+    return BaselineTrial(
         program=workload.program, measurer=measurer, baseline=baseline, folder=draft.run_folder
     )
 

@@ -15,10 +15,13 @@ from autotune import paths
 from autotune.commands.init.building.build_plan import FLAGS, BuildPlan, default_compiler
 from autotune.commands.init.flag_draft import FlagDraft
 from autotune.commands.init.option_scan import ProgramOption, filled_words, given_option
+from autotune.commands.init.source_readings import source_readings
 from autotune.commands.init.source_scan import COMPILED, LANGUAGES, SourceScan
 from autotune.commands.init.trying.observed_run import ObservedRun
 from autotune.commands.init.work_amount import role_of
 from autotune.commands.init.yaml_text import (
+    FILL_IN,
+    LOOK_AT,
     Plain,
     doubled,
     globbed,
@@ -29,8 +32,6 @@ from autotune.commands.init.yaml_text import (
 )
 from autotune.domain.program import METRICS_OF_ALL, RUN_PLACES
 
-FILL_IN = "# FILL IN: "
-LOOK_AT = "# LOOK AT: "
 BASE = ("-O3", "-march=native")
 """Flags of the compiler in a first config."""
 _USUAL = (
@@ -91,6 +92,8 @@ class Draft:
     environment: dict[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
     """Parameter or argument to the mark beside it."""
+    safe: set[str] = field(default_factory=set)
+    """Parameters that change neither work nor answer, whatever the program is."""
     kept: dict[str, str] = field(default_factory=dict)
     """What could vary and does not, with the reason."""
 
@@ -107,15 +110,18 @@ class Draft:
             self._macros()
         if self.seen.schedule:
             values = ("static", "dynamic,1", "dynamic,16", "guided")
-            self.environment["OMP_SCHEDULE"] = f"{{{self._vary('schedule', values)}}}"
+            name = self._vary("schedule", values)
+            self.environment["OMP_SCHEDULE"] = f"{{{name}}}"
+            self.safe.add(name)
         if self.seen.mpi:
             ranks = (1, 2) if self.ranks in (0, 1, 2) else (self.ranks // 2, self.ranks)
             name = self._vary("ranks", ranks, self.ranks or None)
             self.remarks[name] = f"{LOOK_AT}numbers of MPI processes"
-        cores = [2**k for k in range(8) if 2**k <= (os.cpu_count() or 1)]
+        cores = usual_values("cores", os.cpu_count() or 1)
         if self.seen.numeric and len(cores) > 1:
             name = self._vary("cores", cores, cores[-1])
             self.environment |= dict.fromkeys(_CORES, f"{{{name}}}")
+            self.safe.add(name)
             self.remarks[name] = f"{LOOK_AT}threads of the libraries that it computes in"
         self._flags()
         if not self.parameters and not self.flags:
@@ -180,7 +186,7 @@ class Draft:
         """An option of the command line with its number: varied only if it says how to work."""
         value = number_of(number)
         if role_of(option)[0] == "tuning" and isinstance(value, int) and value > 0:
-            name = self._vary(option, around(value), value)
+            name = self._vary(option, usual_values(option, value), value)
             self.remarks[name] = f"{LOOK_AT}values of the option {option}"
         else:
             name = self._free(option)
@@ -201,7 +207,7 @@ class Draft:
         if option.choices:
             values: Sequence[Plain] = option.choices
         elif isinstance(default, int) and default > 0:
-            values = around(default)
+            values = usual_values(option.name, default)
         else:
             return
         if default is not None and default not in values:
@@ -230,7 +236,7 @@ class Draft:
             if role in ("work", "quality", "report"):
                 self.kept[macro] = why
                 continue
-            values = (0, 1) if macro in self.seen.flags else around(value)
+            values = (0, 1) if macro in self.seen.flags else usual_values(macro, value)
             name = self._vary(macro.lower(), values, value)
             self.flags.append(f"-D{macro}={{{name}}}")
             self.remarks[name] = f"{LOOK_AT}values of {macro}"
@@ -256,10 +262,12 @@ class Draft:
         if self.compiler and self.plan is None:
             name = self._vary("unroll", (None, "-funroll-loops"))
             self.flags.append(f"{{{name}}}")
+            self.safe.add(name)
             self.remarks[name] = f"{LOOK_AT}flags to try; null: none. The source has no macros"
             return
         name = self._vary("allocator", _ALLOCATOR)
         self.environment["GLIBC_TUNABLES"] = f"{{{name}}}"
+        self.safe.add(name)
         self.remarks[name] = f"{LOOK_AT}how the C library takes memory; its own options go into run"
 
     def _shorten(self) -> None:
@@ -429,41 +437,24 @@ class Draft:
         ]
 
     def _readings(self) -> list[str]:
-        seen = self.seen
-        tolerance = "1e-5" if seen.single else "1e-9"
+        """How time and answer are read: from what was printed, or what the source prints."""
+        tolerance = "1e-5" if self.seen.single else "1e-9"
         if self.observed is not None:
-            return self.observed.lines(tolerance, lambda name: self._free(name, METRICS_OF_ALL))
-        lines = []
-        if seen.time:
-            unit = f", unit: {seen.unit}" if seen.unit != "s" else ""
-            lines.append(
-                f"time: {{pattern: {quoted(seen.time)}{unit}}}  {LOOK_AT}what its line looks like"
-            )
-        elif seen.rate is None:
-            lines += [
-                f"time: wall  {LOOK_AT}of the whole process; a time that it prints is better:",
-                '# time: {pattern: "time ([-+0-9.eE]+) s", warm_ups: 1}',
-            ]
-        if seen.rate is not None:
-            name = self._free(seen.rate.name, METRICS_OF_ALL)
-            pattern, unit = quoted(seen.rate.pattern), quoted(seen.rate.unit)
-            lines += [
-                "metrics:",
-                f"  {name}: {{pattern: {pattern}, unit: {unit}, better: more}}"
-                f"  {LOOK_AT}what its line looks like",
-                f"{'# ' if seen.time else ''}objective: {name}",
-            ]
-        if seen.check:
-            lines.append(
-                f"check: {{pattern: {quoted(seen.check)}, tolerance: {tolerance}}}"
-                f"  {LOOK_AT}the value that must not change"
-            )
-        else:
-            lines += [
-                f"{LOOK_AT}without a check value wrong answers go unseen:",
-                f'# check: {{pattern: "sum (\\\\S+)", tolerance: {tolerance}}}',
-            ]
-        return lines
+            return self.observed.lines(tolerance, self._metric)
+        return source_readings(self.seen, tolerance, self._metric)
+
+    def _metric(self, wanted: str) -> str:
+        return self._free(wanted, METRICS_OF_ALL)
+
+
+def usual_values(name: str, value: int) -> tuple[int, ...]:
+    """Values to try of a parameter: numbers of threads up to those of this host, else those around
+    its default.
+    """
+    if not re.search(r"thread|jobs?$|workers?$|cores|nproc|cpus", name, re.IGNORECASE):
+        return around(value)
+    cores = os.cpu_count() or 1
+    return tuple(sorted({value, cores, *(2**k for k in range(10) if 2**k <= cores)}))
 
 
 def around(value: int) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from autotune import paths
 from autotune.commands.init.building.build_plan import BuildPlan, Choose
 from autotune.commands.init.building.project import plan_of
 from autotune.commands.init.document import InitDocument, ReviewNote
-from autotune.commands.init.first_draft import BASE, FILL_IN, LOOK_AT, Draft
+from autotune.commands.init.first_draft import BASE, Draft
 from autotune.commands.init.flag_draft import FlagDraft, tried_options
 from autotune.commands.init.init_target import InitTarget, target_of
 from autotune.commands.init.source_scan import (
@@ -27,6 +27,7 @@ from autotune.commands.init.source_scan import (
 from autotune.commands.init.trying.first_try import TrySettings, first_try
 from autotune.commands.init.trying.other_values import try_other_values
 from autotune.commands.init.trying.trial import trial_of
+from autotune.commands.init.yaml_text import FILL_IN, LOOK_AT
 from autotune.errors import Fault, InputError, one_of
 from autotune.files import config
 from autotune.progress import Progress, silent
@@ -71,7 +72,7 @@ def write(
     not compiled. Nothing is written then.
     """
     target = target_of(str(request.program), request.given)
-    if target.path.is_dir() or not request.name:
+    if target.path.is_dir():
         progress("look at it", 0, 1)
     planned = plan_of(target.path, request.target, choose)
     plan = planned if isinstance(planned, BuildPlan) else None

@@ -58,7 +58,7 @@ _SCHEDULE = re.compile(r"schedule\s*\(\s*runtime\s*\)", re.I)
 _NUMERIC = re.compile(r"^\s*(?:import|from)\s+(?:numpy|scipy|numba|torch|jax|numexpr)\b", re.M)
 _LONGEST = 4 << 20
 """Bytes that are read of a source file."""
-_FEW = 12
+_FEW = 3
 """Files of a project whose macros are all looked at."""
 
 
@@ -155,7 +155,7 @@ def scan_project(language: Language, files: Sequence[Path]) -> SourceScan:
     every = "\n".join(texts)
     scan = scan_text(language, "\n".join(mains) or every, every)
     few = len(files) <= _FEW
-    macros = scan.macros if few else tuple(m for m in scan.macros if role_of(m[0])[0] == "tuning")
+    macros = tuple(m for m in scan.macros if few or role_of(m[0])[0] == "tuning")
     return replace(scan, macros=macros, switches=scan.switches if len(files) == 1 else ())
 
 

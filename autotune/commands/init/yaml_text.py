@@ -4,6 +4,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+FILL_IN = "# FILL IN: "
+LOOK_AT = "# LOOK AT: "
+"""Marks of what could not be seen, and of what was guessed."""
+
 Plain = str | int | float | None
 
 

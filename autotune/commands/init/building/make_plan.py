@@ -119,9 +119,9 @@ def _planned(
     if len(set(programs)) > 1:
         rest = sorted(set(programs) - {program})
         remarks.append(f"make also builds {', '.join(rest[:8])}: --target NAME selects another")
-        alone = _DryRuns(runs.root, runs.below, (program,))
-        if program in _programs(alone.lines()) and not alone.failed:
-            runs = alone
+    alone = _DryRuns(runs.root, runs.below, (program,))
+    if program in _programs(alone.lines()) and not alone.failed:
+        runs = alone
     lines = runs.lines()
     compiled = [line for line in lines if line.sources]
     if not compiled:

@@ -4,6 +4,7 @@ A source that the linker misses, a folder of headers, a library, the folder of t
 error message names is looked for, and the description is made again with it.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ from autotune.progress import Progress
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.units import show
 
+_LEVELS = 3
+"""Folders above the sources in which headers are looked for."""
 _MENDS = 6
 """So often a build that failed is made again."""
 _LIBRARIES = {
@@ -147,7 +150,10 @@ def _built(draft: Draft) -> tuple[Draft, BaselineTrial, Candidate, str, float]:
 
 def _mended(draft: Draft, detail: str) -> Draft | None:
     """The draft with what a failed build misses; None where it is not found."""
-    if draft.plan is not None and draft.plan.by == "make":
+    if draft.plan is not None and draft.seen.macros:
+        # a macro that a project defines for one of its sources must not be defined for all
+        return redrafted(draft, seen=replace(draft.seen, macros=(), switches=()))
+    if draft.plan is not None and draft.plan.by in ("make", "cmake"):
         return None
     flags = [f for f in _libraries(detail) if f not in draft.libraries]
     if draft.plan is not None:
@@ -174,11 +180,16 @@ def _libraries(detail: str) -> list[str]:
 
 
 def _header_folder(root: Path, name: str) -> str:
-    """The folder below the sources in which a header lies, relative to them; empty if none does."""
-    for path in sorted(root.rglob(Path(name).name))[:1]:
-        if str(path).endswith(name):
-            folder = str(path)[: -len(name)].rstrip("/")
-            return str(Path(folder).relative_to(root))
+    """The folder above or below the sources from which a header can be included, relative to
+    them; empty if there is none.
+    """
+    above = [root, *root.parents[:_LEVELS]]
+    for folder in (*above, *(parent / "include" for parent in above)):
+        if (folder / name).is_file():
+            return os.path.relpath(folder, root)
+    for path in sorted(root.rglob(Path(name).name)):
+        if str(path).endswith(f"/{name}"):
+            return os.path.relpath(str(path)[: -len(name)], root)
     return ""
 
 

@@ -16,7 +16,7 @@ from autotune.commands.init.yaml_text import Plain
 from autotune.progress import Progress
 from autotune.toolchain.child_process import ProcessOutcome
 
-_BUDGET = 40.0
+_BUDGET = 20.0
 """Seconds that all of these runs may take together."""
 _PROPORTIONAL = 0.2
 """Relative distance of the ratio of times from the ratio of values."""
@@ -28,7 +28,8 @@ def try_other_values(tried: TriedDraft, limit: float, progress: Progress) -> Tri
     """The draft without values that fail, and without parameters that change the work."""
     draft = tried.draft
     until = time.monotonic() + _BUDGET
-    names = [name for name, values in draft.parameters.items() if len(values) > 1]
+    limit = min(limit, 2 + 20 * _wall(tried.outcome))
+    names = [n for n, values in draft.parameters.items() if len(values) > 1 and n not in draft.safe]
     changed = dict[str, str]()
     for place, name in enumerate(names):
         if time.monotonic() > until:

@@ -20,6 +20,7 @@ def run_blocks(page: Path) -> Iterator[Block]:
             yield block
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if any(run_blocks(page))],

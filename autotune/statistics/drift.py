@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from autotune.statistics.distributions import student
 from autotune.statistics.launch_times import POLLUTION, LaunchTime, mean_bias, weighted_quantile
@@ -46,6 +47,11 @@ _NORMAL = 1.645
 """Standard deviations on either side of the middle of a 90 % interval."""
 _MEDIAN = 1.2533
 """Standard error of a median over that of a mean, for normal noise."""
+POWER = 0.8
+"""Two candidates count as told apart in the rounds in which this share of their contests is
+decided (Cohen 1988)."""
+MARGIN = float(ndtri(POWER))
+"""So many standard errors a ratio must lie beyond half its interval for that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """The A/A run: one candidate, built and verified once, is launched under two names."""
 
-import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from autotune.commands.noise.resolution import NAMES, TwinFigures, noise_figures
@@ -15,15 +14,15 @@ from autotune.domain.machine import Machine
 from autotune.domain.ranking import rank
 from autotune.domain.results import Prediction, Prepared, Sample, Status
 from autotune.domain.variant import Candidate
-from autotune.measuring.candidates.base import Launch, Measurer
+from autotune.measuring.candidates.base import Measurer
 from autotune.measuring.conditions import host_load
 from autotune.measuring.conditions.host_load import HostLoad
 from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
-from autotune.statistics.launch_times import launch_time
-from autotune.tuning import Bench, TunerLock, agree
+from autotune.tuning import Bench, TunerLock
 from autotune.tuning.base import NoJournal
 from autotune.tuning.building import prepare
+from autotune.tuning.side_by_side import LaunchedProgram, SideBySide
 from autotune.workloads.base import Workload
 from autotune.workloads.capacity import candidates_on
 
@@ -122,8 +121,6 @@ class TwinLaunches:
     lock: TunerLock
     progress: Progress
     moment: Callable[[], float] = time.monotonic
-    _fastest: float | None = None
-    _checksum: tuple[float, float] | None = None
 
     def run(self, rounds: int, seed: int) -> TwinRun:
         """Launch both once in each round, in an order drawn at random.
@@ -131,65 +128,27 @@ class TwinLaunches:
         A launch that fails or changes its result, and Ctrl-C, end the run; a round that is not
         finished does not count.
         """
-        chance = random.Random(seed)
-        finished: list[tuple[float, Mapping[str, Launch]]] = []
-        failed: Launch | None = None
+        program = LaunchedProgram(prepared=self.prepared, measurer=self.measurer)
+        launches = SideBySide(
+            programs=dict.fromkeys(NAMES, program),
+            lock=self.lock,
+            progress=self.progress,
+            words="launch A and B",
+            seed=seed,
+            moment=self.moment,
+        )
         interrupted = False
         try:
-            for number in range(rounds):
-                order = chance.sample(NAMES, len(NAMES))
-                with self.lock.timing():
-                    started = self.moment()
-                    launches = self._round(number, rounds, order)
-                    seconds = self.moment() - started
-                failed = next((x for x in launches.values() if x.status != "ok"), None)
-                if failed:
-                    break
-                finished.append((seconds, launches))
-            self.progress("launch A and B", 2 * len(finished), 2 * rounds)
+            while launches.rounds < rounds and launches.round(rounds):
+                pass
+            launches.finish()
         except KeyboardInterrupt:
             interrupted = True
         return TwinRun(
             prepared=self.prepared,
-            status=failed.status if failed else "ok",
-            detail=failed.detail if failed else "",
-            samples={
-                name: tuple(s for _, launches in finished for s in launches[name].samples)
-                for name in NAMES
-            },
-            round_seconds=tuple(seconds for seconds, _ in finished),
+            status=launches.status,
+            detail=launches.detail,
+            samples={name: tuple(samples) for name, samples in launches.samples.items()},
+            round_seconds=tuple(launches.round_seconds),
             interrupted=interrupted,
         )
-
-    def _round(self, number: int, rounds: int, order: Sequence[str]) -> Mapping[str, Launch]:
-        """The launches of a round by name; nothing is launched after one that failed."""
-        launches: dict[str, Launch] = {}
-        for name in order:
-            done = 2 * number + len(launches)
-            self.progress(f"launch A and B, round {number + 1} of {rounds}", done, 2 * rounds, name)
-            launches[name] = self._launch(number)
-            if launches[name].status != "ok":
-                break
-        return launches
-
-    def _launch(self, number: int) -> Launch:
-        """One launch, whose status is ``ok`` where it has a time and its result is right."""
-        launch = self.measurer.launch(
-            self.prepared,
-            round_number=number,
-            launch=number,
-            expected=self._fastest,
-            on_sample=lambda _: None,
-        )
-        timed = [sample for sample in launch.samples if not sample.warm_up]
-        if launch.status not in ("ok", "contended") or not timed:
-            return launch
-        seconds = launch_time(timed).seconds
-        self._fastest = min(seconds, self._fastest or seconds)
-        if launch.checksum is not None:
-            self._checksum = self._checksum or launch.checksum
-            if not agree(launch.checksum, self._checksum):
-                first, later = self._checksum[0], launch.checksum[0]
-                detail = f"the checksum changed between launches: {first!r}, {later!r}"
-                return Launch(status="wrong-result", detail=detail)
-        return Launch(status="ok", samples=launch.samples)

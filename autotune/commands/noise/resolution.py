@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from autotune.domain.metric import TIME, Metric
 from autotune.domain.results import Sample
 from autotune.statistics import launch_times
 from autotune.statistics.drift import (
+    MARGIN,
     Contest,
     DriftFreeTimes,
     contest,
@@ -25,10 +25,6 @@ from autotune.tuning.race import most_rounds
 NAMES = ("A", "B")
 DIFFERENCES = (0.005, 0.01, 0.02, 0.05, 0.1)
 """Relative differences whose rounds are given."""
-POWER = 0.8
-"""Two candidates count as told apart in the rounds in which this share of their contests is
-decided (Cohen 1988)."""
-_MARGIN = float(ndtri(POWER))
 _MOST = 1 << 17
 """Rounds; what needs more is given up."""
 
@@ -150,7 +146,7 @@ class RoundsOfRatio:
         """The relative difference that is told apart in a share ``POWER`` of contests."""
         noise = math.hypot(self.fit.noise_of(rounds - 1), self.error)
         error = ratio_error(rounds, noise)
-        return math.expm1(half_width(rounds, noise) + 2 * self.bias + _MARGIN * error)
+        return math.expm1(half_width(rounds, noise) + 2 * self.bias + MARGIN * error)
 
     def rounds(self, difference: float) -> int | None:
         """The fewest rounds that tell a relative difference apart; None if there are too many."""

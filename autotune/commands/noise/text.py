@@ -2,9 +2,10 @@
 
 from autotune.commands.noise.advice import advice
 from autotune.commands.noise.flow import NoiseResult
-from autotune.commands.noise.resolution import POWER, ResolvedDifference, TwinFigures
+from autotune.commands.noise.resolution import ResolvedDifference, TwinFigures
 from autotune.results.report.number_words import NONE, duration, interval, percent, seconds
 from autotune.results.report.text_table import columns
+from autotune.statistics.drift import POWER
 from autotune.units import counted
 
 

@@ -1,0 +1,124 @@
+"""A sequential test of whether one program is slower than another by more than a limit.
+
+Both are launched in the same rounds. After some rounds the ratio of their times is looked at with
+an interval, and rounds go on until it lies on one side of the limit. Looking several times would
+raise the probability of a false alarm, so that every look gets a part of it (Bonferroni): half
+belongs to the last look, the earlier ones share the other half. What they did not use, because the
+rounds ended early, belongs to the last look as well.
+"""
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from autotune.statistics.distributions import student
+from autotune.statistics.drift import MARGIN, Contest, contest, levels
+from autotune.statistics.launch_times import LaunchTime
+
+Round = TypeVar("Round", bound=Hashable)
+Outcome = Literal["slower", "within", "open"]
+"""Slower by more than the limit; slower by no more than that, or faster; not told apart."""
+_LEAST = 5
+"""Rounds before the first look."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowdownReading:
+    """What the rounds so far say of the time of a program over that of another one."""
+
+    ratio: float
+    low: float
+    high: float
+    """The interval from which the outcome is read: each end is passed with the probability of a
+    false alarm of this look."""
+    rounds: int
+    outcome: Outcome
+    resolution: float
+    """The least slowdown that as many rounds with as much noise prove in 80 % of the cases."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowdownTest:
+    """The limit of the slowdown, the probability of a false alarm, and when samples are looked at.
+
+    >>> SlowdownTest(limit=0.03, most=30).looks
+    (5, 10, 20, 30)
+    """
+
+    limit: float
+    """Largest slowdown that is no regression: 0.03."""
+    most: int
+    """Rounds, at most."""
+    error: float = 0.05
+    """Probability of calling a program slower whose slowdown is the limit."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.limit < math.inf:
+            raise ValueError(f"a largest slowdown is 0 or more, not {self.limit}")
+        if not 0 < self.error < 1:
+            raise ValueError(f"a probability of false alarms lies between 0 and 1: {self.error}")
+        if self.most < 1:
+            raise ValueError(f"a test needs at least one round, not {self.most}")
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """The numbers of rounds after which the ratio is looked at; the last is ``most``."""
+        numbers, number = [], _LEAST
+        while number < self.most:
+            numbers.append(number)
+            number *= 2
+        return (*numbers, self.most)
+
+    def due(self, rounds: int) -> bool:
+        """Whether the ratio is looked at after so many rounds."""
+        return rounds in self.looks
+
+    def share(self, rounds: int, *, last: bool) -> float:
+        """The probability of the interval of a look, of both its sides.
+
+        ``last``: no further rounds come, whatever the interval says.
+
+        >>> test = SlowdownTest(limit=0.03, most=10)
+        >>> test.share(5, last=False), round(test.share(10, last=True), 3)
+        (0.95, 0.95)
+        """
+        earlier = sum(look < rounds for look in self.looks[:-1])
+        early = self.error / 2 / max(1, len(self.looks) - 1)
+        spent = self.error - earlier * early if last else early
+        return 1 - 2 * spent
+
+    def read(
+        self,
+        first: Mapping[Round, LaunchTime],
+        second: Mapping[Round, LaunchTime],
+        *,
+        last: bool,
+    ) -> SlowdownReading | None:
+        """What the rounds that both share say of the time of the first over that of the second;
+        None without such a round.
+        """
+        level = levels({"first": first, "second": second})
+        rounds = len(first.keys() & second.keys())
+        share = self.share(rounds, last=last)
+        comparison = contest(first, second, level.noise, level.pollution, share)
+        return None if comparison is None else self.judge(comparison, share)
+
+    def judge(self, comparison: Contest, share: float) -> SlowdownReading:
+        """The outcome of a ratio with its interval of this probability."""
+        most = 1 + self.limit
+        outcome: Outcome = "open"
+        if comparison.low > most:
+            outcome = "slower"
+        elif comparison.high < most:
+            outcome = "within"
+        half = math.log(comparison.high / comparison.low) / 2
+        error = half / student(comparison.rounds + 2, share)
+        return SlowdownReading(
+            ratio=comparison.ratio,
+            low=comparison.low,
+            high=comparison.high,
+            rounds=comparison.rounds,
+            outcome=outcome,
+            resolution=most * math.exp(half + MARGIN * error) - 1,
+        )

@@ -1,0 +1,130 @@
+"""Programs that were built, launched side by side in rounds.
+
+In a round every program is launched once, in an order drawn at random, so that drift of the machine
+affects all alike. A round that is not finished does not count.
+"""
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from autotune.domain.results import Prepared, Sample, Status
+from autotune.measuring.candidates.base import Launch, Measurer
+from autotune.progress import Progress
+from autotune.statistics.launch_times import LaunchTime, by_round, launch_time
+from autotune.tuning.base import TunerLock
+from autotune.tuning.result_checks import Checksum, agree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchedProgram:
+    """A program that was built and verified, and who launches it."""
+
+    prepared: Prepared
+    measurer: Measurer
+
+    @property
+    def build(self) -> tuple[str, str]:
+        """What is equal for sides that are the same program."""
+        return self.prepared.candidate.identity, self.prepared.build
+
+
+@dataclass(slots=True, kw_only=True)
+class SideBySide:
+    """The launches of several programs; its state grows while they run."""
+
+    programs: Mapping[str, LaunchedProgram]
+    """By the name of the side."""
+    lock: TunerLock
+    progress: Progress
+    words: str
+    """What is launched, for the progress: ``launch A and B``."""
+    seed: int = 1
+    moment: Callable[[], float] = time.monotonic
+    samples: dict[str, list[Sample]] = field(init=False)
+    """Of the finished rounds, by side, warm-ups too."""
+    round_seconds: list[float] = field(default_factory=list)
+    """Wall time of every finished round."""
+    failed: str = ""
+    """The side whose launch failed; empty: none did."""
+    status: Status = "ok"
+    detail: str = ""
+    _order: random.Random = field(init=False)
+    _fastest: dict[tuple[str, str], float] = field(default_factory=dict)
+    _checksums: dict[tuple[str, str], Checksum] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.samples = {name: [] for name in self.programs}
+        self._order = random.Random(self.seed)
+
+    @property
+    def rounds(self) -> int:
+        """The number of finished rounds."""
+        return len(self.round_seconds)
+
+    def times(self, side: str) -> dict[int, LaunchTime]:
+        """The times of a side by round."""
+        return by_round(self.samples[side])
+
+    def round(self, total: int) -> bool:
+        """Launch every program once; whether all of them ran.
+
+        ``total``: the expected number of rounds, for the progress. A launch that fails or changes
+        its result ends the round, and the launches of it are dropped.
+        """
+        order = self._order.sample(sorted(self.programs), len(self.programs))
+        with self.lock.timing():
+            started = self.moment()
+            launches = self._launches(order, total)
+            seconds = self.moment() - started
+        self.failed = next((name for name, x in launches.items() if x.status != "ok"), "")
+        if self.failed:
+            self.status, self.detail = launches[self.failed].status, launches[self.failed].detail
+            return False
+        self.round_seconds.append(seconds)
+        for name, launch in launches.items():
+            self.samples[name].extend(launch.samples)
+        return True
+
+    def finish(self) -> None:
+        """Say to the progress that no further rounds come."""
+        launches = len(self.programs) * self.rounds
+        self.progress(self.words, launches, launches)
+
+    def _launches(self, order: Sequence[str], total: int) -> dict[str, Launch]:
+        """The launches of a round by side; nothing is launched after one that failed."""
+        launches: dict[str, Launch] = {}
+        number, width = self.rounds, len(self.programs)
+        for name in order:
+            done = width * number + len(launches)
+            stage = f"{self.words}, round {number + 1} of {total}"
+            self.progress(stage, done, width * total, name)
+            launches[name] = self._launch(self.programs[name], number)
+            if launches[name].status != "ok":
+                break
+        return launches
+
+    def _launch(self, program: LaunchedProgram, number: int) -> Launch:
+        """One launch, whose status is ``ok`` where it has a time and its result is right."""
+        launch = program.measurer.launch(
+            program.prepared,
+            round_number=number,
+            launch=number,
+            expected=self._fastest.get(program.build),
+            on_sample=lambda _: None,
+        )
+        timed = [sample for sample in launch.samples if not sample.warm_up]
+        if launch.status not in ("ok", "contended") or not timed:
+            return launch
+        seconds = launch_time(timed).seconds
+        self._fastest[program.build] = min(seconds, self._fastest.get(program.build, seconds))
+        if launch.checksum is not None:
+            first = self._checksums.setdefault(program.build, launch.checksum)
+            if not agree(launch.checksum, first):
+                detail = (
+                    "the checksum changed between launches:"
+                    f" {first[0]!r}, {launch.checksum[0]!r}"
+                )
+                return Launch(status="wrong-result", detail=detail)
+        return Launch(status="ok", samples=launch.samples)

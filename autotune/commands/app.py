@@ -6,6 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from autotune.commands.assertion.command import app as assert_app
+from autotune.commands.check import command as check_command
 from autotune.commands.comm.command import app as comm_app
 from autotune.commands.compare import command as compare_command
 from autotune.commands.doctor import command as doctor_command
@@ -84,6 +85,7 @@ app.command("tune", epilog=tune_command.EXAMPLE)(tune_command.tune)
 app.command("measure", epilog=measure_command.EXAMPLE)(measure_command.measure)
 app.command("noise", epilog=noise_command.EXAMPLE)(noise_command.noise)
 app.command("compare", epilog=compare_command.COMPARE_EXAMPLE)(compare_command.compare)
+app.command("check", epilog=check_command.EXAMPLE)(check_command.check)
 app.command("reduce", epilog=reduce_command.EXAMPLE)(reduce_command.reduce)
 app.command("evaluate", epilog=evaluate_command.EXAMPLE)(evaluate_command.evaluate)
 app.command("report", epilog=compare_command.REPORT_EXAMPLE)(compare_command.report)

@@ -7,6 +7,7 @@ from autotune.commands.assertion.check.document import AssertionCheckDocument
 from autotune.commands.assertion.modelling import document as modelling
 from autotune.commands.assertion.run.document import AssertionRunDocument
 from autotune.commands.assertion.show.document import AssertionRecordsDocument
+from autotune.commands.check.document import CheckDocument
 from autotune.commands.comm import document as comm
 from autotune.commands.compare.document import CompareReferenceDocument, ReportDocument
 from autotune.commands.export.document import ExportDocument
@@ -33,7 +34,8 @@ from autotune.results.documents.study_document import StudyDocument
 DOCUMENTS: tuple[type, ...] = (
     machine.DoctorDocument, InitDocument, VariantsDocument, PredictDocument, RankDocument,
     StudyDocument, EmitJobDocument, ReplayDocument, MeasureDocument, NoiseDocument,
-    CompareReferenceDocument, EvaluateDocument, ReportDocument, ExportDocument, ImportDocument,
+    CompareReferenceDocument, CheckDocument, EvaluateDocument, ReportDocument, ExportDocument,
+    ImportDocument,
     MirrorDocument, MapDocument, ReduceDocument, ScaleDocument, machine.MachineDocument,
     machine.MachineListDocument,
     machine.MachineCheckDocument, machine.MachineDetectDocument, RefineDocument,

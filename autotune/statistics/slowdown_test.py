@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from autotune.statistics.distributions import student
-from autotune.statistics.drift import MARGIN, Contest, contest, levels
+from autotune.statistics.drift import MARGIN, contest, levels
 from autotune.statistics.launch_times import LaunchTime
 
 Round = TypeVar("Round", bound=Hashable)
@@ -83,7 +83,7 @@ class SlowdownTest:
         >>> test.share(5, last=False), round(test.share(10, last=True), 3)
         (0.95, 0.95)
         """
-        earlier = sum(look < rounds for look in self.looks[:-1])
+        earlier = sum(look <= rounds for look in self.looks[:-1])
         early = self.error / 2 / max(1, len(self.looks) - 1)
         spent = self.error - earlier * early if last else early
         return 1 - 2 * spent
@@ -102,23 +102,32 @@ class SlowdownTest:
         rounds = len(first.keys() & second.keys())
         share = self.share(rounds, last=last)
         comparison = contest(first, second, level.noise, level.pollution, share)
-        return None if comparison is None else self.judge(comparison, share)
-
-    def judge(self, comparison: Contest, share: float) -> SlowdownReading:
-        """The outcome of a ratio with its interval of this probability."""
-        most = 1 + self.limit
-        outcome: Outcome = "open"
-        if comparison.low > most:
-            outcome = "slower"
-        elif comparison.high < most:
-            outcome = "within"
+        if comparison is None:
+            return None
         half = math.log(comparison.high / comparison.low) / 2
-        error = half / student(comparison.rounds + 2, share)
+        error = half / student(rounds + 2, share)
+        return self.judge(comparison.ratio, half, error, rounds)
+
+    def between_runs(self, ratio: float, error: float, freedom: float) -> SlowdownReading:
+        """What times of two runs say, of which one is over and done.
+
+        ``error``: standard deviation of the logarithm of the ratio, with what a host differs from
+        run to run; ``freedom``: its degrees of freedom.
+        """
+        half = student(freedom, 1 - 2 * self.error) * error
+        return self.judge(ratio, half, error, 1)
+
+    def judge(self, ratio: float, half: float, error: float, rounds: int) -> SlowdownReading:
+        """The outcome of a ratio; ``half``: half the interval of its logarithm, ``error``: the
+        standard error of that logarithm.
+        """
+        most = 1 + self.limit
+        low, high = ratio * math.exp(-half), ratio * math.exp(half)
         return SlowdownReading(
-            ratio=comparison.ratio,
-            low=comparison.low,
-            high=comparison.high,
-            rounds=comparison.rounds,
-            outcome=outcome,
+            ratio=ratio,
+            low=low,
+            high=high,
+            rounds=rounds,
+            outcome="slower" if low > most else "within" if high < most else "open",
             resolution=most * math.exp(half + MARGIN * error) - 1,
         )

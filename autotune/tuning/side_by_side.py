@@ -13,6 +13,7 @@ from autotune.domain.results import Prepared, Sample, Status
 from autotune.measuring.candidates.base import Launch, Measurer
 from autotune.progress import Progress
 from autotune.statistics.launch_times import LaunchTime, by_round, launch_time
+from autotune.statistics.slowdown_test import SlowdownReading, SlowdownTest
 from autotune.tuning.base import TunerLock
 from autotune.tuning.result_checks import Checksum, agree
 
@@ -67,6 +68,10 @@ class SideBySide:
         """The times of a side by round."""
         return by_round(self.samples[side])
 
+    def checksum(self, side: str) -> Checksum | None:
+        """The checksum of the results of a side; None where its launches have none."""
+        return self._checksums.get(self.programs[side].build)
+
     def round(self, total: int) -> bool:
         """Launch every program once; whether all of them ran.
 
@@ -86,6 +91,30 @@ class SideBySide:
         for name, launch in launches.items():
             self.samples[name].extend(launch.samples)
         return True
+
+    def until_decided(
+        self, test: SlowdownTest, first: str, second: str, deadline: float
+    ) -> SlowdownReading | None:
+        """Launch rounds until it is decided whether the first side is slower than the second, or
+        the rounds or the time are used up.
+
+        None where no round was finished. Ctrl-C ends the rounds; ``reading`` says what they say.
+        """
+        while self.rounds < test.most and (not self.rounds or self.moment() < deadline):
+            if not self.round(test.most):
+                break
+            if test.due(self.rounds) and self.rounds < test.most:
+                reading = test.read(self.times(first), self.times(second), last=False)
+                if reading is not None and reading.outcome != "open":
+                    return reading
+        self.finish()
+        return self.reading(test, first, second)
+
+    def reading(self, test: SlowdownTest, first: str, second: str) -> SlowdownReading | None:
+        """What the finished rounds say where no further ones come; None without one."""
+        if not self.rounds:
+            return None
+        return test.read(self.times(first), self.times(second), last=True)
 
     def finish(self) -> None:
         """Say to the progress that no further rounds come."""
@@ -123,8 +152,7 @@ class SideBySide:
             first = self._checksums.setdefault(program.build, launch.checksum)
             if not agree(launch.checksum, first):
                 detail = (
-                    "the checksum changed between launches:"
-                    f" {first[0]!r}, {launch.checksum[0]!r}"
+                    f"the checksum changed between launches: {first[0]!r}, {launch.checksum[0]!r}"
                 )
                 return Launch(status="wrong-result", detail=detail)
         return Launch(status="ok", samples=launch.samples)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from autotune.assertions.checking.verdicts import AssertionCheck, AssertionVerdict
 from autotune.results.assertion import check_text, verdict_words
+from autotune.results.report.markdown_text import plain
 
 _ROWS = 200
-_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]<>#|~!&"} | {"\n": " ", "\r": " "})
 
 
 def markdown(check: AssertionCheck) -> str:
@@ -56,12 +56,3 @@ def _row(verdict: AssertionVerdict) -> str:
         f" {passes.partition('=')[2]} | {failures.partition('=')[2]} |"
         f" {verdict_words.OUTCOMES[verdict.outcome]} |"
     )
-
-
-def plain(text: str) -> str:
-    r"""Text in which nothing is a mark of Markdown or HTML.
-
-    >>> plain("a|b_c")
-    'a\\|b\\_c'
-    """
-    return text.translate(_SPECIAL)

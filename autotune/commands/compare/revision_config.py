@@ -1,0 +1,54 @@
+"""The config of a user in another revision of its repository."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.commands.rank.ranked_space import load
+from autotune.domain.program import Program
+from autotune.errors import AutotuneError
+from autotune.toolchain.git_worktrees import GitRepository, GitRevision
+from autotune.workloads.base import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionConfig:
+    """A config as a revision has it: its workload, or why there is none."""
+
+    revision: GitRevision
+    workload: Workload | None
+    fault: str = ""
+
+
+@contextlib.contextmanager
+def config_at(
+    repository: GitRepository, revision: GitRevision, config: Path
+) -> Iterator[RevisionConfig]:
+    """The config in a worktree of a revision, which is there until the block is left.
+
+    A config that does not exist there, or is wrong, is a result with its fault.
+    """
+    with repository.checked_out(revision) as folder:
+        path = folder / repository.within(config)
+        workload, fault = _loaded(path, folder, repository)
+        yield RevisionConfig(revision=revision, workload=workload, fault=fault)
+
+
+def _loaded(path: Path, folder: Path, repository: GitRepository) -> tuple[Workload | None, str]:
+    if not path.is_file():
+        return None, f"{path.relative_to(folder)} does not exist in this revision"
+    try:
+        workload = load(path)
+        workload.check()
+    except AutotuneError as error:
+        return None, str(error).replace(f"{folder}/", "")
+    subject = workload.setup.subject
+    if isinstance(subject, Program) and folder != repository.root:
+        source = Path(subject.source_folder)
+        if not source.is_relative_to(folder):
+            return None, (
+                f"source folder: {source} is a path outside of the revision, so that the files of"
+                " the working tree would be built; write it relative to the program's file"
+            )
+    return workload, ""

@@ -9,7 +9,11 @@ from autotune.commands.assertion.run.document import AssertionRunDocument
 from autotune.commands.assertion.show.document import AssertionRecordsDocument
 from autotune.commands.check.document import CheckDocument
 from autotune.commands.comm import document as comm
-from autotune.commands.compare.document import CompareReferenceDocument, ReportDocument
+from autotune.commands.compare.document import (
+    CompareReferenceDocument,
+    CompareSidesDocument,
+    ReportDocument,
+)
 from autotune.commands.export.document import ExportDocument
 from autotune.commands.importing.document import ImportDocument
 from autotune.commands.init.document import InitDocument
@@ -34,9 +38,8 @@ from autotune.results.documents.study_document import StudyDocument
 DOCUMENTS: tuple[type, ...] = (
     machine.DoctorDocument, InitDocument, VariantsDocument, PredictDocument, RankDocument,
     StudyDocument, EmitJobDocument, ReplayDocument, MeasureDocument, NoiseDocument,
-    CompareReferenceDocument, CheckDocument, EvaluateDocument, ReportDocument, ExportDocument,
-    ImportDocument,
-    MirrorDocument, MapDocument, ReduceDocument, ScaleDocument, machine.MachineDocument,
+    CompareReferenceDocument, CompareSidesDocument, CheckDocument, EvaluateDocument,
+    ReportDocument, ExportDocument, ImportDocument, MirrorDocument, MapDocument, ReduceDocument, ScaleDocument, machine.MachineDocument,
     machine.MachineListDocument,
     machine.MachineCheckDocument, machine.MachineDetectDocument, RefineDocument,
     RefineUndoDocument, comm.CommBenchDocument, comm.CommFitDocument, comm.CommShowDocument,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from autotune.commands.check import old_side, stored_side
 from autotune.commands.check.check_request import CheckRequest
-from autotune.commands.check.old_side import BuiltSide, SideBuilder
 from autotune.commands.compare.matching_candidates import ListedSpace
 from autotune.commands.compare.revision_config import RevisionConfig, config_at
+from autotune.commands.compare.side_builder import BuiltSide, SideBuilder
 from autotune.commands.compare.study_reference import stored_study
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune.preflight import check_launchers

@@ -1,54 +1,14 @@
 """The old program of a check: of another revision, or of the study, from the build cache."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autotune.commands.compare.matching_candidates import ListedSpace
 from autotune.commands.compare.revision_config import RevisionConfig
-from autotune.domain.results import Prepared
-from autotune.domain.variant import Candidate
+from autotune.commands.compare.side_builder import BuiltSide, SideBuilder
 from autotune.files.store.records import CandidateRecord, StudyRecord
-from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
 from autotune.toolchain import build_cache
-from autotune.tuning.base import Bench, NoJournal
-from autotune.tuning.building import prepare
 from autotune.tuning.side_by_side import LaunchedProgram
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltSide:
-    """A program that may be launched, or why there is none."""
-
-    program: LaunchedProgram | None
-    fault: str = ""
-    failed: bool = False
-    """It is there and does not build, run or verify."""
-
-
-@dataclass(frozen=True, slots=True)
-class SideBuilder:
-    """Builds and verifies candidates of one workload, with answers of their own to compare with."""
-
-    space: ListedSpace
-    progress: Progress
-    deadline: float
-
-    def build(self, candidate: Candidate) -> BuiltSide:
-        """A candidate, built and verified."""
-        measurer = self.space.workload.measurer(self.space.machine)
-        bench = Bench(
-            measurer=measurer,
-            journal=NoJournal(),
-            progress=self.progress,
-            lock=HostLock(self.progress, self.deadline),
-        )
-        made: Sequence[Prepared] = prepare([candidate], bench, self.deadline)
-        if not made:
-            return BuiltSide(None, "no time was left to build it")
-        if made[0].status != "ok":
-            return BuiltSide(None, f"{made[0].status}: {made[0].detail}", failed=True)
-        return BuiltSide(LaunchedProgram(prepared=made[0], measurer=measurer))
 
 
 def of_revision(

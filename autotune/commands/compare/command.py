@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autotune.commands.options import (
+    BudgetSeconds,
     Engine,
     RowsShown,
     StoreOptions,
@@ -21,37 +22,94 @@ if TYPE_CHECKING:
     from autotune.results.documents.study_document import StudySchema
 
 COMPARE_EXAMPLE = (
-    "Example: autotune compare quickstart; autotune compare configs/icpe19-wave1d.yaml"
+    "Example: autotune compare quickstart; autotune compare quickstart quickstart-2@other.sqlite;"
+    " autotune compare --revisions HEAD~1 HEAD solver-tune.yaml --page revisions.html"
 )
 REPORT_EXAMPLE = "Example: autotune report quickstart -o report.html"
+
+
+@command_options
+class SideOptions:
+    """What is compared beside studies, and the page of a comparison."""
+
+    revisions: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--revisions",
+            metavar="REV REV",
+            help="Build the CONFIG in these two git revisions (. is the working tree) and launch"
+            " them in turn in one run.",
+        ),
+    ] = None
+    machines: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--machines",
+            metavar="MACHINE MACHINE",
+            help="Compare what is predicted best for the CONFIG on these machines; nothing is run.",
+        ),
+    ] = None
+    budget_seconds: BudgetSeconds = None
+    page: Annotated[
+        Path | None, typer.Option("--page", help="Also write the comparison as an HTML page here.")
+    ] = None
 
 
 @command_options
 class CompareOptions:
     """Options of ``autotune compare``, in the order of its help."""
 
-    name: Annotated[
-        str,
+    names: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="[STUDY|CONFIG]",
-            help="Name of a study in the store, the latest if left out; or a config with a"
-            " published table (its key reference).",
+            metavar="[STUDY|CONFIG] [STUDY ...]",
+            help="One: a study of the store, the latest if left out, or a config with a published"
+            " table (its key reference). Several: studies to compare with the first, as STUDY,"
+            " STUDY@STORE, or the file of a store.",
         ),
-    ] = ""
+    ] = None
+    sides: SideOptions
     engine: Engine = None
     trust: Trust = False
     tables: RowsShown
     results: StoreOptions
 
+    @property
+    def name(self) -> str:
+        """The study or config, where at most one is named."""
+        return (self.names or [""])[0]
+
+    def __post_init__(self) -> None:
+        chosen = self.sides.revisions or self.sides.machines
+        if self.sides.revisions and self.sides.machines:
+            raise typer.BadParameter("does not go with --machines", param_hint="--revisions")
+        if chosen and len(self.names or ()) != 1:
+            option = "--revisions" if self.sides.revisions else "--machines"
+            raise typer.BadParameter("needs one CONFIG", param_hint=option)
+        if self.sides.page and not chosen and len(self.names or ()) < 2:
+            raise typer.BadParameter(
+                "is for two sides or more; the page of a study: autotune report STUDY",
+                param_hint="--page",
+            )
+
 
 @command
 def compare(options: CompareOptions) -> None:
-    """Compare predicted with measured or published times."""
+    """Compare predicted with measured or published times, studies, revisions, machines.
+
+    Of two sides or more it says problem by problem who is faster by how much, whether the winner
+    moved, what it would cost to keep the old one, and what the model says of the difference.
+    Another problem, size, amount of work or unit is named and not compared.
+    """
     from autotune.commands.compare import document as compare_document
     from autotune.commands.compare import flow as compare_flow
     from autotune.commands.compare import text as compare_text
     from autotune.commands.tune.flow import study as load_study
 
+    sides = options.sides
+    if sides.revisions or sides.machines or len(options.names or ()) > 1:
+        _compare_sides(options)
+        return
     config = compare_flow.config_of(options.name, options.results.store)
     if config is None:
         if options.engine is not None:
@@ -73,6 +131,33 @@ def compare(options: CompareOptions) -> None:
         document(compare_document.comparison(compared, ranked.setup, ranked.machine))
     else:
         typer.echo(compare_text.comparisons(compared, ranked.setup, ranked.machine))
+
+
+def _compare_sides(options: CompareOptions) -> None:
+    """Compare two sides or more; exit code 1 where nothing could be compared."""
+    from autotune.commands.compare import compared_sides
+    from autotune.commands.compare.document import CompareSidesDocument
+    from autotune.results.comparison import side_words
+
+    progress = TerminalProgress()
+    comparison = compared_sides.compare(
+        options.names or (), options.sides, options.results.store, progress, trust=options.trust
+    )
+    progress.close()
+    if options.results.json:
+        document(CompareSidesDocument(comparison=comparison))
+    else:
+        typer.echo(side_words.text(comparison))
+    if options.sides.page is not None:
+        from autotune.results.comparison import comparison_page
+
+        comparison_page.write(comparison, options.sides.page)
+        note(f"wrote {options.sides.page}")
+    if comparison.interrupted:
+        note("interrupted; the finished rounds are above")
+        raise typer.Exit(130)
+    if not comparison.compared and not comparison.unchanged:
+        raise typer.Exit(1)
 
 
 @command_options

@@ -1,4 +1,4 @@
-"""The documents of ``compare CONFIG`` and ``report``."""
+"""The documents of ``compare`` and ``report``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Literal
 from autotune.domain.machine import Machine
 from autotune.domain.reference import PublishedRow, Reference
 from autotune.domain.setup import Saturation, Setup
+from autotune.results.comparison.side_comparison import SideComparison
 from autotune.results.evaluate.published_comparison import (
     ColumnScore,
     CommunicationGroup,
@@ -95,6 +96,14 @@ class CompareReferenceDocument:
     reference: Reference
     comparisons: tuple[EngineComparison, ...]
     """One for each engine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareSidesDocument:
+    """``autotune compare A B --json``: studies, revisions or machines beside one another."""
+
+    schema: Literal["autotune.compare-sides/1"] = "autotune.compare-sides/1"
+    comparison: SideComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Studies, revisions and machines beside one another: values, words, the page."""

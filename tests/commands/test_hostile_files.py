@@ -16,7 +16,7 @@ from autotune.commands.app import app
 from autotune.errors import InputError
 from autotune.files.config import load as load_config
 from autotune.files.store import Store, StudyOrigin
-from autotune.results.report import page_file
+from autotune.results.page import page_file
 
 CONFIG = """\
 schema: autotune.config/1

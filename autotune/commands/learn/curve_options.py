@@ -153,7 +153,7 @@ def check_page(path: Path | None) -> None:
     Call it before any model is fitted.
     """
     from autotune.errors import Fault, InputError
-    from autotune.results.report import page_file
+    from autotune.results.page import page_file
 
     if path is None:
         return
@@ -166,7 +166,7 @@ def check_page(path: Path | None) -> None:
 def write_page(curves: "CurveTable", title: str, tables: str, path: Path) -> None:
     """Write a page with the learning curves and tables; InputError if that is not possible."""
     from autotune.commands.learn.compare import figure as compare_figure
-    from autotune.results.report import page_file
+    from autotune.results.page import page_file
     from autotune.results.report.draw import draw_curves
 
     page_file.write(draw_curves.page(title, compare_figure.svg(curves, title), tables), path)

@@ -57,7 +57,7 @@ def decide(options: MapOptions) -> None:
     from autotune.commands.map.document import MapDocument
     from autotune.commands.rank import ranked_space
     from autotune.results.maps import text
-    from autotune.results.report import page_file
+    from autotune.results.page import page_file
 
     workload = ranked_space.load(options.config)
     if options.report is not None:

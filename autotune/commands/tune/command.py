@@ -105,7 +105,7 @@ def tune(options: TuneOptions) -> None:
     if options.config is None:
         raise typer.BadParameter("is needed, or --replay FILE", param_hint="CONFIG")
     from autotune.commands.rank import ranked_space
-    from autotune.results.report import page_file
+    from autotune.results.page import page_file
 
     workload = ranked_space.load(options.config)
     if options.report is not None:

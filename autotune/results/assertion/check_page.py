@@ -8,7 +8,7 @@ from pathlib import Path
 from autotune.assertions.checking.verdicts import AssertionCheck, AssertionVerdict
 from autotune.errors import Fault, MissingTool
 from autotune.results.assertion import check_text, verdict_words
-from autotune.results.report import page_file
+from autotune.results.page import page_file
 from autotune.results.report.number_words import percent
 
 _TEMPLATE = Path(__file__).with_name("check_page.html.j2")

@@ -22,10 +22,10 @@ from autotune.results.evaluate.study_evaluation import (
 from autotune.results.explanation import reasons
 from autotune.results.explanation.explained import ExplainedCandidate
 from autotune.results.maps import text as map_text
+from autotune.results.page import page_file
 from autotune.results.report import (
     figure_records,
     number_words,
-    page_file,
     search_records,
     terms_text,
     usage,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autotune.errors import InputError
-from autotune.results.report import page_file
+from autotune.results.page import page_file
 
 
 @pytest.mark.parametrize("text", ["int main(void) { return 0; }\n", "<p>", "\x00\x01"])

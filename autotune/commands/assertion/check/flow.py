@@ -11,7 +11,7 @@ from autotune.commands.assertion.record_options import VerdictOptions
 from autotune.errors import Fault, InputError, nearest, one_of
 from autotune.language.constraint import Condition
 from autotune.results.assertion import check_page, junit_xml, markdown_summary, path_tree
-from autotune.results.report import page_file
+from autotune.results.page import page_file
 
 
 def check(run: RunRecords, options: VerdictOptions) -> tuple[AssertionCheck, bool]:

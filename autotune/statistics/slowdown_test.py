@@ -108,6 +108,20 @@ class SlowdownTest:
         error = half / student(rounds + 2, share)
         return self.judge(comparison.ratio, half, error, rounds)
 
+    def decide(
+        self, first: Mapping[int, LaunchTime], second: Mapping[int, LaunchTime]
+    ) -> SlowdownReading | None:
+        """What the test says of rounds that were all taken before, look by look, as if they came
+        one after the other; None without a common round.
+        """
+        rounds = sorted(first.keys() & second.keys())[: self.most]
+        for look in (*(n for n in self.looks if n < len(rounds)), len(rounds)):
+            parts = ({n: side[n] for n in rounds[:look]} for side in (first, second))
+            reading = self.read(*parts, last=look == len(rounds))
+            if reading is None or reading.outcome != "open":
+                return reading
+        return reading
+
     def between_runs(self, ratio: float, error: float, freedom: float) -> SlowdownReading:
         """What times of two runs say, of which one is over and done.
 

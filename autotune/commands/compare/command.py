@@ -83,8 +83,10 @@ class CompareOptions:
         chosen = self.sides.revisions or self.sides.machines
         if self.sides.revisions and self.sides.machines:
             raise typer.BadParameter("does not go with --machines", param_hint="--revisions")
+        option = "--revisions" if self.sides.revisions else "--machines"
+        if chosen and chosen[0] == chosen[1]:
+            raise typer.BadParameter(f"names {chosen[0]} twice", param_hint=option)
         if chosen and len(self.names or ()) != 1:
-            option = "--revisions" if self.sides.revisions else "--machines"
             raise typer.BadParameter("needs one CONFIG", param_hint=option)
         if self.sides.page and not chosen and len(self.names or ()) < 2:
             raise typer.BadParameter(

@@ -45,11 +45,10 @@ def compare_machines(
     run.
     """
     workload = load(config, trusted=trust)
+    machines = [machine(name) for name in names]  # a wrong name is told before anything is ranked
     spaces = [
-        rank_space(
-            workload.at(dataclasses.replace(workload.setup, machine=machine(name))), progress
-        )
-        for name in names
+        rank_space(workload.at(dataclasses.replace(workload.setup, machine=described)), progress)
+        for described in machines
     ]
     sides = tuple(
         SideFacts(

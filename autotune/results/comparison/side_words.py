@@ -1,14 +1,15 @@
 """A comparison of sides in words: sentences of a pair, the text of the terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autotune.results.comparison.side_comparison import (
     ComparedProblem,
     PairVerdict,
     RatioRange,
     SideComparison,
+    SideWinner,
+    changed_settings,
 )
-from autotune.results.comparison.study_sides import winner_words
 from autotune.results.report.number_words import NONE, seconds, span
 from autotune.results.report.text_table import columns
 
@@ -86,7 +87,7 @@ def headline(pair: PairVerdict) -> str:
 def sentences(pair: PairVerdict, problem: ComparedProblem) -> Iterator[str]:
     """What there is to say of a pair beside its headline."""
     yield pair.basis
-    yield winner_words(pair, problem.winners)
+    yield moved(pair, problem.winners)
     if pair.keeping is not None:
         yield f"on {pair.second} the winner of {pair.first} takes {_times(pair.keeping)} the time"
     elif pair.winner != "same":
@@ -107,3 +108,15 @@ def _inverse(ratio: RatioRange) -> RatioRange:
     low = None if ratio.high is None else 1 / ratio.high
     high = None if ratio.low is None else 1 / ratio.low
     return RatioRange(value=1 / ratio.value, low=low, high=high)
+
+
+def moved(pair: PairVerdict, winners: Sequence[SideWinner]) -> str:
+    """Whether the winner moved, in words."""
+    by_side = {winner.side: winner for winner in winners}
+    first, second = by_side[pair.first], by_side[pair.second]
+    if pair.winner == "same":
+        return f"the winner is the same: {first.candidate}"
+    changed = changed_settings(first.settings, second.settings)
+    if pair.winner == "moved":
+        return f"the winner moved: {changed}"
+    return f"whether the winner moved is undecided; the chosen ones differ in {changed}"

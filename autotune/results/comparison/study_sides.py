@@ -19,7 +19,6 @@ from autotune.results.comparison.side_comparison import (
     SideComparison,
     SideFacts,
     SideWinner,
-    changed_settings,
     combined,
     faster,
     same_settings,
@@ -271,15 +270,3 @@ def _cautions(
     if problem.problem.metrics != other.problem.metrics:
         cautions.append("the program has other metrics")
     return cautions
-
-
-def winner_words(pair: PairVerdict, winners: Sequence[SideWinner]) -> str:
-    """Whether the winner moved, in words."""
-    by_side = {winner.side: winner for winner in winners}
-    first, second = by_side[pair.first], by_side[pair.second]
-    if pair.winner == "same":
-        return f"the winner is the same: {first.candidate}"
-    changed = changed_settings(first.settings, second.settings)
-    if pair.winner == "moved":
-        return f"the winner moved: {changed}"
-    return f"whether the winner moved is undecided; the chosen ones differ in {changed}"

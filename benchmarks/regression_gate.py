@@ -3,8 +3,8 @@
 ``record`` launches one program against itself in many rounds, on this host as busy as it is, and
 keeps the times. ``score`` draws runs of consecutive rounds from such a record (the default one was
 taken on two cores that nine other processes used), makes one side slower by a known factor, and
-lets the test of ``autotune check`` decide, look by look. Runs keep their order, so that drift and
-bursts stay as they were.
+lets the test of ``autotune check`` decide, look by look. Rounds keep their order, so that drift and
+bursts stay as they were; which launch of a round is the new program's is drawn.
 
     python benchmarks/regression_gate.py
     python benchmarks/regression_gate.py record examples/... -o FILE.json.gz --rounds 200
@@ -16,7 +16,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ from autotune.measuring.conditions.host_lock import HostLock
 from autotune.statistics.drift import levels
 from autotune.statistics.launch_times import LaunchTime
 from autotune.statistics.slowdown_test import SlowdownTest
-from autotune.tuning.side_by_side import SideBySide
+from autotune.tuning.side_by_side import SideLaunches
 
 RECORDED = Path(__file__).parent / "recorded" / "noise" / "sum-busy.json.gz"
 SLOWDOWNS = (0.0, 0.03, 0.05, 0.08, 0.10, 0.15, 0.20, 0.30, 0.50, 1.0)
@@ -74,7 +74,7 @@ def _record(config: Path, output: Path, rounds: int) -> None:
     if built.program is None:
         raise SystemExit(built.fault)
     load_before = str(host_load.observe())
-    launches = SideBySide(
+    launches = SideLaunches(
         programs={"A": built.program, "B": built.program},
         lock=HostLock(show),
         progress=show,
@@ -104,15 +104,21 @@ def read_twins(path: Path) -> tuple[str, Twins]:
 def drawn_pair(
     twins: Twins, rounds: int, slowdown: float, chance: random.Random
 ) -> tuple[dict[int, LaunchTime], dict[int, LaunchTime]]:
-    """New and old side of so many consecutive rounds of a record; the new one is slower."""
-    names = chance.sample(["A", "B"], 2)
+    """New and old side of so many consecutive rounds of a record; the new one is slower.
+
+    Both sides of a record are one program, launched in an order drawn at random, so that which of
+    the two launches of a round is called new is drawn for every round.
+    """
     total = len(twins["A"])
     start = chance.randrange(total)
-    new, old = ({n: twins[name][(start + n) % total] for n in range(rounds)} for name in names)
-    slower = {
-        n: LaunchTime(t.seconds * (1 + slowdown), t.lost, t.error, t.bias) for n, t in new.items()
-    }
-    return slower, old
+    new: dict[int, LaunchTime] = {}
+    old: dict[int, LaunchTime] = {}
+    for number in range(rounds):
+        first, second = chance.sample(["A", "B"], 2)
+        time = twins[first][(start + number) % total]
+        new[number] = replace(time, seconds=time.seconds * (1 + slowdown))
+        old[number] = twins[second][(start + number) % total]
+    return new, old
 
 
 def outcomes(

@@ -458,6 +458,11 @@ class Program:
         return repr((self.parameters, self.constraints, self.baseline))
 
     @property
+    def source_folders(self) -> tuple[str, ...]:
+        """The folder of its sources."""
+        return (self.source_folder,)
+
+    @property
     def compiled(self) -> bool:
         """Whether the program is built with the compiler or the flags of a study's builds."""
         return bool(self.named & {"compiler", "flags"})

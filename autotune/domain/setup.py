@@ -231,6 +231,10 @@ class StudySubject(Protocol):
     def varied(self) -> str:
         """The space of variants as text; equal for equal spaces."""
 
+    @property
+    def source_folders(self) -> tuple[str, ...]:
+        """Absolute paths of the folders with files that are built as they lie there."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generated:
@@ -275,6 +279,11 @@ class Generated:
     def varied(self) -> str:
         """The space of variants as text."""
         return repr(self.space)
+
+    @property
+    def source_folders(self) -> tuple[str, ...]:
+        """None: the code is generated."""
+        return ()
 
 
 _SUBJECT = FileKeys(

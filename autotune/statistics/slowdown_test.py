@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from autotune.statistics.distributions import student
-from autotune.statistics.drift import MARGIN, contest, levels
+from autotune.statistics.drift import MARGIN, Contest, contest, levels
 from autotune.statistics.launch_times import LaunchTime
 
 Round = TypeVar("Round", bound=Hashable)
@@ -27,15 +27,32 @@ _LEAST = 5
 class SlowdownReading:
     """What the rounds so far say of the time of a program over that of another one."""
 
-    ratio: float
-    low: float
-    high: float
-    """The interval from which the outcome is read: each end is passed with the probability of a
-    false alarm of this look."""
-    rounds: int
+    slowdown: Contest
+    """The ratio with the interval from which the outcome is read: each end is passed with the
+    probability of a false alarm of this look."""
     outcome: Outcome
     resolution: float
     """The least slowdown that as many rounds with as much noise prove in 80 % of the cases."""
+
+    @property
+    def ratio(self) -> float:
+        """Cost of the first program over that of the second."""
+        return self.slowdown.ratio
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval of the ratio."""
+        return self.slowdown.low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval of the ratio."""
+        return self.slowdown.high
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds the ratio is of; 1 where one side is of another run."""
+        return self.slowdown.rounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,10 +155,7 @@ class SlowdownTest:
         most = 1 + self.limit
         low, high = ratio * math.exp(-half), ratio * math.exp(half)
         return SlowdownReading(
-            ratio=ratio,
-            low=low,
-            high=high,
-            rounds=rounds,
+            slowdown=Contest(ratio, low, high, rounds),
             outcome="slower" if low > most else "within" if high < most else "open",
             resolution=most * math.exp(half + MARGIN * error) - 1,
         )

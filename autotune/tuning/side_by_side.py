@@ -32,7 +32,7 @@ class LaunchedProgram:
 
 
 @dataclass(slots=True, kw_only=True)
-class SideBySide:
+class SideLaunches:
     """The launches of several programs; its state grows while they run."""
 
     programs: Mapping[str, LaunchedProgram]

@@ -54,6 +54,7 @@ class Bowl:
     compiled = spread = False
     definitions: tuple[str, ...] = ()
     varied: str = repr(SPACE)
+    source_folders: tuple[str, ...] = ()
     shape: tuple[float, ...] = ()
     state_bytes = 0
     h = None

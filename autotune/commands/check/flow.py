@@ -32,7 +32,7 @@ from autotune.statistics.launch_times import candidate_time
 from autotune.statistics.slowdown_test import SlowdownTest
 from autotune.toolchain.git_worktrees import WORKING_TREE, GitRepository
 from autotune.tuning.result_checks import agree
-from autotune.tuning.side_by_side import LaunchedProgram, SideBySide
+from autotune.tuning.side_by_side import LaunchedProgram, SideLaunches
 
 _STORED_ROUNDS = 10
 """Rounds beside stored times: what a host differs from run to run is more than what is left."""
@@ -230,8 +230,8 @@ class GateRun:
             samples=_samples(launches, goal),
         )
 
-    def _launches(self, programs: dict[str, LaunchedProgram], words: str) -> SideBySide:
-        return SideBySide(
+    def _launches(self, programs: dict[str, LaunchedProgram], words: str) -> SideLaunches:
+        return SideLaunches(
             programs=programs,
             lock=HostLock(self.progress, self.deadline),
             progress=self.progress,
@@ -321,7 +321,7 @@ def _nothing(item: CheckedCandidate, candidate: str, why: str) -> ProblemGate:
     return _verdict(item, candidate, "not compared", f"not compared: {why}")
 
 
-def _of_launches(item: CheckedCandidate, candidate: str, launches: SideBySide) -> ProblemGate:
+def _of_launches(item: CheckedCandidate, candidate: str, launches: SideLaunches) -> ProblemGate:
     """The verdict where a launch failed: that of the new program counts as a failure."""
     words = f"{launches.failed}: {launches.status}: {launches.detail}"
     if launches.failed == NEW:
@@ -329,11 +329,11 @@ def _of_launches(item: CheckedCandidate, candidate: str, launches: SideBySide) -
     return _nothing(item, candidate, words)
 
 
-def _value(launches: SideBySide, side: str, goal: Metric) -> float:
+def _value(launches: SideLaunches, side: str, goal: Metric) -> float:
     return goal.value(candidate_time([*launches.times(side).values()]))
 
 
-def _samples(launches: SideBySide, goal: Metric) -> dict[str, tuple[float, ...]]:
+def _samples(launches: SideLaunches, goal: Metric) -> dict[str, tuple[float, ...]]:
     return {
         side: tuple(goal.value(time.seconds) for time in launches.times(side).values())
         for side in launches.programs

@@ -15,7 +15,7 @@ from autotune.statistics import run_drift
 from autotune.statistics.distributions import student
 from autotune.statistics.drift import levels
 from autotune.statistics.slowdown_test import SlowdownReading, SlowdownTest
-from autotune.tuning.side_by_side import SideBySide
+from autotune.tuning.side_by_side import SideLaunches
 
 _SHOWN = 0.9
 """Probability of the intervals of an evaluation."""
@@ -41,7 +41,7 @@ def deciding(study: StudyRecord, problem: ProblemEvaluation) -> RunRecord | None
 def reading(
     study: StudyRecord,
     problem: ProblemEvaluation,
-    launches: SideBySide,
+    launches: SideLaunches,
     side: str,
     test: SlowdownTest,
 ) -> SlowdownReading | None:

@@ -34,7 +34,7 @@ from autotune.statistics.launch_times import interval
 from autotune.toolchain.git_worktrees import GitRepository, GitRevision
 from autotune.tuning.race import most_rounds, settled
 from autotune.tuning.result_checks import agree
-from autotune.tuning.side_by_side import LaunchedProgram, SideBySide
+from autotune.tuning.side_by_side import LaunchedProgram, SideLaunches
 from autotune.units import counted
 
 _LEAST_ROUNDS = 5
@@ -148,7 +148,7 @@ class RevisionRun:
             return replace(_without(label, safe, [*faults, same]), unchanged=True)
         setup = self.sides[0].config.workload
         assert setup is not None
-        launches = SideBySide(
+        launches = SideLaunches(
             programs=programs,
             lock=HostLock(self.progress, self.deadline),
             progress=self.progress,
@@ -172,7 +172,7 @@ class RevisionRun:
             return _without(label, safe, [*faults, "no round was finished"])
         return self._compared(safe, launches, faults)
 
-    def _settled(self, launches: SideBySide, most: int) -> bool:
+    def _settled(self, launches: SideLaunches, most: int) -> bool:
         level = levels({name: launches.times(name) for name in launches.programs})
         first, second = (self._best(side, level) for side in self.sides)
         shared = contest(
@@ -186,7 +186,7 @@ class RevisionRun:
         return min(names, key=lambda name: (level.times[name], name))
 
     def _compared(
-        self, safe: CandidateRecord, launches: SideBySide, faults: Sequence[str]
+        self, safe: CandidateRecord, launches: SideLaunches, faults: Sequence[str]
     ) -> ComparedProblem:
         level = levels({name: launches.times(name) for name in launches.programs})
         keys = tuple(self._best(side, level) for side in self.sides)
@@ -216,7 +216,7 @@ class RevisionRun:
         self,
         side: RevisionSide,
         key: str,
-        launches: SideBySide,
+        launches: SideLaunches,
         level: DriftFreeTimes,
         safe: CandidateRecord,
     ) -> SideWinner:
@@ -244,7 +244,7 @@ class RevisionRun:
         self,
         keys: tuple[str, ...],
         winners: Sequence[SideWinner],
-        launches: SideBySide,
+        launches: SideLaunches,
         level: DriftFreeTimes,
     ) -> PairVerdict:
         ratio = RatioRange.of(_contest(launches, level, keys[0], keys[1]))
@@ -343,7 +343,7 @@ def _alike(
 
 
 def _contest(
-    launches: SideBySide, level: DriftFreeTimes, first: str, second: str
+    launches: SideLaunches, level: DriftFreeTimes, first: str, second: str
 ) -> Contest | None:
     return contest(
         launches.times(first), launches.times(second), level.noise, level.pollution, _SHOWN

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.commands.rank.ranked_space import load
-from autotune.domain.program import Program
 from autotune.errors import AutotuneError
 from autotune.toolchain.git_worktrees import GitRepository, GitRevision
 from autotune.workloads.base import Workload
@@ -31,11 +30,11 @@ def config_at(
     """
     with repository.checked_out(revision) as folder:
         path = folder / repository.within(config)
-        workload, fault = _loaded(path, folder, repository)
+        workload, fault = _loaded(path, folder, revision)
         yield RevisionConfig(revision=revision, workload=workload, fault=fault)
 
 
-def _loaded(path: Path, folder: Path, repository: GitRepository) -> tuple[Workload | None, str]:
+def _loaded(path: Path, folder: Path, revision: GitRevision) -> tuple[Workload | None, str]:
     if not path.is_file():
         return None, f"{path.relative_to(folder)} does not exist in this revision"
     try:
@@ -43,12 +42,10 @@ def _loaded(path: Path, folder: Path, repository: GitRepository) -> tuple[Worklo
         workload.check()
     except AutotuneError as error:
         return None, str(error).replace(f"{folder}/", "")
-    subject = workload.setup.subject
-    if isinstance(subject, Program) and folder != repository.root:
-        source = Path(subject.source_folder)
-        if not source.is_relative_to(folder):
+    for source in workload.setup.subject.source_folders:
+        if revision.commit and not Path(source).is_relative_to(folder):
             return None, (
-                f"source folder: {source} is a path outside of the revision, so that the files of"
+                f"source_folder: {source} is a path outside of the revision, so that the files of"
                 " the working tree would be built; write it relative to the program's file"
             )
     return workload, ""

@@ -22,7 +22,7 @@ from autotune.progress import Progress
 from autotune.tuning import Bench, TunerLock
 from autotune.tuning.base import NoJournal
 from autotune.tuning.building import prepare
-from autotune.tuning.side_by_side import LaunchedProgram, SideBySide
+from autotune.tuning.side_by_side import LaunchedProgram, SideLaunches
 from autotune.workloads.base import Workload
 from autotune.workloads.capacity import candidates_on
 
@@ -129,7 +129,7 @@ class TwinLaunches:
         finished does not count.
         """
         program = LaunchedProgram(prepared=self.prepared, measurer=self.measurer)
-        launches = SideBySide(
+        launches = SideLaunches(
             programs=dict.fromkeys(NAMES, program),
             lock=self.lock,
             progress=self.progress,

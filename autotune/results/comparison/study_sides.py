@@ -265,7 +265,7 @@ def _cautions(
         before, after = a.versions.get(name, ""), b.versions.get(name, "")
         if before != after:
             cautions.append(f"other {name}: {before or 'none'} and {after or 'none'}")
-    if problem.problem.family == "program" and problem.problem.key != other.problem.key:
+    if not problem.problem.stepped and problem.problem.key != other.problem.key:
         cautions.append("the sources of the program, or what its file says, differ")
     if problem.problem.metrics != other.problem.metrics:
         cautions.append("the program has other metrics")

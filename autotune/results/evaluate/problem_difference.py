@@ -22,7 +22,7 @@ def problem_difference(first: ProblemFacts, second: ProblemFacts) -> str:
         return f"another size: {_changes(one_size, other_size)}"
     if first.settings != second.settings:
         return f"another amount of work: {_changes(first.settings, second.settings)}"
-    if first.family != "program" and first.key != second.key:
+    if first.stepped and first.key != second.key:
         return "another problem: its definition was changed"
     return ""
 

@@ -72,15 +72,15 @@ def write(folder: Path, passes: int) -> None:
     (folder / "sum.c").write_text(SOURCE.format(passes=passes), encoding="utf-8")
 
 
-def repository(folder: Path) -> Path:
+def repository(folder: Path, name: str = "tuning.yaml") -> Path:
     """The config in a repository of two revisions, ``first`` and ``twice``."""
     git(folder, "init", "-q", "-b", "main", ".")
     (folder / "sum.yaml").write_text(PROGRAM, encoding="utf-8")
-    (folder / "tuning.yaml").write_text(CONFIG, encoding="utf-8")
+    (folder / name).write_text(CONFIG, encoding="utf-8")
     (folder / ".gitignore").write_text("*.sqlite*\n", encoding="utf-8")
     for passes, tag in ((50, "first"), (100, "twice")):
         write(folder, passes)
         git(folder, "add", "-A")
         git(folder, "commit", "-qm", f"{passes} passes")
         git(folder, "tag", tag)
-    return folder / "tuning.yaml"
+    return folder / name

@@ -56,15 +56,8 @@ def test_recipes_have_what_their_servers_ask_for() -> None:
 def test_the_command_of_a_recipe_finds_the_regression(
     name: str, autotune: Callable[..., Finished], tmp_path: Path
 ) -> None:
-    config = revised_program.repository(tmp_path)
-    config.rename(tmp_path / "solver-tune.yaml")
-    first = revised_program.git(tmp_path, "rev-parse", "first").strip()
-    revised_program.git(tmp_path, "commit", "-qam", "renamed")
-    # the old revision has the config under its new name, too
-    revised_program.git(tmp_path, "checkout", "-q", "-b", "old", first)
-    revised_program.git(tmp_path, "mv", "tuning.yaml", "solver-tune.yaml")
-    revised_program.git(tmp_path, "commit", "-qm", "renamed")
-    old = revised_program.git(tmp_path, "rev-parse", "HEAD").strip()
+    revised_program.repository(tmp_path, "solver-tune.yaml")
+    old = revised_program.git(tmp_path, "rev-parse", "first").strip()
     revised_program.git(tmp_path, "update-ref", "refs/remotes/origin/main", old)
     revised_program.write(tmp_path, 400)
     variables = {"GITHUB_BASE_REF": "main", "CI_MERGE_REQUEST_DIFF_BASE_SHA": old}

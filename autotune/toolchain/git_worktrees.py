@@ -7,6 +7,7 @@ also after Ctrl-C. What a killed process left is removed by the next one.
 
 import contextlib
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,13 +117,18 @@ class GitRepository:
         with temporary_folder("autotune-revision-") as scratch:
             folder = scratch / self.root.name
             try:
-                added = _git(self.root, "worktree", "add", "--detach", "--force", str(folder),
-                             revision.commit)  # fmt: skip
+                added = _git(self.root, "worktree", "add", "--detach", str(folder), revision.commit)
                 if added.code != 0:
                     raise WorkFailed(f"git cannot check out {revision.words}: {added.describe()}")
                 yield folder
             finally:
-                _git(self.root, "worktree", "remove", "--force", str(folder))
+                self._remove(folder)
+
+    def _remove(self, folder: Path) -> None:
+        """Remove a worktree, also one that git was interrupted in making and so keeps locked."""
+        _git(self.root, "worktree", "unlock", str(folder))
+        _git(self.root, "worktree", "remove", "--force", "--force", str(folder))
+        shutil.rmtree(folder, ignore_errors=True)
         _git(self.root, "worktree", "prune")
 
 

@@ -128,7 +128,10 @@ def test_both_files_that_are_there_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("matmull.c", "it does not exist; expected a source file, a folder, an executable, or a command on"),
+        (
+            "matmull.c",
+            "it does not exist; expected a source file, a folder, an executable, or a command on",
+        ),
         ("folder", "it has no program; expected a Makefile, CMakeLists.txt, compile_commands.json"),
         ("notes.txt", "it is neither a known kind of source nor executable; expected a .c, .cpp,"),
     ],

@@ -106,7 +106,7 @@ def test_an_engine_is_for_a_config(store: str) -> None:
     ("words", "parts"),
     [
         (("compare", "--engine", "reus"), ("--engine", "'reus'", "'reuse'")),
-        (("compare", "a", "b"), ("b",)),
+        (("report", "a", "b"), ("b",)),
         (("report", "--output"), ("--output",)),
         (("mirror", "--objective", "speed", "--store", "STORE"), ("--objective", "'speed'")),
     ],

@@ -15,7 +15,7 @@ from autotune import paths
 from autotune.commands.init.building.build_plan import FLAGS, BuildPlan, default_compiler
 from autotune.commands.init.flag_draft import FlagDraft
 from autotune.commands.init.option_scan import ProgramOption, filled_words, given_option
-from autotune.commands.init.source_readings import source_readings
+from autotune.commands.init.printed_by_source import source_readings
 from autotune.commands.init.source_scan import COMPILED, LANGUAGES, SourceScan
 from autotune.commands.init.trying.observed_run import ObservedRun
 from autotune.commands.init.work_amount import role_of

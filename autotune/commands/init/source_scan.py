@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from autotune.commands.init.included_files import followed, source_text, with_imports, with_modules
 from autotune.commands.init.option_scan import ProgramOption, python_options
-from autotune.commands.init.source_files import followed, source_text, with_imports, with_modules
 from autotune.commands.init.work_amount import role_of
 
 Language = Literal["C", "C++", "Fortran", "Python", "script", "executable"]

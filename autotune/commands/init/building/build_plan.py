@@ -1,8 +1,9 @@
 """How a project is built in a folder of its own, with flags that the tuner chooses."""
 
+import os
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autotune.commands.init.source_scan import Language
@@ -12,6 +13,8 @@ FLAGS = "@FLAGS@"
 """Stands in the commands of a plan for the flags that a first description puts there."""
 COPY = "made"
 """The folder of a build in which the project is built."""
+PARALLEL = f"-j{min(8, os.cpu_count() or 1)}"
+"""How many sources are compiled at once."""
 MOST_BYTES = 256 << 20
 """Of a project that is copied for every build."""
 
@@ -53,6 +56,11 @@ class BuildPlan:
     def flagged(self) -> bool:
         """Whether flags can be chosen at all."""
         return any(FLAGS in word for command in self.commands for word in command)
+
+    def one_by_one(self) -> "BuildPlan":
+        """The plan that compiles one source after the other, for build files that need it."""
+        commands = (tuple(w for w in command if w != PARALLEL) for command in self.commands)
+        return replace(self, commands=tuple(commands))
 
 
 def default_compiler(language: str, *, mpi: bool = False) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from autotune.commands.init.building.build_plan import (
     COPY,
     FLAGS,
+    PARALLEL,
     BuildPlan,
     Choose,
     chosen_program,
@@ -65,7 +66,7 @@ def cmake_plan(folder: Path, target: str, choose: Choose) -> BuildPlan:
         files=tuple(folder / s for s in program.sources if (folder / s).is_file()),
         commands=(
             ("cmake", "-S", "{source folder}", "-B", COPY, *_SETTINGS, *extra, *settings),
-            ("cmake", "--build", COPY, "--target", doubled(name)),
+            ("cmake", "--build", COPY, PARALLEL, "--target", doubled(name)),
             ("cp", doubled(f"{COPY}/{program.output}"), "{output}"),
         ),
         language=language,

@@ -4,6 +4,7 @@ Nothing is guessed from the text of the Makefile. A variable carries the flags i
 arrives in the calls of the compiler, and so does the compiler itself.
 """
 
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from autotune.commands.init.building.build_plan import (
     COPY,
     FLAGS,
+    PARALLEL,
     BuildPlan,
     Choose,
     chosen_program,
@@ -47,6 +49,7 @@ _TARGET = re.compile(r"^(?!# Not a target:\n)([A-Za-z][\w./-]*):(?!=)", re.MULTI
 _CODE = re.compile(
     r"\.(?:[chfFsSC]|cc|cpp|cxx|hh|hpp|hxx|inc|inl|ipp|f\d\d|F\d\d|mk|cmake|in|txt|def|tcc|asm|td|py|sh)"
 )
+_HASH = re.compile(r"[0-9a-f]{16,}")
 _LIMIT = 60.0
 """Seconds of a dry run of make."""
 
@@ -119,9 +122,7 @@ def _planned(
     if len(set(programs)) > 1:
         rest = sorted(set(programs) - {program})
         remarks.append(f"make also builds {', '.join(rest[:8])}: --target NAME selects another")
-    alone = _DryRuns(runs.root, runs.below, (program,))
-    if program in _programs(alone.lines()) and not alone.failed:
-        runs = alone
+    runs, program = _alone(runs, program)
     lines = runs.lines()
     compiled = [line for line in lines if line.sources]
     if not compiled:
@@ -144,7 +145,7 @@ def _planned(
         files=tuple(path for name in files if (path := root / runs.below / name).is_file()),
         commands=(
             ("cp", "-R", "{source folder}/.", COPY),
-            ("make", "-B", "-C", doubled(here), *settings, *map(doubled, runs.goals)),
+            ("make", "-B", PARALLEL, "-C", doubled(here), *settings, *map(doubled, runs.goals)),
             ("cp", doubled(f"{here}/{program}"), "{output}"),
         ),
         language=language,
@@ -154,6 +155,26 @@ def _planned(
         by="make",
         remarks=tuple(remarks),
     )
+
+
+def _alone(runs: _DryRuns, program: str) -> tuple[_DryRuns, str]:
+    """Dry runs that make one program only, and its name there; those of before where make cannot.
+
+    Where the program lies in a folder with a Makefile of its own, that one is asked.
+    """
+    places, name = [(runs.below, program)], Path(program).name
+    for above in Path(program).parents:
+        folder = os.path.normpath(f"{runs.below}/{above}")
+        if any((runs.root / folder / makefile).is_file() for makefile in MAKEFILES):
+            places.append((folder, name))
+    for folder, goal in places:
+        alone = _DryRuns(runs.root, folder, (goal,))
+        made = _programs(alone.lines())
+        # a folder named by a hash of the flags has another name for other flags
+        hashed = [p for p in made if Path(p).name == goal and _HASH.search(p)]
+        if (goal in made or hashed) and not alone.failed:
+            return alone, goal
+    return runs, program
 
 
 def _language(compiled: Sequence[CompileLine]) -> Language:

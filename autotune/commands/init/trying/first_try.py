@@ -14,7 +14,7 @@ from pathlib import Path
 from autotune.commands.init.building.build_plan import Choose
 from autotune.commands.init.building.source_plan import is_main, sources_in
 from autotune.commands.init.first_draft import Draft
-from autotune.commands.init.source_files import definers
+from autotune.commands.init.included_files import definers
 from autotune.commands.init.trying.observed_run import ObservedRun
 from autotune.commands.init.trying.printed_numbers import (
     PrintedNumber,
@@ -154,7 +154,8 @@ def _mended(draft: Draft, detail: str) -> Draft | None:
         # a macro that a project defines for one of its sources must not be defined for all
         return redrafted(draft, seen=replace(draft.seen, macros=(), switches=()))
     if draft.plan is not None and draft.plan.by in ("make", "cmake"):
-        return None
+        slower = draft.plan.one_by_one()
+        return None if slower == draft.plan else redrafted(draft, plan=slower)
     flags = [f for f in _libraries(detail) if f not in draft.libraries]
     if draft.plan is not None:
         return redrafted(draft, libraries=(*draft.libraries, *flags)) if flags else None

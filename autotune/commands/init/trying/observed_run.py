@@ -10,7 +10,7 @@ _SHORT = 1.0
 """Seconds of a run that is repeated freely."""
 _STUDY = 100.0
 """Seconds that the candidates of a first study may take together, as far as can be foreseen."""
-_FEWEST, _MOST = 6, 30
+_FEWEST, _MOST = 4, 30
 """Candidates of a first study."""
 
 

@@ -31,8 +31,11 @@ def try_other_values(tried: TriedDraft, limit: float, progress: Progress) -> Tri
     limit = min(limit, 2 + 20 * _wall(tried.outcome))
     names = [n for n, values in draft.parameters.items() if len(values) > 1 and n not in draft.safe]
     changed = dict[str, str]()
+    seen = draft.observed
+    # a run or a build that takes long is not repeated for every parameter
+    cost = 2 * (max(seen.walls) + seen.build_seconds) if seen else 0.0
     for place, name in enumerate(names):
-        if time.monotonic() > until:
+        if time.monotonic() + cost > until:
             break
         progress("try other values", place, len(names), name)
         why = _tried_values(tried, name, limit, until)

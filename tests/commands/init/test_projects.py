@@ -1,0 +1,256 @@
+"""Projects, commands and scripts: how they are built, what is tried, what is refused."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from refusals import faults
+
+from autotune.commands.init.building.build_plan import BuildPlan
+from autotune.commands.init.building.project import plan_of
+from autotune.commands.init.document import InitDocument
+from autotune.commands.init.flow import ConfigRequest, first_answer, write
+from autotune.commands.init.init_target import target_of
+from autotune.commands.init.option_scan import python_options, usage_options
+from autotune.commands.init.trying.first_try import TrySettings
+from autotune.commands.init.work_amount import role_of
+
+GCC = pytest.mark.skipif(shutil.which("gcc") is None, reason="optional: gcc is not installed")
+MAKE = pytest.mark.skipif(shutil.which("make") is None, reason="optional: make is not installed")
+CMAKE = pytest.mark.skipif(shutil.which("cmake") is None, reason="optional: cmake is not installed")
+
+MAIN = """\
+#include <stdio.h>
+#include "sum.h"
+#ifndef NTIMES
+#define NTIMES 3
+#endif
+#ifndef BLOCK
+#define BLOCK 8
+#endif
+#ifndef ZORK
+#define ZORK 1
+#endif
+int main(void) {
+    double s = 0;
+    for (int k = 0; k < NTIMES; k++) s += sum(1000, BLOCK);
+    printf("time %g s\\nchecksum %.12g\\n", 1e-4 + 1e-9 * s / 1e6, s * ZORK);
+    return 0;
+}
+"""
+SUM = """\
+#include "sum.h"
+double sum(int n, int b) {
+    double s = 0;
+    for (int i = 0; i < n; i += b)
+        for (int j = i; j < n && j < i + b; j++) s += j;
+    return s;
+}
+"""
+MAKEFILE = """\
+OPT = -O2
+CFLAGS = $(OPT) -Wall
+all: bench tool
+bench: main.o other.o
+	$(CC) $(CFLAGS) -o $@ main.o other.o
+tool: tool.o
+	$(CC) $(CFLAGS) -o $@ tool.o
+"""
+SCRIPT = "#!/bin/sh\necho time 0.001 s\necho sum 5\n"
+
+
+def project(folder: Path, makefile: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "include").mkdir()
+    (folder / "include" / "sum.h").write_text("double sum(int, int);\n")
+    (folder / "main.c").write_text(MAIN)
+    (folder / "other.c").write_text(SUM)
+    if makefile:
+        (folder / "include" / "sum.h").rename(folder / "sum.h")
+        (folder / "tool.c").write_text("int main(void) { return 0; }\n")
+        (folder / "Makefile").write_text(makefile)
+    return folder
+
+
+def tried(folder: Path, program: Path | str, *given: str, **settings: object) -> InitDocument:
+    settings_of_try = TrySettings(**settings)  # type: ignore[arg-type]
+    request = ConfigRequest(
+        program=program, given=given, folder=folder / "out", tried=settings_of_try
+    )
+    return write(request)
+
+
+def script(folder: Path, text: str = SCRIPT, name: str = "solve") -> Path:
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@GCC
+def test_a_source_is_built_with_what_it_needs_and_work_is_not_varied(tmp_path: Path) -> None:
+    made = tried(tmp_path, project(tmp_path / "p") / "main.c")
+    assert made.seen.files == ("main.c", "include/sum.h", "other.c")
+    assert made.seen.includes == ("include",)
+    assert made.observed is not None
+    assert made.observed.chosen is not None
+    assert made.observed.answer is not None
+    assert made.parameters["block"] == (2, 4, 8, 16, 32)
+    assert made.kept["NTIMES"] == "repeat count"
+    assert made.kept["zork"].startswith("with 4 in place of 1 its answer is another")
+    assert made.parameters["zork"] == (1,)
+
+
+@MAKE
+def test_make_says_what_is_built_and_which_variables_count(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", MAKEFILE)
+    plan = plan_of(folder, "", first_answer)
+    assert isinstance(plan, BuildPlan)
+    assert (plan.program, plan.base, plan.language) == ("bench", ("-O2",), "C")
+    assert "CFLAGS=$(OPT) -Wall @FLAGS@" in plan.commands[1]
+    assert "CC={compiler}" in plan.commands[1]
+    assert plan.patterns == ("Makefile", "*.c", "*.h")
+    assert [file.name for file in plan.files] == ["main.c", "other.c"]
+    other = plan_of(folder, "tool", first_answer)
+    assert isinstance(other, BuildPlan)
+    assert other.program == "tool"
+
+
+@GCC
+@MAKE
+def test_a_project_is_built_apart_from_its_sources(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", MAKEFILE)
+    before = sorted(folder.iterdir())
+    made = tried(tmp_path, folder)
+    assert sorted(folder.iterdir()) == before
+    assert made.built_by == "make"
+    assert made.options[0] == ("-O3",)
+    assert made.observed is not None
+
+
+@MAKE
+def test_targets_that_build_no_program_are_named(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "all:\n\t@echo hi\nclean:\n\trm -f x\n")
+    words = faults(lambda: plan_of(folder, "", first_answer))
+    assert words == (
+        f"{folder}: make builds no program (--target NAME selects another: all, clean)"
+    )
+    assert "did you mean clean?" in faults(lambda: plan_of(folder, "claen", first_answer))
+
+
+@CMAKE
+def test_cmake_says_what_is_built(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.10)\nproject(demo C)\n"
+        "add_executable(demo main.c other.c)\ntarget_include_directories(demo PRIVATE include)\n"
+    )
+    plan = plan_of(folder, "", first_answer)
+    assert isinstance(plan, BuildPlan)
+    assert plan.commands[-1] == ("cp", "made/demo", "{output}")
+    assert "-DCMAKE_C_FLAGS=@FLAGS@" in plan.commands[0]
+    assert "has no program 'x'" in faults(lambda: plan_of(folder, "x", first_answer))
+
+
+@GCC
+def test_a_compilation_database_is_built_in_one_call(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    entries = ", ".join(
+        f'{{"directory": "{folder}", "file": "{name}", "command": "cc -Iinclude -O1 -c {name}"}}'
+        for name in ("main.c", "other.c")
+    )
+    (folder / "compile_commands.json").write_text(f"[{entries}]")
+    made = tried(tmp_path, folder)
+    assert made.built_by == "compile_commands.json"
+    assert "flags: [-O1]" in made.config.read_text()
+
+
+# --- what is meant ------------------------------------------------------------------------------
+
+
+def test_a_command_on_path_and_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path, name="solver-of-mine")
+    (tmp_path / "mesh.dat").write_text("1\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    target = target_of("./solver-of-mine --in=mesh.dat mesh.dat 5", ())
+    assert target.words == (f"--in={tmp_path}/mesh.dat", f"{tmp_path}/mesh.dat", "5")
+    assert target.files == ("mesh.dat", "mesh.dat")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert target_of("solver-of-mine", ()).path == tmp_path / "solver-of-mine"
+    assert "did you mean solver-of-mine?" in faults(lambda: target_of("solver-of-min", ()))
+
+
+def test_a_launcher_tells_the_ranks(tmp_path: Path) -> None:
+    path = script(tmp_path)
+    target = target_of("mpirun", ("-n", "4", "--oversubscribe", str(path), "7"))
+    assert (target.path, target.ranks, target.words) == (path, 4, ("7",))
+    assert "it starts no program" in faults(lambda: target_of("mpirun", ("-n", "2")))
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("BLOCK_SIZE", "tuning"), ("ARRAY_SIZE", "work"), ("NTIMES", "work"), ("maxIter", "work"),
+        ("chunkSize", "tuning"), ("seed", "quality"), ("verbose", "report"), ("zork", "unclear"),
+    ],
+)  # fmt: skip
+def test_a_name_says_whether_it_is_work(name: str, role: str) -> None:
+    assert role_of(name)[0] == role
+
+
+def test_options_with_defaults() -> None:
+    text = (
+        'p.add_argument("--block", type=int, default=64)\np.add_argument("-v", "--fast",'
+        ' action="store_true")\np.add_argument("--m", choices=["a", "b"], default="a")\n'
+        'p.add_argument("file")\nos.environ.get("TILE", "8")\n'
+    )
+    options = {option.name: option for option in python_options(text)}
+    assert list(options) == ["block", "fast", "m", "TILE"]
+    assert options["fast"].choices == (None, "--fast")
+    assert options["TILE"].words == ()
+    usage = "  -t, --threads N  threads (default: 2)\n  -o FILE  output\n  --size=N  size [10]\n"
+    assert [option.words for option in usage_options(usage)] == [("--threads", "{}")]
+
+
+# --- what is tried ------------------------------------------------------------------------------
+
+
+def test_what_was_printed_is_what_is_read(tmp_path: Path) -> None:
+    made = tried(tmp_path, script(tmp_path))
+    assert made.observed is not None
+    assert "# it printed: time 0.001 s" in made.program.read_text()
+    wall = tried(tmp_path / "w", script(tmp_path), metric="wall")
+    assert "time: wall" in wall.program.read_text()
+    silent = tried(tmp_path / "s", script(tmp_path, "#!/bin/sh\nsleep 0.01\n", "quiet"))
+    assert "it printed no time and no rate" in silent.program.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("exit 3", "it fails: exit code 3"),
+        ("echo usage: solve N; exit 1", "give its command line: autotune init"),
+        ("sleep 60", "it did not end within 1 s (give it less work"),
+    ],
+)
+def test_a_program_that_cannot_be_tried_is_refused_and_nothing_is_written(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    path = script(tmp_path, f"#!/bin/sh\n{text}\n")
+    assert words in faults(lambda: tried(tmp_path, path, limit=1.0))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_metric_that_is_not_printed_is_refused(tmp_path: Path) -> None:
+    words = faults(lambda: tried(tmp_path, script(tmp_path), metric="tme"))
+    assert words.startswith("--metric: no line with a time or a rate has 'tme'")
+    assert "did you mean time?" in words
+
+
+def test_a_run_that_needs_files_beside_it_gets_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "data.txt").write_text("time 0.001 s\n")
+    made = tried(tmp_path, script(tmp_path, "#!/bin/sh\ncat data.txt\n"))
+    assert 'folder: ".."' in made.program.read_text()

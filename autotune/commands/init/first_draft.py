@@ -176,7 +176,13 @@ class Draft:
             if word and value is None:
                 self.words.append(doubled(word))
                 continue
-            name = self._free(argument.name if argument else f"argument{position}")
+            wanted = argument.name if argument else f"argument{position}"
+            if isinstance(value, int) and value > 0 and role_of(wanted)[0] == "tuning":
+                name = self._vary(wanted, usual_values(wanted, value), value)
+                self.words.append(f"{{{name}}}")
+                self.remarks[name] = f"{LOOK_AT}values of argument {position}"
+                continue
+            name = self._free(wanted)
             self.arguments[name] = 1 if value is None else value
             self.words.append(f"{{{name}}}")
             if value is None:

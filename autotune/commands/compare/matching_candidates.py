@@ -44,7 +44,7 @@ class ListedSpace:
         source = self.enumerated.sources.get(problem.key)
         listed = [c for c in self.enumerated.legal if c.problem.key == problem.key]
         for candidate in (*listed, self.baseline(problem)):
-            if _settings_of(candidate) == wanted:
+            if settings_of(candidate) == wanted:
                 return candidate, ""
         if source is not None:
             recalled = source.recalled(record.parameters, record.build, record.layout)
@@ -61,14 +61,15 @@ class ListedSpace:
         return legal_baseline(self.workload, self.machine, legal, build)
 
 
-_Settings = tuple[tuple[tuple[str, str], ...], Build, ExecutionLayout]
+CandidateSettings = tuple[tuple[tuple[str, str], ...], Build, ExecutionLayout]
+"""What tells candidates of a problem apart, whatever their sources."""
 
 
-def _settings_of(candidate: Candidate) -> _Settings:
+def settings_of(candidate: Candidate) -> CandidateSettings:
+    """The settings of a candidate; a value of null counts as none."""
     return _settings(dict(candidate.variant.parameters), candidate.build, candidate.layout)
 
 
-def _settings(values: dict[str, Value], build: Build, layout: ExecutionLayout) -> _Settings:
-    """What tells candidates of a problem apart; a value of null counts as none."""
+def _settings(values: dict[str, Value], build: Build, layout: ExecutionLayout) -> CandidateSettings:
     present = sorted((n, repr(value)) for n, value in values.items() if value is not None)
     return tuple(present), build, layout

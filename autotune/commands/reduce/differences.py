@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from autotune.commands.compare.matching_candidates import CandidateSettings, settings_of
 from autotune.domain.parameter_values import same
 from autotune.domain.variant import Candidate, Value
 from autotune.workloads.base import CandidateSource
@@ -10,7 +11,6 @@ from autotune.workloads.base import CandidateSource
 BUILD = "compiler and flags"
 """The difference of two builds; no parameter of a program has such a name."""
 LAYOUT = "threads and ranks"
-_Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +40,13 @@ class CandidatesBetween:
     source: CandidateSource | None
     """Gives others of the problem; None where all are listed."""
     differences: Mapping[str, ChangedSetting] = field(init=False)
-    _listed: dict[_Key, Candidate] = field(init=False)
+    _listed: dict[CandidateSettings, Candidate] = field(init=False)
     _made: dict[frozenset[str], Candidate | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.differences = {d.name: d for d in _differences(self.winner, self.baseline)}
         problem = self.winner.problem.key
-        self._listed = {_key(c): c for c in self.legal if c.problem.key == problem}
+        self._listed = {settings_of(c): c for c in self.legal if c.problem.key == problem}
 
     def make(self, kept: frozenset[str]) -> Candidate | None:
         """The baseline with these differences; None where it is not legal."""
@@ -66,7 +66,7 @@ class CandidatesBetween:
         layout = self.winner.layout if LAYOUT in kept else self.baseline.layout
         variant = replace(self.winner.variant, parameters=values)
         wanted = replace(self.winner, variant=variant, build=build, layout=layout)
-        listed = self._listed.get(_key(wanted))
+        listed = self._listed.get(settings_of(wanted))
         if listed is not None or self.source is None:
             return listed
         return self.source.recalled(values, build, layout)
@@ -86,13 +86,6 @@ def _differences(winner: Candidate, baseline: Candidate) -> list[ChangedSetting]
         texts = [candidate.layout.words for candidate in (winner, baseline)]
         changed.append(ChangedSetting(name=LAYOUT, value=texts[0], baseline=texts[1]))
     return changed
-
-
-def _key(candidate: Candidate) -> _Key:
-    """What tells the candidates of a problem apart; a value of null counts as none."""
-    present = {n: v for n, v in candidate.variant.parameters.items() if v is not None}
-    settings = sorted((name, repr(value)) for name, value in present.items())
-    return (tuple(settings), candidate.build, candidate.layout)
 
 
 def _shown(value: Value) -> str:

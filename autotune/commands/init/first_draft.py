@@ -191,9 +191,12 @@ class Draft:
     def _given(self, option: str, head: str, number: str) -> None:
         """An option of the command line with its number: varied only if it says how to work."""
         value = number_of(number)
-        if role_of(option)[0] == "tuning" and isinstance(value, int) and value > 0:
+        level = bool(head) and option in self.seen.levels
+        varied = level or role_of(option)[0] == "tuning"
+        if varied and isinstance(value, int) and value > 0:
             name = self._vary(option, usual_values(option, value), value)
-            self.remarks[name] = f"{LOOK_AT}values of the option {option}"
+            better = ": a level trades speed for another result" if level else ""
+            self.remarks[name] = f"{LOOK_AT}values of the option {option}{better}"
         else:
             name = self._free(option)
             self.arguments[name] = value
@@ -368,7 +371,7 @@ class Draft:
         rounds, samples = self.observed.rounds
         return [
             usual[0],
-            f"search: {{budget: {self.observed.budget}}}  # a run took"
+            f"search: {{budget: {self.observed.budget}{self.observed.objectives}}}  # a run took"
             f" {max(self.observed.walls):.3g} s",
             f"measuring: {{rounds: {rounds}, samples: {samples}}}",
             limits,

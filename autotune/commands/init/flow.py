@@ -18,13 +18,14 @@ from autotune.commands.init.document import InitDocument, ReviewNote
 from autotune.commands.init.first_draft import BASE, Draft
 from autotune.commands.init.flag_draft import FlagDraft, tried_options
 from autotune.commands.init.init_target import InitTarget, target_of
+from autotune.commands.init.option_scan import level_options
 from autotune.commands.init.source_scan import (
     COMPILED,
     SourceScan,
     scan_project,
     scan_source,
 )
-from autotune.commands.init.trying.first_try import TrySettings, first_try
+from autotune.commands.init.trying.first_try import TrySettings, first_try, usage_text
 from autotune.commands.init.trying.other_values import try_other_values
 from autotune.commands.init.trying.trial import trial_of
 from autotune.commands.init.yaml_text import FILL_IN, LOOK_AT
@@ -82,6 +83,9 @@ def write(
     name = name or "program"
     files = (request.folder / f"{name}.yaml", request.folder / f"{name}-tune.yaml")
     _check_free(files, force=request.force)
+    glued = any(re.fullmatch(r"-[A-Za-z]\d+", word) for word in target.words)
+    if request.tried is not None and glued and seen.language in ("executable", "script"):
+        seen = replace(seen, levels=level_options(usage_text(path)))
     options = _options(request.flags, seen, progress)
     draft = Draft(path, request.folder, target.words, seen, options, plan=plan, ranks=target.ranks)
     if request.tried is not None:

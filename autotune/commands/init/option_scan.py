@@ -64,6 +64,16 @@ def usage_options(text: str) -> tuple[ProgramOption, ...]:
     return tuple(options.values())[:_MOST]
 
 
+def level_options(text: str) -> frozenset[str]:
+    """The short options of a usage text whose number is a level, such as ``-b#`` or ``-#``.
+
+    >>> level_options(" -b#     Perform benchmarking with level # [Default: 3]")
+    frozenset({'b'})
+    """
+    lines = (line for line in text.splitlines() if re.search(r"\blevel", line, re.IGNORECASE))
+    return frozenset(name for line in lines for name in re.findall(r"(?<!\S)-([A-Za-z])#", line))
+
+
 def _declared(node: ast.Call) -> Iterator[ProgramOption]:
     """The option of a call of add_argument; none for positions and options without a default."""
     stated = [a.value for a in node.args if isinstance(a, ast.Constant)]

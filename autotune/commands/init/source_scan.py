@@ -106,6 +106,8 @@ class SourceScan:
     """Folders of headers that a compiler has to be told, relative to the folder of the file."""
     options: tuple[ProgramOption, ...] = ()
     """Options and variables with defaults that it declares."""
+    levels: frozenset[str] = frozenset()
+    """Short options whose number is a level of quality, by the usage text."""
     numeric: bool = False
     """A Python program that computes in libraries with threads of their own."""
     time: str = ""

@@ -4,7 +4,11 @@ import re
 
 import pytest
 
-from autotune.commands.init.trying.printed_numbers import printed_answers, printed_numbers
+from autotune.commands.init.trying.printed_numbers import (
+    printed_answers,
+    printed_numbers,
+    ratio_pattern,
+)
 
 STREAM = """\
 Your clock granularity/precision appears to be 1 microseconds.
@@ -73,3 +77,12 @@ def test_an_answer_is_what_two_runs_print_alike() -> None:
 def test_words_of_success_are_answers() -> None:
     assert printed_answers(NPB, NPB)[0][0].text == "SUCCESSFUL"
     assert printed_answers(STREAM, STREAM)[0][0].text == "Validates"
+
+
+def test_a_ratio_in_the_line_of_a_rate() -> None:
+    line = " 3#f : 2119 -> 665 (x3.186),  323.4 MB/s , 1072.6 MB/s"
+    pattern = ratio_pattern(printed_numbers(line, 1.0)[0])
+    match = re.search(pattern, "12#f : 2119 -> 500 (x4.2),  9 MB/s")
+    assert match is not None
+    assert match.group(1) == "4.2"
+    assert ratio_pattern(printed_numbers("took 1 s (2.5 %)", 1.5)[0]) == ""

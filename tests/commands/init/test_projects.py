@@ -254,3 +254,14 @@ def test_a_run_that_needs_files_beside_it_gets_its_folder(tmp_path: Path) -> Non
     (tmp_path / "data.txt").write_text("time 0.001 s\n")
     made = tried(tmp_path, script(tmp_path, "#!/bin/sh\ncat data.txt\n"))
     assert 'folder: ".."' in made.program.read_text()
+
+
+def test_a_level_varies_with_the_ratio_beside_the_rate(tmp_path: Path) -> None:
+    cases = "case $1 in -h) echo ' -b# level #';; *) echo \"${1#-b}# (x2.5), 30 MB/s\";; esac"
+    path = script(tmp_path, f"#!/bin/sh\n{cases}\n")
+    request = ConfigRequest(
+        program=path, given=("-b3",), folder=tmp_path / "out", tried=TrySettings()
+    )
+    made = write(request)
+    assert made.parameters == {"b": (1, 3, 6, 12)}
+    assert "objectives: [time, ratio]" in made.config.read_text()

@@ -20,12 +20,15 @@ from autotune.commands.init.trying.printed_numbers import (
     PrintedNumber,
     printed_answers,
     printed_numbers,
+    ratio_pattern,
 )
 from autotune.commands.init.trying.trial import BaselineTrial, output_of, trial_of
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, nearest
 from autotune.progress import Progress
+from autotune.toolchain import child_process
 from autotune.toolchain.child_process import ProcessOutcome
+from autotune.toolchain.scratch_folder import temporary_folder
 from autotune.units import show
 
 _LEVELS = 3
@@ -113,6 +116,16 @@ def first_try(
     built = seconds if draft.plan is not None or draft.compiler else 0.0
     draft.observed = _observed(draft, (first, second), built, settings, choose)
     return TriedDraft(draft=draft, trial=trial, candidate=candidate, key=key, outcome=second)
+
+
+def usage_text(path: Path) -> str:
+    """What an executable prints for ``-h`` and ``--help``; empty where it prints nothing soon."""
+    texts = list[str]()
+    for option in ("-h", "--help"):
+        with temporary_folder() as folder:
+            outcome = child_process.run([str(path.absolute()), option], timeout=5.0, folder=folder)
+        texts += [outcome.out, outcome.err]
+    return "\n".join(texts)
 
 
 def redrafted(draft: Draft, **changed: object) -> Draft:
@@ -255,11 +268,15 @@ def _observed(
     answers, differing = printed_answers(texts[0], texts[1])
     patterns = {number.pattern for number in numbers}
     answers = [a for a in answers if a.pattern not in patterns]
+    chosen = _chosen(numbers, walls[0], settings.metric.lower(), choose, str(draft.path))
+    # a level that varies needs what it is traded for beside it
+    levelled = bool(draft.seen.levels & set(draft.parameters))
     return ObservedRun(
         build_seconds=built,
         walls=walls,
         numbers=tuple(numbers),
-        chosen=_chosen(numbers, walls[0], settings.metric.lower(), choose, str(draft.path)),
+        chosen=chosen,
+        ratio=ratio_pattern(chosen) if chosen and levelled else "",
         answer=answers[0] if answers else None,
         differing=tuple(differing),
     )

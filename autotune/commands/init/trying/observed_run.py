@@ -26,10 +26,17 @@ class ObservedRun:
     """Times and rates that it printed, the most likely first."""
     chosen: PrintedNumber | None = None
     """The one that is optimised; None: the time of the process."""
+    ratio: str = ""
+    """What finds a ratio in the line of that number; empty: there is none."""
     answer: PrintedAnswer | None = None
     """What both runs printed alike and is checked."""
     differing: tuple[str, ...] = ()
     """Lines that look like an answer, but differed from run to run."""
+
+    @property
+    def objectives(self) -> str:
+        """What a search has beside the budget: a front of speed and ratio if both are printed."""
+        return ", objectives: [time, ratio]" if self.ratio else ""
 
     @property
     def rounds(self) -> tuple[int, int]:
@@ -59,15 +66,18 @@ class ObservedRun:
         if number is None:
             return ["time: wall  # of the whole process: it printed no time and no rate"]
         seen = f"# it printed: {_comment(number.line)}"
+        beside = [f"  ratio: {{pattern: {quoted(self.ratio)}, better: more}}"] if self.ratio else []
         if number.kind == "time":
             unit = f", unit: {number.unit}" if number.unit != "s" else ""
-            return [seen, f"time: {{pattern: {quoted(number.pattern)}{unit}}}"]
+            time = f"time: {{pattern: {quoted(number.pattern)}{unit}}}"
+            return [seen, time, *(["metrics:", *beside] if beside else [])]
         name = free(number.name)
         return [
             seen,
             "metrics:",
             f"  {name}: {{pattern: {quoted(number.pattern)}, unit: {quoted(number.unit)},"
             f" better: {number.better}}}",
+            *beside,
             f"objective: {name}",
         ]
 

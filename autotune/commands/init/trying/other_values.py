@@ -15,6 +15,7 @@ from autotune.commands.init.trying.trial import output_of
 from autotune.commands.init.yaml_text import Plain
 from autotune.progress import Progress
 from autotune.toolchain.child_process import ProcessOutcome
+from autotune.workloads.program.measuring.printed_output import shown_lines
 
 _BUDGET = 20.0
 """Seconds that all of these runs may take together."""
@@ -83,11 +84,7 @@ def _reads(draft: Draft, outcome: ProcessOutcome) -> bool:
     number = draft.observed.chosen if draft.observed else None
     if number is None:
         return True
-    return any(re.search(number.pattern, line) for line in _lines(outcome))
-
-
-def _lines(outcome: ProcessOutcome) -> list[str]:
-    return re.split(r"[\r\n]+", output_of(outcome))
+    return any(re.search(number.pattern, line) for line in shown_lines(output_of(outcome)))
 
 
 def _same_answer(draft: Draft, first: ProcessOutcome, other: ProcessOutcome) -> bool:

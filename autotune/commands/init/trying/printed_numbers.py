@@ -165,6 +165,18 @@ def printed_answers(
     return [answer for _, answer in answers], differing
 
 
+def ratio_pattern(number: PrintedNumber) -> str:
+    """What finds a ratio such as ``(x2.43)`` or ``(2.43)`` in the line of a number; empty if none.
+
+    A percentage is none, nor is a number with a unit.
+    """
+    match = re.search(r"\(x?(\d+\.\d+)\)", number.line)
+    if match is None:
+        return ""
+    before = before_pattern(number.line[: match.start(1)])
+    return f"{before}([0-9.]+)\\)"
+
+
 def _lines(text: str) -> list[str]:
     """The lines of an output, as a terminal and the tuner show them."""
     return [line for line in islice(shown_lines(text), MOST_LINES) if line.strip()]

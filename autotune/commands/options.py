@@ -48,6 +48,10 @@ BudgetSeconds = Annotated[
     float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
 ]
 Top = Annotated[int, typer.Option("--top", help="Rows per problem; 0 for all.", min=0)]
+Ids = Annotated[
+    bool,
+    typer.Option("--ids", help="Also the identities of candidates: they never change their names."),
+]
 Confidence = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
 USUAL_CONFIDENCE = "90 %"
 Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
@@ -167,6 +171,7 @@ class RowsShown:
     """How much of a study's tables is printed."""
 
     top: Top = 25
+    ids: Ids = False
 
 
 @command_options

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
 
 from autotune.domain.annotations import Text
+from autotune.domain.candidate_names import named
 from autotune.domain.problem import AnyProblem
 from autotune.domain.stencil import check_dimension
 from autotune.language import constraint
@@ -402,31 +402,8 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """The parameter values as readable text: ``jli``, ``ilj-t256-au``, ``lij-pad9``."""
+        """The parameter values as readable text: ``jli``, ``ilj-t256-au``, ``l1=65536``."""
         return named(self.parameters)
-
-
-_LONGEST = 90
-"""Characters of a label; further values are counted."""
-
-
-def named(parameters: Mapping[str, Value]) -> str:
-    """The label of a variant with these parameter values."""
-    parts = [part for name, value in parameters.items() if (part := _in_words(name, value))]
-    shown = len(parts)
-    while shown > 3 and len("-".join(parts[:shown])) > _LONGEST:
-        shown -= 1
-    more = f"-and-{len(parts) - shown}-more" if shown < len(parts) else ""
-    return "-".join(parts[:shown]) + more or "plain"
-
-
-@lru_cache(maxsize=4096, typed=True)
-def _in_words(name: str, value: Value) -> str:
-    """A parameter value as a part of a label; empty where it says nothing."""
-    if value in (None, False, 0, "none"):
-        return ""
-    text = name if value is True else value if isinstance(value, str) else f"{name}{value}"
-    return re.sub(r"[^\w.+-]+", "_", text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

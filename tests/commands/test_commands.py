@@ -97,7 +97,7 @@ def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
     first, last = ranking[0]["candidate"], ranking[-1]["candidate"]
     assert "T_nOL" in autotune("rank", "small.yaml", "--why", first).out
     text = autotune("rank", "small.yaml", "--why", last, "--against", first).out
-    assert first in text
+    assert first.partition(":")[0] in text
     assert "x slower than" in text
     told = autotune(
         "rank", "small.yaml", "--why", "ijl", "--against", "jli", "--assembly", "--json"

@@ -123,7 +123,7 @@ def compare(options: CompareOptions) -> None:
             report=None,
             store=options.results.shown,
             schema="autotune.compare/1",
-            top=options.tables.top,
+            tables=options.tables,
         )
         return
     ranked, compared = compare_flow.compare_published(
@@ -195,9 +195,9 @@ def show(
     report: Path | None,
     store: str,
     schema: "StudySchema" = "autotune.tune/1",
-    top: int = 0,
+    tables: RowsShown,
 ) -> None:
-    """Print a study, ``top`` rows of each table (0: all); WorkFailed where no candidate ran."""
+    """Print a study with so much of its tables; WorkFailed where no candidate ran."""
     from autotune.commands.tune.flow import require_success, write_report
     from autotune.results.documents import study_document
     from autotune.results.report import study_table
@@ -205,7 +205,9 @@ def show(
     if json:
         document(study_document.study(result.evaluation, schema, store))
     else:
-        typer.echo(study_table.study(result.evaluation, store=store, top=top))
+        typer.echo(
+            study_table.study(result.evaluation, store=store, top=tables.top, ids=tables.ids)
+        )
         for label, lines in result.commands.items():
             if lines:
                 typer.echo("\n".join([f"\nthe winner of {label} is built and run by:", *lines]))

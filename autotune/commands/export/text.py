@@ -37,7 +37,9 @@ def _line(entry: ExportEntry, subject: ExportSubject) -> str:
     value = entry.shown(subject)
     if entry.interval:
         value += f" ({entry.interval[0]:.4g} to {entry.interval[1]:.4g})"
-    line = f"{entry.problem}, T{entry.threads}: {entry.candidate}" + (value and f", {value}")
+    line = f"{entry.problem}, T{entry.threads}: {entry.candidate.rpartition(':')[0]}" + (
+        value and f", {value}"
+    )
     if not entry.verified:
         line += ", not verified" if entry.error is not None else ", not checked"
     if entry.loss_bound is not None:

@@ -17,7 +17,7 @@ def measured(
     facts, predicted = ranked.candidate.problem.facts(), ranked.prediction.seconds
     per, goal = facts.per, facts.goal
     lines = [
-        ranked.candidate.id,
+        ranked.candidate.label,
         f"status     {measurement.status}",
         "predicted  -" if predicted is None else f"predicted  {seconds(predicted)} per {per}",
     ]

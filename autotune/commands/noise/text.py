@@ -12,7 +12,7 @@ from autotune.units import counted
 def noise(result: NoiseResult) -> str:
     """An A/A run in words: the load, the spread, A over B, and what can be told apart."""
     candidate = result.run.prepared.candidate
-    lines = [candidate.id, f"host     {result.load}"]
+    lines = [candidate.label, f"host     {result.load}"]
     if result.run.status != "ok":
         lines += [f"status   {result.run.status}", result.run.detail]
     if result.figures is None:

@@ -11,6 +11,7 @@ from autotune.commands.options import (
     Config,
     Engine,
     EngineName,
+    Ids,
     Json,
     StoreOptions,
     Top,
@@ -56,6 +57,7 @@ class VariantsOptions:
         Path, typer.Option("-o", "--output", help="Folder for the files of --emit.")
     ] = Path()
     trust: Trust = False
+    ids: Ids = False
     results: StoreOptions
 
 
@@ -78,7 +80,7 @@ def variants(options: VariantsOptions) -> None:
     if options.results.json:
         document(rank_document.variants(workload, enumerated, illegal=options.illegal))
     elif options.emit is None:
-        typer.echo(text.variants(enumerated, illegal=options.illegal))
+        typer.echo(text.variants(enumerated, illegal=options.illegal, ids=options.ids))
 
 
 @command_options
@@ -96,6 +98,7 @@ class PredictOptions:
     ] = None
     engine: Engine = None
     trust: Trust = False
+    ids: Ids = False
     json: Json = False
 
 
@@ -123,7 +126,7 @@ def predict(options: PredictOptions) -> None:
     elif unranked := ranked.workload.unpredicted(ranked.rankings, ranked.machine):
         typer.echo(unranked)
     else:
-        typer.echo(text.predictions(ranked.rankings))
+        typer.echo(text.predictions(ranked.rankings, ids=options.ids))
     require_predictions(ranked)
 
 
@@ -150,6 +153,7 @@ class RankOptions:
     ] = False
     engine: Engine = None
     trust: Trust = False
+    ids: Ids = False
     results: StoreOptions
 
 
@@ -193,7 +197,11 @@ def rank(options: RankOptions) -> None:
     else:
         typer.echo(
             text.rankings(
-                ranked.rankings, ranked.machine, top=options.top, enumerated=ranked.enumerated
+                ranked.rankings,
+                ranked.machine,
+                top=options.top,
+                enumerated=ranked.enumerated,
+                ids=options.ids,
             )
         )
         routes = text.routes(ranked.rankings)

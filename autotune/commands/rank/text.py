@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from autotune.commands.rank.candidate_formula import CandidateFormula
+from autotune.domain.candidate_names import short_names
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Part
@@ -17,11 +18,12 @@ _ROUTES = ("in-core by", "the build")
 """Beginnings of notes on the route of the in-core time and on builds."""
 
 
-def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
+def variants(enumerated: EnumeratedSpace, *, illegal: bool, ids: bool = False) -> str:
     """The candidates as text, then the illegal combinations, and how many there are for each
-    reason, if requested.
+    reason, if requested. ``ids``: by label and identity, not by the shortest name.
     """
-    lines = [candidate.id for candidate in enumerated.legal]
+    names = {} if ids else short_names(enumerated.legal)
+    lines = [names.get(candidate.identity, candidate.id) for candidate in enumerated.legal]
     candidates = counted(len(enumerated.legal), "candidate")
     counted_all = all(source.count.exact for source in enumerated.sources.values())
     left_out = f"{Count(enumerated.illegal.count)} illegal" if counted_all else _NOT_COUNTED
@@ -41,23 +43,31 @@ def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
 
 
 def rankings(
-    rankings: Sequence[Ranking], machine: Machine, *, top: int, enumerated: EnumeratedSpace
+    rankings: Sequence[Ranking],
+    machine: Machine,
+    *,
+    top: int,
+    enumerated: EnumeratedSpace,
+    ids: bool = False,
 ) -> str:
     """The best ``top`` candidates of each problem with a reason for each; 0 shows all.
 
     Illegal candidates are counted, because a way to communicate may be missing for a problem.
+    ``ids``: with the identities of the candidates.
     """
     blocks = []
+    names = short_names(e.candidate for ranking in rankings for e in ranking.entries)
     for ranking in rankings:
         entries = ranking.entries[: top or None]
         builds = {(e.candidate.build.compiler, e.candidate.build.flags) for e in ranking.entries}
-        rows = [("", "predicted", "interval", "candidate", "reason")]
+        rows = [("", "predicted", "interval", "candidate", "id", "reason")]
         rows += [
             (
                 "-" if e.rank is None else f"{e.rank}{'~' if e.undecided else ' '}",
                 seconds(e.prediction.seconds),
                 interval(e.prediction.interval),
-                e.candidate.id + (f" ({_build(e)})" if len(builds) > 1 else ""),
+                names[e.candidate.identity] + (f" ({_build(e)})" if len(builds) > 1 else ""),
+                e.candidate.identity,
                 e.prediction.reason,
             )
             for e in entries
@@ -76,7 +86,8 @@ def rankings(
         close = sum(e.undecided for e in ranking.entries)
         if close > 1:
             tail += f"\n~ not told apart from the first: {close - 1} of the others"
-        blocks.append(f"{head}\n{columns(rows, right=(0, 1))}{tail}")
+        shown = [row if ids else (*row[:4], *row[5:]) for row in rows]
+        blocks.append(f"{head}\n{columns(shown, right=(0, 1))}{tail}")
     return "\n\n".join(blocks)
 
 
@@ -100,24 +111,30 @@ def routes(rankings: Sequence[Ranking]) -> str:
     return "\n".join(lines)
 
 
-def predictions(rankings: Sequence[Ranking]) -> str:
-    """A table of every candidate with its predicted time and the parts of the time by kind."""
+def predictions(rankings: Sequence[Ranking], *, ids: bool = False) -> str:
+    """A table of every candidate with its predicted time and the parts of the time by kind.
+
+    ``ids``: with the identities of the candidates.
+    """
     blocks = []
+    names = short_names(e.candidate for ranking in rankings for e in ranking.entries)
     for ranking in rankings:
         kinds = sorted({p.kind for e in ranking.entries for p in e.prediction.parts})
-        rows = [("candidate", "predicted", "interval", *kinds)]
+        heads = ["candidate", *(["id"] if ids else []), "predicted", "interval"]
+        rows = [(*heads, *kinds)]
         for entry in ranking.entries:
             sums = _by_kind(entry.prediction.parts)
             rows.append(
                 (
-                    entry.candidate.id,
+                    names[entry.candidate.identity],
+                    *([entry.candidate.identity] if ids else []),
                     seconds(entry.prediction.seconds),
                     interval(entry.prediction.interval),
                     *(seconds(sums.get(kind)) for kind in kinds),
                 )
             )
         head = f"{ranking.problem.label}, engine {ranking.engine}"
-        blocks.append(f"{head}\n{columns(rows, right=range(3, 3 + len(kinds)))}")
+        blocks.append(f"{head}\n{columns(rows, right=range(len(heads), len(rows[0])))}")
     return "\n\n".join(blocks)
 
 

@@ -21,7 +21,7 @@ from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.files.store import Store
-from autotune.files.store.records import StudyRecord
+from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
@@ -156,7 +156,7 @@ def _chosen(problem: ProblemEvaluation, name: str) -> EvaluatedCandidate:
     names = {
         text: row
         for row in problem.rows
-        for text in (row.candidate.id, row.candidate.identity, row.candidate.label)
+        for text in (row.candidate.id, *_names(problem, row.candidate))
     }
     if name in names:
         return names[name]
@@ -164,10 +164,14 @@ def _chosen(problem: ProblemEvaluation, name: str) -> EvaluatedCandidate:
         Fault(
             where="--candidate",
             found=f"{problem.label} has no candidate {name!r}",
-            expected="an id, an identity or a label of the study",
+            expected="a name, an identity or an id of the study",
             hint=nearest(name, names),
         )
     )
+
+
+def _names(problem: ProblemEvaluation, candidate: CandidateRecord) -> tuple[str, ...]:
+    return candidate.identity, candidate.label, problem.names[candidate.identity]
 
 
 def _words(problem: ProblemEvaluation, chosen: EvaluatedCandidate, name: str) -> str:

@@ -19,7 +19,7 @@ def text(result: ReducedStudy) -> str:
     """What each difference is worth, what is kept, and how fast that is."""
     reduction, label = result.reduction, result.problem.label
     number, kept = len(result.differences), reduction.kept
-    named = f"{result.words} {reduction.winner.identity}"
+    named = f"{result.words} {reduction.winner.variant.label}"
     lines = [
         f"{label} of study {result.study}: {named} differs from the baseline in"
         f" {counted(number, 'setting')}",

@@ -127,7 +127,7 @@ def tune(options: TuneOptions) -> None:
         json=options.results.json,
         report=options.report,
         store=options.results.shown,
-        top=options.tables.top,
+        tables=options.tables,
     )
 
 

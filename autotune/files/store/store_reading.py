@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
+from autotune.domain.candidate_names import named
 from autotune.domain.decision_map import DecisionMap
 from autotune.domain.results import Measurement, Prediction, Sample, Status
 from autotune.files import codec
@@ -92,7 +93,7 @@ def _candidates(connection: sa.Connection, study_name: str) -> tuple[CandidateRe
         .order_by(members.place, members.candidate)
     )
     return tuple(
-        dataclasses.replace(codec.load(CandidateRecord, text), baseline=bool(baseline))
+        dataclasses.replace(_record(text), baseline=bool(baseline))
         for text, baseline in connection.execute(query)
     )
 
@@ -105,24 +106,39 @@ def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[Ca
     for part in _parts(identities):
         query = sa.select(table.record).where(table.identity.in_(part))
         texts = connection.execute(query).scalars()
-        loaded += [codec.load(CandidateRecord, text) for text in texts]
+        loaded += [_record(text) for text in texts]
     return tuple(loaded)
 
 
 def named_candidates(connection: sa.Connection, name: str) -> tuple[CandidateRecord, ...]:
     """The candidates with this id or identity; without one, those with this label or label of the
-    variant.
+    variant; of a label with a colon, those whose identities begin with what follows it.
     """
-    exact = candidates(connection, [name.rpartition(":")[2]])
+    table = store_tables.candidates.c
+    label, colon, digits = name.rpartition(":")
+    exact = candidates(connection, [digits])
     if exact:
         return exact
-    table = store_tables.candidates.c
+    if colon:
+        query = sa.select(table.record).where(table.identity.startswith(digits, autoescape=True))
+        records = (_record(text) for text in connection.execute(query).scalars())
+        return tuple(record for record in records if record.label == label)
     fits = [
         table.record.contains(f'"{field}":{codec.dump(name)}', autoescape=True)
         for field in ("label", "variant")
     ]
     texts = connection.execute(sa.select(table.record).where(sa.or_(*fits))).scalars()
-    return tuple(codec.load(CandidateRecord, text) for text in texts)
+    return tuple(_record(text) for text in texts)
+
+
+def _record(text: str) -> CandidateRecord:
+    """A stored candidate, called as candidates are called now."""
+    record = codec.load(CandidateRecord, text)
+    variant = named(record.parameters)
+    if variant == record.variant:
+        return record
+    label = variant + record.label.removeprefix(record.variant)
+    return dataclasses.replace(record, variant=variant, label=label)
 
 
 _AT_ONCE = 500

@@ -9,9 +9,11 @@ import dataclasses
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
+from autotune.domain.candidate_names import short_names
 from autotune.domain.metric import positive_cost
 from autotune.domain.problem_facts import ProblemFacts, labels
 from autotune.domain.results import Measurement, Prediction, Status
@@ -126,7 +128,7 @@ class Speedup:
     other rounds, so that luck in a round does not count as speed; None for a single round."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots: its names are computed once and kept
 class ProblemEvaluation:
     """The results of a study for one problem."""
 
@@ -155,6 +157,11 @@ class ProblemEvaluation:
     """The objectives of the search, where it had more than the time."""
     regret: float | None = None
     """Expected time of the best over that of the one that is the fastest of all, less 1."""
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The shortest name that no other candidate has, by identity."""
+        return short_names((row.candidate for row in self.rows), several=self.builds > 1)
 
     @property
     def layouts(self) -> int:

@@ -2,6 +2,7 @@
 
 import textwrap
 
+from autotune.domain.candidate_names import short_names
 from autotune.domain.ranking import differences
 from autotune.domain.results import Prediction
 from autotune.models.engines.base import CompiledSweep
@@ -20,7 +21,8 @@ _SMALL = 1e-3
 def explained(explanation: RankingExplanation, *, assembly: bool = False) -> str:
     """An explanation as text: reasons, then numbers; with ``assembly`` the annotated loops."""
     chosen, other = explanation.chosen, explanation.other
-    head = chosen.candidate.id + (f" against {other.candidate.id}" if other else "")
+    candidates = [ranked.candidate for ranked in (chosen, other) if ranked]
+    head = " against ".join(short_names(candidates)[c.identity] for c in candidates)
     lines = [f"{head}, engine {chosen.prediction.engine}"]
     lines += [line for text in explanation.words for line in textwrap.wrap(text, _WIDTH)]
     table = _differences(chosen.prediction, other.prediction) if other else _parts(explanation)

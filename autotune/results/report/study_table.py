@@ -15,12 +15,15 @@ from autotune.results.report.text_table import columns
 from autotune.units import rough_percent
 
 _HEAD = (
-    "", "candidate", "predicted", "measured", "90 % interval", "deviation", "status", "chosen as",
+    "", "candidate", "id", "predicted", "measured", "90 % interval", "deviation", "status",
+    "chosen as",
 )  # fmt: skip
 _MOST = 5
 """Candidates that a table over all problems shows."""
-_RIGHT = (0, 2, 3, 4, 5)
-_OF_PREDICTION = (2, 5)
+_RIGHT = (0, 3, 4, 5, 6)
+_ID = 2
+"""The column of identities, which is left out unless it is wanted."""
+_OF_PREDICTION = (3, 6)
 """Columns that are left out where nothing was predicted."""
 _DROPPED = (
     "  - instead of an interval: launched too few times for one, as a rule because it was clearly"
@@ -28,14 +31,15 @@ _DROPPED = (
 )
 
 
-def study(result: StudyEvaluation, *, store: str = "", top: int = 0) -> str:
+def study(result: StudyEvaluation, *, store: str = "", top: int = 0, ids: bool = False) -> str:
     """A study as text: a table and a summary of each problem, and the place of the samples.
 
-    ``top``: rows of a table at most, apart from the baseline; 0: all.
+    ``top``: rows of a table at most, apart from the baseline; 0: all. ``ids``: with the identities
+    of the candidates.
     """
     if not result.problems:
         return f"study {result.study.name} has no candidates yet"
-    blocks = [problem(problem_result, top) for problem_result in result.problems]
+    blocks = [problem(problem_result, top, ids=ids) for problem_result in result.problems]
     common = common_winner(result.study, result.problems)
     if common is not None:
         blocks.append(_common(common, [problem.label for problem in result.problems]))
@@ -44,10 +48,10 @@ def study(result: StudyEvaluation, *, store: str = "", top: int = 0) -> str:
     return "\n\n".join(blocks)
 
 
-def problem(evaluation: ProblemEvaluation, top: int = 0) -> str:
+def problem(evaluation: ProblemEvaluation, top: int = 0, *, ids: bool = False) -> str:
     """A table of the tried candidates, fastest first, failures last; then a summary.
 
-    ``top``: as in ``study``.
+    ``top``, ``ids``: as in ``study``.
     """
     if not evaluation.evaluated:
         return "\n".join(words.sentences_of(evaluation))
@@ -63,12 +67,13 @@ def problem(evaluation: ProblemEvaluation, top: int = 0) -> str:
     head = f"{evaluation.label}: {what} of {tried} of {words.legal(evaluation)} candidates"
     right = {*_RIGHT, *range(len(_HEAD), len(head_cells))}
     unpredicted = all(row.predicted is None for row in evaluation.evaluated)
-    kept = [i for i in range(len(head_cells)) if not (unpredicted and i in _OF_PREDICTION)]
+    left_out = {*(_OF_PREDICTION if unpredicted else ()), *(() if ids else (_ID,))}
+    kept = [i for i in range(len(head_cells)) if i not in left_out]
     cells = [[row[i] for i in kept] for row in rows]
     lines = [head, columns(cells, right=[place for place, i in enumerate(kept) if i in right])]
     if len(listed) < tried:
-        left_out = f"{tried - len(listed)} more are left out, slower or failed"
-        lines.append(f"  {left_out}: autotune compare --top 0 has all")
+        slower = f"{tried - len(listed)} more are left out, slower or failed"
+        lines.append(f"  {slower}: autotune compare --top 0 has all")
     if any(row.measured is not None and row.interval is None for row in listed):
         lines.append(_DROPPED)
     lines += _failures(evaluation)
@@ -114,6 +119,7 @@ def _cells(
     return (
         "*" if winner else "",
         words.built(row.candidate, evaluation),
+        row.candidate.identity,
         number_words.seconds(row.predicted),
         number_words.seconds(row.measured, evaluation.problem.goal),
         number_words.span(row.interval, evaluation.problem.goal),

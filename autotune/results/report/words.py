@@ -45,10 +45,9 @@ def name(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
 
 
 def built(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
-    """The id of a candidate; also its build if builds differ within the problem."""
-    if result.builds == 1:
-        return candidate.id
-    return f"{candidate.id} [{candidate.build.words}]"
+    """The name of a candidate; also its build if builds differ within the problem."""
+    text = result.names.get(candidate.identity, candidate.id)
+    return text if result.builds == 1 else f"{text} [{candidate.build.words}]"
 
 
 def legal(result: ProblemEvaluation) -> str:

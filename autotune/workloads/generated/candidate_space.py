@@ -10,6 +10,7 @@ from autotune.codegen import communication
 from autotune.codegen.grid import plane_sweep
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
+from autotune.domain.candidate_names import named
 from autotune.domain.parameter_values import same
 from autotune.domain.problem import AnyProblem
 from autotune.domain.setup import Setup
@@ -20,7 +21,6 @@ from autotune.domain.variant import (
     Value,
     Variant,
     case_label,
-    named,
 )
 from autotune.errors import Fault, InputError
 from autotune.workloads.base import (

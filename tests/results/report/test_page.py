@@ -207,7 +207,9 @@ def test_text_table(study):
     best = result.problems[0].best
     assert lines[0] == "heat2d-N256: time per step of 10 of 12 candidates"
     assert lines[2].startswith("*")
-    assert best.candidate.id in lines[2]
+    assert best.candidate.label in lines[2]
+    assert best.candidate.identity not in shown
+    assert best.candidate.identity in study_table.study(result, ids=True)
     for phrase in ("deviation", "status", "Speed-up over the baseline", "noise floor",
                   "build failed: sweep.c:12:3: error", "results.sqlite"):  # fmt: skip
         assert phrase in shown

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import NoReturn
 
 from autotune.commands.app import app
+from autotune.commands.output import note
 from autotune.commands.terminal import escaping, open_error_stream
 from autotune.errors import AutotuneError, InputError
 
@@ -99,15 +100,15 @@ def _answered() -> int:
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        note("interrupted")
         return 130
     except InputError as error:
         if len(error.faults) > 1:
-            print(f"{len(error.faults)} mistakes:", file=sys.stderr)
+            note(f"{len(error.faults)} mistakes:")
         for fault in error.faults[:_SHOWN]:
-            print(f"error: {fault}", file=sys.stderr)
+            note(f"error: {fault}")
         if len(error.faults) > _SHOWN:
-            print(f"and {len(error.faults) - _SHOWN} more", file=sys.stderr)
+            note(f"and {len(error.faults) - _SHOWN} more")
         return error.exit_code
     except OSError as error:
         _let_go_of_output()
@@ -115,13 +116,13 @@ def _answered() -> int:
             return 1
         where = f"{error.filename}: " if error.filename else ""
         hint = _HINTS.get(error.errno or 0, _FOLDERS)
-        print(f"error: {where}{error.strerror or error} ({hint})", file=sys.stderr)
+        note(f"error: {where}{error.strerror or error} ({hint})")
         return 2
     except MemoryError:
-        print("failed: there is not enough memory for this: is a size too large?", file=sys.stderr)
+        note("failed: there is not enough memory for this: is a size too large?")
         return 1
     except AutotuneError as error:
-        print(f"failed: {error}", file=sys.stderr)
+        note(f"failed: {error}")
         return error.exit_code
     return 0
 

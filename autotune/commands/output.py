@@ -7,8 +7,9 @@ import re
 import sys
 import time
 
-from autotune.commands.terminal import escaped, raw_stderr
+from autotune.commands.terminal import escaped, raw_stderr, style_of
 from autotune.files import codec
+from autotune.results.report.text_style import broken, styled
 
 _REDRAW = 0.2
 _PLAIN = 5.0
@@ -75,9 +76,15 @@ def _columns() -> int:
     return _USUAL_COLUMNS
 
 
+def say(text: str) -> None:
+    """Text on stdout, broken between words where it is wider than the terminal."""
+    print(broken(text))
+
+
 def note(text: str) -> None:
     """A remark for the person at the terminal."""
-    print(text, file=sys.stderr, flush=True)
+    with styled(style_of(sys.stderr)):
+        print(broken(text), file=sys.stderr, flush=True)
 
 
 def document(value: object) -> None:

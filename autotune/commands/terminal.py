@@ -1,4 +1,6 @@
-"""The terminal as other programs may not use it: control characters of their text are escaped."""
+"""The terminal: how wide it is, whether it shows colours; control characters of the text of other
+programs are escaped.
+"""
 
 import contextlib
 import io
@@ -8,10 +10,18 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO, cast
 
+from autotune.results.report.text_style import MARKS, TextStyle, styled
+
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 """Control characters but line end and tab, marks of writing direction, halves of surrogate pairs"""
+
+
+_COLOURS = {MARKS["winner"]: "\x1b[1;32m", MARKS["failure"]: "\x1b[31m", MARKS[None]: "\x1b[0m"}
+"""How a terminal shows a tone: bold green, red, as usual."""
+_NARROWEST = 20
+"""Columns of the narrowest terminal that text is laid out for."""
 
 
 def escaped(text: str) -> str:
@@ -26,13 +36,18 @@ def escaped(text: str) -> str:
 class EscapingStream(io.TextIOBase):
     """A stream of text whose control characters are escaped."""
 
-    def __init__(self, terminal: TextIO) -> None:
+    def __init__(self, terminal: TextIO, *, colour: bool = False) -> None:
         self.terminal = terminal
         """The stream below, for text that controls the terminal on purpose."""
+        self._colour = colour
 
     def write(self, text: str, /) -> int:
-        """Write escaped text; the number of characters of ``text``."""
-        self.terminal.write(escaped(text))
+        """Write escaped text, tones as colours; the number of characters of ``text``."""
+        shown = escaped(text)
+        if self._colour:
+            for mark, colour in _COLOURS.items():
+                shown = shown.replace(mark, colour)
+        self.terminal.write(shown)
         return len(text)
 
     def flush(self) -> None:
@@ -69,10 +84,49 @@ def raw_stderr() -> TextIO:
 
 @contextlib.contextmanager
 def escaping() -> Iterator[None]:
-    """Standard output and standard error escape control characters inside the block."""
-    out, err = cast(TextIO, EscapingStream(sys.stdout)), cast(TextIO, EscapingStream(sys.stderr))
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    """Standard output and standard error escape control characters inside the block, and text is
+    laid out for standard output.
+    """
+    style = style_of(sys.stdout)
+    out = cast(TextIO, EscapingStream(sys.stdout, colour=style.colour))
+    err = cast(TextIO, EscapingStream(sys.stderr))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), styled(style):
         yield
+
+
+def style_of(stream: TextIO) -> TextStyle:
+    """The style of text on a stream.
+
+    Its width is COLUMNS, else that of the terminal; a pipe or file without COLUMNS has lines as
+    long as they are, one per row, for other programs. There are colours on a terminal unless
+    NO_COLOR is set (no-color.org), and elsewhere where FORCE_COLOR is.
+    """
+    terminal = _is_terminal(stream)
+    if os.environ.get("NO_COLOR"):
+        colour = False
+    elif os.environ.get("FORCE_COLOR"):
+        colour = True
+    else:
+        colour = terminal and os.environ.get("TERM") != "dumb"
+    return TextStyle(width=_width(stream), colour=colour)
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:  # it is closed
+        return False
+
+
+def _width(stream: TextIO) -> int | None:
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return max(_NARROWEST, int(wanted))
+    if _is_terminal(stream):
+        with contextlib.suppress(OSError, ValueError):
+            columns = os.get_terminal_size(stream.fileno()).columns
+            return max(_NARROWEST, columns) if columns else None
+    return None
 
 
 def open_error_stream() -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from autotune.commands.options import Json, command, command_options
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 from autotune.measuring.network.benchmark_settings import BUDGET, REPEATS, USUAL_SIZES, sizes
 
 app = typer.Typer(
@@ -93,7 +93,7 @@ def comm_bench(options: BenchOptions) -> None:
     if options.json:
         document(documents.CommBenchDocument(result=result))
     else:
-        typer.echo(text.benched(result))
+        say(text.benched(result))
 
 
 @command_options
@@ -140,7 +140,7 @@ def comm_fit(options: CurveFitOptions) -> None:
     if options.json:
         document(documents.CommFitDocument(curves=tuple(fitted), written=written))
     else:
-        typer.echo(text.fitted(fitted, written))
+        say(text.fitted(fitted, written))
 
 
 @command_options
@@ -186,7 +186,7 @@ def comm_show(options: ShowCurvesOptions) -> None:
             )
         )
     else:
-        typer.echo(table)
+        say(table)
 
 
 @command_options
@@ -230,7 +230,7 @@ def comm_import(options: ImportSamplesOptions) -> None:
     if options.json:
         document(documents.imported(imports, options.output))
     else:
-        typer.echo(text.imported(imports, options.output))
+        say(text.imported(imports, options.output))
 
 
 @command_options
@@ -273,7 +273,7 @@ def comm_merge(options: MergeNetworksOptions) -> None:
             )
         )
     else:
-        typer.echo(text.shown(network.title, network))
+        say(text.shown(network.title, network))
         for line in merged.notes:
             note(line)
         note(f"wrote {options.output}")

@@ -67,7 +67,7 @@ def fitted(curves: Sequence[FittedCurve], written: Path | None) -> str:
         " size left out; the same errors chose the number of pieces, so they are a little too good;"
         " outliers enter no fit, and count as errors in the second column only; repeats alone: how"
         " well other repeats tell one at the same size",
-        columns(rows, right=range(1, 13)),
+        columns(rows, right=range(1, 13), matrix=True),
         "",
         pieces([curve.curve for curve in curves]),
     ]

@@ -15,7 +15,7 @@ from autotune.commands.options import (
     command,
     command_options,
 )
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 if TYPE_CHECKING:
     from autotune.commands.tune.flow import TunedStudy
@@ -132,7 +132,7 @@ def compare(options: CompareOptions) -> None:
     if options.results.json:
         document(compare_document.comparison(compared, ranked.setup, ranked.machine))
     else:
-        typer.echo(compare_text.comparisons(compared, ranked.setup, ranked.machine))
+        say(compare_text.comparisons(compared, ranked.setup, ranked.machine))
 
 
 def _compare_sides(options: CompareOptions) -> None:
@@ -205,9 +205,7 @@ def show(
     if json:
         document(study_document.study(result.evaluation, schema, store))
     else:
-        typer.echo(
-            study_table.study(result.evaluation, store=store, top=tables.top, ids=tables.ids)
-        )
+        say(study_table.study(result.evaluation, store=store, top=tables.top, ids=tables.ids))
         for label, lines in result.commands.items():
             if lines:
                 typer.echo("\n".join([f"\nthe winner of {label} is built and run by:", *lines]))

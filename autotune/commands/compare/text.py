@@ -125,7 +125,7 @@ def _shares(group: CommunicationGroup) -> list[str]:
                         number_words.signed(theirs),
                     )
                 )
-    return [_indented(columns(rows, right=range(1, 6)))] if len(rows) > 1 else []
+    return [columns(rows, right=range(1, 6), indent="  ")] if len(rows) > 1 else []
 
 
 def _differences(group: CommunicationGroup, rule: str) -> list[str]:
@@ -146,7 +146,7 @@ def _differences(group: CommunicationGroup, rule: str) -> list[str]:
                 "suspect" if gap.suspect else "",
             )
         )
-    return [_indented(columns(rows, right=range(1, 5)))]
+    return [columns(rows, right=range(1, 5), indent="  ")]
 
 
 def milliseconds(value: float | None) -> str:
@@ -162,8 +162,8 @@ def _scores(group: CommunicationGroup, rule: str, rule_source: str) -> list[str]
     if len(group.scored) < 2:
         return ["  one row: nothing is ordered"]
     title = "fitted, in no headline" if group.fitted else f"{len(group.scored)} rows"
-    table = score_table(title, group.predicted, group.theirs, group.rule, rule)
-    return [_indented(table), f"  always {rule}: {rule_source}"]
+    table = score_table(title, group.predicted, group.theirs, group.rule, rule, indent="  ")
+    return [table, f"  always {rule}: {rule_source}"]
 
 
 def score_table(
@@ -172,6 +172,7 @@ def score_table(
     theirs: ColumnScore | None,
     rule: float | None,
     name: str,
+    indent: str = "",
 ) -> str:
     """A table of scores of three predictors: ours, the authors' and the constant rule.
 
@@ -190,7 +191,7 @@ def score_table(
             *dashes,
         )
     )
-    return columns(rows, right=range(1, len(head)))
+    return columns(rows, right=range(1, len(head)), matrix=True, indent=indent)
 
 
 def _figures(score: ColumnScore | None) -> Sequence[str]:
@@ -225,7 +226,3 @@ def _errata(row: RowPrediction) -> Iterator[str]:
             now = number_words.signed(figure.value) if share else f"{figure.value:g} s"
             verb = f"stands for {now}" if figure.corrected is not None else "is suspect"
             yield f"erratum: {row.published.variant}, {name}: printed {was} {verb}: {figure.reason}"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -3,7 +3,7 @@
 import typer
 
 from autotune.commands.options import Json
-from autotune.commands.output import document
+from autotune.commands.output import document, say
 
 EXAMPLE = "Example: autotune doctor"
 
@@ -23,6 +23,6 @@ def doctor(json: Json = False) -> None:
     if json:
         document(DoctorDocument(findings=tuple(findings), load=load))
     else:
-        typer.echo(text.doctor(findings))
+        say(text.doctor(findings))
     if any(finding.state == "missing" for finding in findings):
         raise typer.Exit(2)

@@ -15,7 +15,7 @@ from autotune.commands.learn.curve_options import (
     write_page,
 )
 from autotune.commands.options import DEFAULT_STORE, Json, Store, Study, command, command_options
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 EXAMPLE = (
     "Example: autotune evaluate quickstart --measure configs/quickstart.yaml;"
@@ -87,7 +87,7 @@ def evaluate(options: EvaluateOptions) -> None:
     if options.json:
         document(documents.evaluation(result, drawn))
     else:
-        typer.echo(tables)
+        say(tables)
     leave_if_interrupted(result.curve)
 
 

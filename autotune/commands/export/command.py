@@ -2,11 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from autotune.commands.export.export_options import ExportRequest
 from autotune.commands.options import StoreOptions, command, command_options
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 if TYPE_CHECKING:
     pass
@@ -45,7 +43,7 @@ def export(options: ExportOptions) -> None:
     if options.results.json:
         document(exported)
     else:
-        typer.echo(text.text(exported))
+        say(text.text(exported))
     for line in (*exported.notes, *exported.replaced):
         note(line)
     for path in (exported.file, *exported.readers):

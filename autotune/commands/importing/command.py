@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autotune.commands.options import Config, StoreOptions, command, command_options
-from autotune.commands.output import TerminalProgress, document
+from autotune.commands.output import TerminalProgress, document, say
 
 if TYPE_CHECKING:
     pass
@@ -61,4 +61,4 @@ def import_(options: ImportOptions) -> None:
     if options.results.json:
         document(study)
     else:
-        typer.echo(text.text(study))
+        say(text.text(study))

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from autotune.commands.options import Json, command, command_options
-from autotune.commands.output import TerminalProgress, document
+from autotune.commands.output import TerminalProgress, document, say
 
 EXAMPLE = (
     "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
@@ -116,7 +116,7 @@ def init(options: InitOptions) -> None:
     if options.json:
         document(written)
     else:
-        typer.echo(text.text(written))
+        say(text.text(written))
 
 
 class InitCommand(TyperCommand):

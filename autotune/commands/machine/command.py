@@ -7,7 +7,7 @@ import typer
 
 from autotune.commands.machine.refine.refine_options import RefinementOptions
 from autotune.commands.options import Json, StoreOptions, command, command_options
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host.")
 
@@ -23,7 +23,7 @@ def machine_list(json: Json = False) -> None:
     if json:
         document(documents.MachineListDocument(machines=tuple(machines)))
     else:
-        typer.echo(text.machines(machines))
+        say(text.machines(machines))
 
 
 @app.command("show", epilog="Example: autotune machine show haswell-e5-2630v3")
@@ -43,7 +43,7 @@ def machine_show(
     if json:
         document(documents.MachineDocument(schema="autotune.machine.show/1", machine=machine))
     else:
-        typer.echo(text.machine(machine))
+        say(text.machine(machine))
 
 
 @app.command("check", epilog="Example: autotune machine check my-machine.yaml")
@@ -60,7 +60,7 @@ def machine_check(
     if json:
         document(documents.MachineCheckDocument(machine=machine, gaps=tuple(gaps)))
     else:
-        typer.echo(text.machine_check(machine, gaps))
+        say(text.machine_check(machine, gaps))
 
 
 @app.command("detect", epilog="Example: autotune machine detect -o myhost.yaml")
@@ -85,7 +85,7 @@ def machine_detect(
     if json:
         document(documents.MachineDetectDocument(machine=machine, reasons=reasons))
     else:
-        typer.echo(text.machine_detected(machine, reasons))
+        say(text.machine_detected(machine, reasons))
 
 
 @command_options
@@ -118,7 +118,7 @@ def machine_calibrate(options: CalibrateOptions) -> None:
     if options.json:
         document(documents.MachineDocument(schema="autotune.machine.calibrate/1", machine=machine))
     else:
-        typer.echo(text.machine(machine))
+        say(text.machine(machine))
 
 
 @command_options
@@ -160,7 +160,7 @@ def machine_refine(options: RefineOptions) -> None:
     if options.results.json:
         document(done)
     else:
-        typer.echo(refinement(done.refinement, done.rows, done.notes))
+        say(refinement(done.refinement, done.rows, done.notes))
     if done.applied:
         note(f"changed {done.applied}; autotune machine refine --undo takes it back")
     elif done.refused:

@@ -13,8 +13,11 @@ from autotune.units import counted, show
 def machines(machines: Sequence[Machine]) -> str:
     """The machine files, a line each."""
     return columns(
-        (m.name, counted(m.cores, "core"), show(m.clock, "frequency"), _in_core(m), m.title)
-        for m in machines
+        (
+            (m.name, counted(m.cores, "core"), show(m.clock, "frequency"), _in_core(m), m.title)
+            for m in machines
+        ),
+        headed=False,
     )
 
 
@@ -105,8 +108,8 @@ def _calibration(calibration: Calibration) -> list[str]:
     ]
     lines += calibration_text.constants(calibration)
     for title, rows in calibration_text.bandwidths(calibration):
-        table = columns(rows, right=range(len(rows[0])))
-        lines += [f"  {title}:", *(f"    {line}" for line in table.splitlines())]
+        table = columns(rows, right=range(len(rows[0])), matrix=True, indent="    ")
+        lines += [f"  {title}:", table]
     return lines
 
 

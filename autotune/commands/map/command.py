@@ -13,7 +13,7 @@ from autotune.commands.options import (
     command,
     command_options,
 )
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 EXAMPLE = (
     "Example: autotune map configs/quickstart.yaml --sizes 64..1024:9 --threads 1,all"
@@ -79,7 +79,7 @@ def decide(options: MapOptions) -> None:
     else:
         place = options.results.shown
         store = "" if place == DEFAULT_STORE else shlex.quote(place)
-        typer.echo(text.text(mapped.maps, mapped.study, store=store))
+        say(text.text(mapped.maps, mapped.study, store=store))
     if options.report is not None:
         from autotune.commands.tune.flow import study, write_report
 

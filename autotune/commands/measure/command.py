@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from autotune.commands.options import Config, StoreOptions, command, command_options
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 EXAMPLE = (
     "Example: autotune measure configs/quickstart.yaml --candidate ID --phases;"
@@ -63,8 +63,8 @@ def measure(options: MeasureOptions) -> None:
     if options.results.json:
         document(MeasureDocument.of(result))
     else:
-        typer.echo(text.measured(*answer))
+        say(text.measured(*answer))
         if result.dissection:
-            typer.echo(f"\n{terms_text.text(result.dissection)}")
+            say(f"\n{terms_text.text(result.dissection)}")
     if result.measurement.status != "ok":
         raise typer.Exit(1)

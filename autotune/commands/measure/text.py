@@ -39,7 +39,7 @@ def measured(
             for name, value in phases.seconds.items()
         ]
         lines += [f"phases, per {per}, in an instrumented run of its own:"]
-        lines.append(columns(rows, right=(1, 2)))
+        lines.append(columns(rows, right=(1, 2), headed=False))
     elif phases:
         lines.append(f"phases: {phases.status}: {phases.detail}")
     return "\n".join(lines)

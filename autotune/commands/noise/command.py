@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from autotune.commands.options import Config, StoreOptions, command, command_options
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 EXAMPLE = "Example: autotune noise configs/quickstart.yaml --rounds 20"
 
@@ -49,7 +49,7 @@ def noise(options: NoiseOptions) -> None:
     if options.results.json:
         document(NoiseDocument.of(result))
     else:
-        typer.echo(text.noise(result))
+        say(text.noise(result))
     if result.run.interrupted:
         note("interrupted; the finished rounds are above")
         raise typer.Exit(130)

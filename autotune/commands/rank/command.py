@@ -20,7 +20,7 @@ from autotune.commands.options import (
     command_options,
     engines,
 )
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 if TYPE_CHECKING:
     from autotune.commands.rank.ranked_space import RankedSpace
@@ -80,7 +80,7 @@ def variants(options: VariantsOptions) -> None:
     if options.results.json:
         document(rank_document.variants(workload, enumerated, illegal=options.illegal))
     elif options.emit is None:
-        typer.echo(text.variants(enumerated, illegal=options.illegal, ids=options.ids))
+        say(text.variants(enumerated, illegal=options.illegal, ids=options.ids))
 
 
 @command_options
@@ -122,11 +122,11 @@ def predict(options: PredictOptions) -> None:
             )
         )
     elif formulas:
-        typer.echo(text.formulas(formulas))
+        say(text.formulas(formulas))
     elif unranked := ranked.workload.unpredicted(ranked.rankings, ranked.machine):
-        typer.echo(unranked)
+        say(unranked)
     else:
-        typer.echo(text.predictions(ranked.rankings, ids=options.ids))
+        say(text.predictions(ranked.rankings, ids=options.ids))
     require_predictions(ranked)
 
 
@@ -150,6 +150,19 @@ class RankOptions:
     ] = None
     assembly: Annotated[
         bool, typer.Option("--assembly", help="With --why: the annotated loops as compiled.")
+    ] = False
+    bounds: Annotated[
+        bool,
+        typer.Option(
+            "--bounds",
+            help="Also how far the best is from its lower bounds, and what the machine could do.",
+        ),
+    ] = False
+    blocks: Annotated[
+        bool,
+        typer.Option(
+            "--blocks", help="Also the largest blocks of stencils whose reused data fit each cache."
+        ),
     ] = False
     engine: Engine = None
     trust: Trust = False
@@ -181,7 +194,7 @@ def rank(options: RankOptions) -> None:
         fault = f"{candidate} has no prediction to explain"
         raise InputError(Fault(where="--why", found=fault, hint=unranked.splitlines()[-1]))
     if unranked and not options.results.json:
-        typer.echo(unranked)
+        say(unranked)
         return
     progress, assembly = TerminalProgress(), options.assembly
     reasons = explain(ranked, options.why, options.against, progress) if options.why else []
@@ -193,9 +206,9 @@ def rank(options: RankOptions) -> None:
         )
     elif options.why:
         texts = [explanation_text.explained(reason, assembly=assembly) for reason in reasons]
-        typer.echo("\n\n".join(texts))
+        say("\n\n".join(texts))
     else:
-        typer.echo(
+        say(
             text.rankings(
                 ranked.rankings,
                 ranked.machine,
@@ -206,11 +219,12 @@ def rank(options: RankOptions) -> None:
         )
         routes = text.routes(ranked.rankings)
         if routes:
-            typer.echo(f"\n{routes}")
-        typer.echo(f"\n{bounds_text.text(ranked.rankings, ranked.machine)}")
-        blocks = block_text.text(ranked.rankings, ranked.machine)
+            say(f"\n{routes}")
+        if options.bounds:
+            say(f"\n{bounds_text.text(ranked.rankings, ranked.machine)}")
+        blocks = block_text.text(ranked.rankings, ranked.machine) if options.blocks else ""
         if blocks:
-            typer.echo(f"\n{blocks}")
+            say(f"\n{blocks}")
     require_predictions(ranked)
 
 

@@ -14,6 +14,8 @@ from autotune.units import counted
 from autotune.workloads.base import MOST_ILLEGAL, Count, EnumeratedSpace
 
 _NOT_COUNTED = "the illegal ones are too many to be counted"
+_HEAD = ("", "predicted", "interval", "candidate", "id", "reason")
+_INTERVAL, _ID = 2, 4
 _ROUTES = ("in-core by", "the build")
 """Beginnings of notes on the route of the in-core time and on builds."""
 
@@ -35,7 +37,7 @@ def variants(enumerated: EnumeratedSpace, *, illegal: bool, ids: bool = False) -
         lines.append(f"more than {MOST_ILLEGAL:,} illegal ones are not listed")
     elif illegal and enumerated.illegal:
         combinations = [(label, why) for label, _, why in enumerated.illegal]
-        lines.append(columns(combinations))
+        lines.append(columns(combinations, headed=False))
         reasons = Counter(why for _, why in combinations).most_common()
         table = [("illegal", "reason"), *((str(count), why) for why, count in reasons)]
         lines.append(f"\n{columns(table, right=(0,))}")
@@ -60,7 +62,7 @@ def rankings(
     for ranking in rankings:
         entries = ranking.entries[: top or None]
         builds = {(e.candidate.build.compiler, e.candidate.build.flags) for e in ranking.entries}
-        rows = [("", "predicted", "interval", "candidate", "id", "reason")]
+        rows = [_HEAD]
         rows += [
             (
                 "-" if e.rank is None else f"{e.rank}{'~' if e.undecided else ' '}",
@@ -86,8 +88,9 @@ def rankings(
         close = sum(e.undecided for e in ranking.entries)
         if close > 1:
             tail += f"\n~ not told apart from the first: {close - 1} of the others"
-        shown = [row if ids else (*row[:4], *row[5:]) for row in rows]
-        blocks.append(f"{head}\n{columns(shown, right=(0, 1))}{tail}")
+        shown = rows if ids else [(*row[:_ID], *row[_ID + 1 :]) for row in rows]
+        fold = (len(shown[0]) - 1, *((_ID,) if ids else ()), _INTERVAL)
+        blocks.append(f"{head}\n{columns(shown, right=(0, 1), fold=fold)}{tail}")
     return "\n\n".join(blocks)
 
 
@@ -134,7 +137,9 @@ def predictions(rankings: Sequence[Ranking], *, ids: bool = False) -> str:
                 )
             )
         head = f"{ranking.problem.label}, engine {ranking.engine}"
-        blocks.append(f"{head}\n{columns(rows, right=range(len(heads), len(rows[0])))}")
+        blocks.append(
+            f"{head}\n{columns(rows, right=range(len(heads), len(rows[0])), matrix=True)}"
+        )
     return "\n\n".join(blocks)
 
 

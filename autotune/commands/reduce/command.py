@@ -3,7 +3,7 @@
 import typer
 
 from autotune.commands.options import StoreOptions, command, command_options
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 from autotune.commands.reduce.reduction_request import ReductionRequest
 
 EXAMPLE = (
@@ -38,7 +38,7 @@ def reduce(options: ReduceOptions) -> None:
     if options.results.json:
         document(ReduceDocument.of(result))
     else:
-        typer.echo(text.text(result))
+        say(text.text(result))
     if result.interrupted:
         note("interrupted; every finished sample is kept in the study")
         raise typer.Exit(130)

@@ -5,7 +5,7 @@ from typing import Literal
 
 import typer
 
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 SamplerName = Literal["model", "random", "tpe", "gp", "cmaes", "nsga2"]
 
@@ -35,4 +35,4 @@ def replay_command(
     if json:
         document(replay_document.replay(replayed))
     else:
-        typer.echo(text.text(replayed))
+        say(text.text(replayed))

@@ -1,9 +1,7 @@
 """``autotune scale``: which size keeps the time on more processors."""
 
-import typer
-
 from autotune.commands.options import command
-from autotune.commands.output import document
+from autotune.commands.output import document, say
 from autotune.commands.scale.scale_options import ScaleOptions
 
 EXAMPLE = (
@@ -30,4 +28,4 @@ def scale(options: ScaleOptions) -> None:
         regions = tuple(scale_document.region(answer) for answer in answers)
         document(scale_document.ScaleDocument(file=options.file, regions=regions))
     else:
-        typer.echo(text.text(answers))
+        say(text.text(answers))

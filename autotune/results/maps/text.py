@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 from autotune.domain.decision_map import DecisionMap, MapCell
 from autotune.results.report import number_words
+from autotune.results.report.text_table import columns
 
+_WINNER, _SHIPPED = 2, 6
+"""The columns with names of candidates."""
 MARK = "?"
 """Behind a winner that is the fastest with less than 90 %."""
 
@@ -21,7 +24,7 @@ def _map_text(chart: DecisionMap) -> str:
         f"{chart.label}: which of {len(chart.contenders)} candidates wins over"
         f" {chart.size_name} x threads" + (f", by engine {chart.engine}" if chart.engine else ""),
         "",
-        *_table(chart),
+        _table(chart),
         "",
         *summary(chart),
     ]
@@ -80,21 +83,14 @@ def _shipping(chart: DecisionMap, level: str) -> list[str]:
     ]
 
 
-def _table(chart: DecisionMap) -> list[str]:
+def _table(chart: DecisionMap) -> str:
     value = chart.goal.name
     head = [chart.size_name, "T", "winner", "sure", value, "loss <", "shipped", "loss <"]
     rows = [head]
     for cell in sorted(chart.cells, key=lambda cell: (cell.threads, cell.size)):
         rows.append(_row(chart, cell))
-    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
-    left_aligned = {2, 6}
-    return [
-        "  ".join(
-            word.ljust(width) if k in left_aligned else word.rjust(width)
-            for k, (word, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    right = [k for k in range(len(head)) if k not in (_WINNER, _SHIPPED)]
+    return columns(rows, right=right, fold=(7, _SHIPPED, 5, 3, 4))
 
 
 def _row(chart: DecisionMap, cell: MapCell) -> list[str]:

@@ -11,6 +11,7 @@ from autotune.results.evaluate.study_evaluation import (
 )
 from autotune.results.report import number_words, words
 from autotune.results.report.influences import influences
+from autotune.results.report.text_style import Tone
 from autotune.results.report.text_table import columns
 from autotune.units import rough_percent
 
@@ -18,6 +19,8 @@ _HEAD = (
     "", "candidate", "id", "predicted", "measured", "90 % interval", "deviation", "status",
     "chosen as",
 )  # fmt: skip
+_FOLD = (8, 2, 3, 6, 5)
+"""Columns in the order in which they go below their row on a narrow terminal, after the metrics."""
 _MOST = 5
 """Candidates that a table over all problems shows."""
 _RIGHT = (0, 3, 4, 5, 6)
@@ -70,7 +73,17 @@ def problem(evaluation: ProblemEvaluation, top: int = 0, *, ids: bool = False) -
     left_out = {*(_OF_PREDICTION if unpredicted else ()), *(() if ids else (_ID,))}
     kept = [i for i in range(len(head_cells)) if i not in left_out]
     cells = [[row[i] for i in kept] for row in rows]
-    lines = [head, columns(cells, right=[place for place, i in enumerate(kept) if i in right])]
+    table = columns(
+        cells,
+        right=[place for place, i in enumerate(kept) if i in right],
+        fold=[
+            kept.index(i)
+            for i in (*range(len(head_cells) - 1, len(_HEAD) - 1, -1), *_FOLD)
+            if i in kept
+        ],
+        tones=_tones(listed, evaluation),
+    )
+    lines = [head, table]
     if len(listed) < tried:
         slower = f"{tried - len(listed)} more are left out, slower or failed"
         lines.append(f"  {slower}: autotune compare --top 0 has all")
@@ -98,7 +111,7 @@ def _common(common: CommonWinner, labels: Sequence[str]) -> str:
         rows.append((mark, name, f"{candidate.score:.3f}", *ratios))
     lines = [
         f"over all {len(labels)} problems: cost over the best of each problem, {common.rule}",
-        columns(rows, right=range(2, len(rows[0]))),
+        columns(rows, right=range(2, len(rows[0])), matrix=True),
     ]
     if len(set(common.weights)) > 1:
         shares = ", ".join(f"{100 * weight:.3g} %" for weight in common.weights)
@@ -110,6 +123,17 @@ def _common(common: CommonWinner, labels: Sequence[str]) -> str:
         names = words.listed([c.variant for c in (common.candidates[0], *common.rivals)])
         lines.append(f"  Undecided between {names}.")
     return "\n".join(lines)
+
+
+def _tones(listed: Sequence[EvaluatedCandidate], evaluation: ProblemEvaluation) -> dict[int, Tone]:
+    """The winner and failures, by their rows."""
+    tones: dict[int, Tone] = {}
+    for number, row in enumerate(listed, 1):
+        if row is evaluation.best:
+            tones[number] = "winner"
+        elif row.status not in (None, "ok", "contended"):
+            tones[number] = "failure"
+    return tones
 
 
 def _cells(

@@ -66,7 +66,7 @@ def test_the_document_says_why_there_are_none() -> None:
 def test_a_real_ranking_ends_with_the_bounds_of_its_first_candidate() -> None:
     """On a machine file, with a compiler and OSACA."""
     config = str(paths.folder("configs") / "icpe19-wave1d.yaml")
-    done = CliRunner().invoke(app, ["rank", config, "--engine", "reuse", "--top", "1"])
+    done = CliRunner().invoke(app, ["rank", config, "--engine", "reuse", "--top", "1", "--bounds"])
     assert done.exit_code == 0, done.output
     head, bounds, least, machine = done.stdout.splitlines()[-4:]
     assert head.startswith("wave1d-N35808256, engine reuse: the best candidate takes ")

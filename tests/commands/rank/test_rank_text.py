@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import fabricated as made
+import pytest
 
 from autotune.commands.rank.candidate_formula import CandidateFormula
 from autotune.commands.rank.text import formulas, predictions, rankings, variants
@@ -12,6 +13,7 @@ from autotune.domain.ranking import Ranking, rank
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.variant import Build, Candidate
 from autotune.learning.formulas.ecm_formula import ecm
+from autotune.results.report.text_style import TextStyle, styled
 from autotune.units import Seconds
 from autotune.workloads.base import EnumeratedSpace, IllegalCombinations
 
@@ -51,6 +53,25 @@ def shown(of: Sequence[tuple[Candidate, Prediction]], top: int = 0, illegal: int
     return rankings(ranked(of), MACHINE, top=top, enumerated=enumerated).splitlines()
 
 
+def test_identities_are_shown_where_they_are_asked_for() -> None:
+    candidate, pair = made.candidate(), [(made.candidate(), predicted(1.0))]
+    space = EnumeratedSpace(legal=[candidate], illegal=IllegalCombinations([]))
+    texts = (
+        variants(space, illegal=False, ids=True),
+        rankings(ranked(pair), MACHINE, top=0, enumerated=space, ids=True),
+        predictions(ranked(pair), ids=True),
+    )
+    assert all(candidate.identity in text for text in texts)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+def test_a_ranking_fits_the_terminal(width: int) -> None:
+    with styled(TextStyle(width=width)):
+        lines = shown([(made.candidate(order), predicted(1e-3)) for order in ORDERS])
+    assert max(map(len, lines[1:])) <= width
+    assert sum("rhs waits for memory" in line for line in lines) == len(ORDERS)
+
+
 # --- variants -----------------------------------------------------------------------------------
 
 
@@ -59,7 +80,7 @@ def test_the_candidates_are_listed_and_counted() -> None:
     lines = variants(
         EnumeratedSpace(legal=legal, illegal=IllegalCombinations([])), illegal=False
     ).splitlines()
-    assert lines == [legal[0].id, legal[1].id, "2 candidates, 0 illegal"]
+    assert lines == [legal[0].label, legal[1].label, "2 candidates, 0 illegal"]
 
 
 def test_what_is_illegal_is_listed_with_its_reason_where_it_is_asked_for() -> None:
@@ -90,10 +111,10 @@ def test_the_fastest_is_first_and_those_without_a_time_are_last() -> None:
     lines = shown([(first, predicted(None)), (second, predicted(0.002)), (third, predicted(1e-3))])
     assert lines == [
         "heat2d-N256: 3 candidates on host, time per step predicted by engine reuse",
-        f"    predicted  interval              {'candidate':{len(first.id)}}  reason",
-        f"1    1.000 ms  [800.0 us, 1.200 ms]  {third.id}  rhs waits for memory",
-        f"2    2.000 ms  [1.600 ms, 2.400 ms]  {second.id}  rhs waits for memory",
-        f" -          -                        {first.id}  no loop was found",
+        f"    predicted  interval              {'candidate':{len(first.label)}}  reason",
+        f"1    1.000 ms  [800.0 us, 1.200 ms]  {third.label}  rhs waits for memory",
+        f"2    2.000 ms  [1.600 ms, 2.400 ms]  {second.label}  rhs waits for memory",
+        f" -          -                        {first.label}  no loop was found",
     ]
 
 
@@ -130,8 +151,8 @@ def test_builds_are_named_where_they_differ() -> None:
     fast = replace(plain, build=Build(compiler="clang", flags=("-Ofast",)))
     usual = " ".join((plain.build.compiler, *plain.build.flags))
     lines = shown([(plain, predicted(1.0)), (fast, predicted(2.0))])
-    assert f"{plain.id} ({usual})" in lines[2]
-    assert f"{fast.id} (clang -Ofast)" in lines[3]
+    assert f"{plain.label}:{plain.identity[:4]} ({usual})" in lines[2]
+    assert f"{fast.label}:{fast.identity[:4]} (clang -Ofast)" in lines[3]
     assert "clang" not in "\n".join(shown([(fast, predicted(2.0))]))
 
 
@@ -157,8 +178,8 @@ def test_predictions_have_their_parts_by_kind() -> None:
     candidate = made.candidate()
     assert predictions(ranked([(candidate, predicted(0.002))])).splitlines() == [
         "heat2d-N256, engine reuse",
-        f"{'candidate':{len(candidate.id)}}  predicted  interval                   MEM     sweep",
-        f"{candidate.id}  2.000 ms   [1.600 ms, 2.400 ms]  1.000 ms  2.000 ms",
+        f"{'candidate':{len(candidate.label)}}  predicted  interval                   MEM     sweep",
+        f"{candidate.label}  2.000 ms   [1.600 ms, 2.400 ms]  1.000 ms  2.000 ms",
     ]
 
 

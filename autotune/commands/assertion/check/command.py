@@ -4,7 +4,7 @@ import typer
 
 from autotune.commands.assertion.record_options import RecordOptions, Records, VerdictOptions
 from autotune.commands.options import Json, command, command_options
-from autotune.commands.output import document
+from autotune.commands.output import document, say
 
 EXAMPLE = (
     "Example: autotune assert check records --tolerance flop=3% --junit assertions.xml;"
@@ -45,6 +45,6 @@ def check(options: CheckOptions) -> None:
     if options.json:
         document(AssertionCheckDocument(check=result, fails=fails))
     else:
-        typer.echo(check_text.text(result))
+        say(check_text.text(result))
     if fails:
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ import typer
 
 from autotune.commands.assertion.record_options import Run
 from autotune.commands.options import Json, command, command_options
-from autotune.commands.output import document
+from autotune.commands.output import document, say
 
 if TYPE_CHECKING:
     from autotune.assertions.modelling.count_formula import CountFormula
@@ -104,7 +104,7 @@ def model(options: ModelOptions) -> None:
     if options.json:
         document(shown)
     else:
-        typer.echo(text.model(shown))
+        say(text.model(shown))
 
 
 def _totals(
@@ -215,7 +215,7 @@ def scale(options: ScaleStudyOptions) -> None:
             AssertionScaleDocument(name=parsed.model.name, points=points, written=options.extra_p)
         )
     else:
-        typer.echo(text.scale(points))
+        say(text.scale(points))
 
 
 @command_options
@@ -264,7 +264,7 @@ def sensitivity(options: SensitivityOptions) -> None:
     if options.json:
         document(shown)
     else:
-        typer.echo(text.sensitivity(shown))
+        say(text.sensitivity(shown))
 
 
 @command_options
@@ -318,7 +318,7 @@ def skeleton(options: SkeletonOptions) -> None:
             )
         )
     else:
-        typer.echo("\n".join([f"wrote {path}" for path in written] + [plan.why]))
+        say("\n".join([f"wrote {path}" for path in written] + [plan.why]))
 
 
 @command_options
@@ -356,7 +356,7 @@ def sizes(options: SizesOptions) -> None:
             AssertionSizesDocument(name=parsed.model.name, values=values, distribution=distribution)
         )
     else:
-        typer.echo(text.sizes(distribution))
+        say(text.sizes(distribution))
 
 
 @command_options
@@ -408,7 +408,7 @@ def time(options: TimeOptions) -> None:
             )
         )
     else:
-        typer.echo(text.time(predicted, machine.name))
+        say(text.time(predicted, machine.name))
 
 
 @command_options
@@ -444,7 +444,7 @@ def fit(options: ResidualFitOptions) -> None:
     if options.json:
         document(AssertionFitDocument(name=parsed.model.name, fits=fits))
     else:
-        typer.echo(text.fit(fits))
+        say(text.fit(fits))
 
 
 _CG = "examples/assertions/models/cg.json"

@@ -15,6 +15,7 @@ from autotune.commands.assertion.modelling.document import (
     TotalFormula,
 )
 from autotune.domain.assertion_record import Count
+from autotune.results.report.text_table import columns
 from autotune.units import counted, rough_percent, show
 
 _LONGEST = 240
@@ -23,15 +24,7 @@ _LONGEST = 240
 
 def table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Rows in columns, the first ``left`` columns aligned at their left."""
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-    return "\n".join(lines)
+    return columns(rows, right=range(left, len(rows[0])), matrix=True)
 
 
 def number(value: float | None) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from autotune.commands.assertion.record_options import VerdictOptions
 from autotune.commands.options import Json, command, command_options
-from autotune.commands.output import document, note
+from autotune.commands.output import document, note, say
 
 EXAMPLE = (
     "Example: autotune assert run -- mpiexec -n 4 ./cg; autotune assert run --tolerance flop=3%"
@@ -94,7 +94,7 @@ def run(options: AssertRunOptions) -> None:
     fails = bool(end.words) or any(failing for _, failing in checked)
     checks = tuple(check for check, _ in checked)
     if not options.json:
-        typer.echo("\n\n".join(check_text.text(check) for check in checks))
+        say("\n\n".join(check_text.text(check) for check in checks))
         note(place)
     counts = options.lackey and not end.words
     totals = flow.whole_program(options.program, runs, end) if counts else ()
@@ -110,7 +110,7 @@ def run(options: AssertRunOptions) -> None:
             )
         )
     elif totals:
-        typer.echo("\n" + totals_text.text(totals))
+        say("\n" + totals_text.text(totals))
     if fails:
         raise typer.Exit(1)
 

@@ -1,10 +1,8 @@
 """``autotune assert show``: what was recorded."""
 
-import typer
-
 from autotune.commands.assertion.record_options import RecordOptions, Records
 from autotune.commands.options import Json, Top, command, command_options
-from autotune.commands.output import document
+from autotune.commands.output import document, say
 
 EXAMPLE = "Example: autotune assert show records; autotune assert show profile.cali --top 0"
 
@@ -32,4 +30,4 @@ def show(options: ShowRecordsOptions) -> None:
     if options.json:
         document(AssertionRecordsDocument(missing_ranks=run.missing, records=run.records))
     else:
-        typer.echo(path_tree.text(run, options.top))
+        say(path_tree.text(run, options.top))

@@ -14,7 +14,7 @@ from autotune.commands.learn.curve_options import (
 )
 from autotune.commands.learn.table_options import FormulaOptions, Measurements, TableOptions
 from autotune.commands.options import Json, command, command_options
-from autotune.commands.output import TerminalProgress, document
+from autotune.commands.output import TerminalProgress, document, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,7 @@ def compare(options: CompareModelsOptions) -> None:
     if options.json:
         document(documents.comparison(comparison))
     else:
-        typer.echo(tables)
+        say(tables)
     leave_if_interrupted(comparison.curve)
 
 

@@ -135,7 +135,7 @@ def _by_size(
         rows.append((m, shown, *(_share_or_none(value(m, size)) for size in sizes)))
     if floor is not None:
         rows.append((FLOOR, "", *[_share(floor)] * len(sizes)))
-    return columns(rows, right=range(2, len(sizes) + 2))
+    return columns(rows, right=range(2, len(sizes) + 2), matrix=True)
 
 
 def _details(curves: CurveTable) -> str:
@@ -159,7 +159,7 @@ def _details(curves: CurveTable) -> str:
         f"within: rows within their {100 * curves.level:.0f} % interval; outside: rows outside the"
         " training box, of which no interval is sure"
     )
-    return f"{columns(rows, right=range(1, 7))}\n{legend}"
+    return f"{columns(rows, right=range(1, 7), matrix=True)}\n{legend}"
 
 
 def _intervals(curves: CurveTable, model: str) -> bool:
@@ -177,7 +177,7 @@ def _by_group(curves: CurveTable) -> list[str]:
     for m in curves.models:
         points = [curves.point(m, size, "error_rate", group) for group in curves.groups]
         rows.append((m, *map(_percent, points)))
-    return [columns(rows, right=range(1, len(names) + 1))]
+    return [columns(rows, right=range(1, len(names) + 1), matrix=True)]
 
 
 # --- what to do -----------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def _semantic(comparison: ModelComparison) -> list[str]:
     if comparison.request.convention == "kaltenecker":
         legend += " (mean |d|^p, no root)"
     legend += f", in {unit}" if unit and comparison.request.convention == "textbook" else ""
-    return [f"{columns(rows, right=range(2, len(head)))}\n{legend}"]
+    return [f"{columns(rows, right=range(2, len(head)), matrix=True)}\n{legend}"]
 
 
 def _match(match: Match) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from autotune.commands.options import (
     command_options,
     share,
 )
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 if TYPE_CHECKING:
     from autotune.learning.models.fits import Fits, Predicted
@@ -118,11 +118,11 @@ def _show(fitted: "Fits", predicted: "Predicted | None", options: FitOptions) ->
 
     _write(predicted, options)
     if predicted is None:
-        typer.echo(text.fits(fitted))
+        say(text.fits(fitted))
         return
     summary = f"{text.fits(fitted)}\n\n{text.summary(predicted, fitted.table.unit)}"
     if options.output is not None:
-        typer.echo(summary)
+        say(summary)
     else:
         note(summary)
         typer.echo(text.table(predicted), nl=False)

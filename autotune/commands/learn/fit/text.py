@@ -33,12 +33,15 @@ def _model(fit: Fit) -> str:
     lines = [f"{fit.model}: {fit.fitted.formula or 'no formula'}"]
     lines.append(f"  cross-validated error: {_error(fit.error)}")
     terms = [
-        (f"    {term.text}", f"{100 * term.influence:.1f} %", _coefficient(term.coefficient))
+        (term.text, f"{100 * term.influence:.1f} %", _coefficient(term.coefficient))
         for term in explained.terms
         if term.influence > 0
     ]
     if terms:
-        lines += ["  terms by influence:", columns(terms, right=(1, 2))]
+        lines += [
+            "  terms by influence:",
+            columns(terms, right=(1, 2), headed=False, indent="    "),
+        ]
     return "\n".join([*lines, *(f"  note: {note}" for note in explained.notes)])
 
 

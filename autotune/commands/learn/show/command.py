@@ -7,7 +7,7 @@ import typer
 
 from autotune.commands.learn.table_options import TableOptions, write
 from autotune.commands.options import StoreOptions, command, command_options, refuse_together
-from autotune.commands.output import document
+from autotune.commands.output import document, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def show(options: ShowOptions) -> None:
     if options.results.json:
         document(documents.measurements(tables))
     else:
-        typer.echo(text.text(tables))
+        say(text.text(tables))
 
 
 def _tables(options: ShowOptions) -> "Sequence[MeasurementTable]":

@@ -31,10 +31,8 @@ def full_table(table: MeasurementTable) -> str:
     head.append(f"  repetitions  {repetitions(table)}")
     if table.inputs.analytical is not None:
         head.append(f"  analytical   {analytical(table)}")
-    listed = [
-        (f"  {parameter.name}", parameter.kind, domain(parameter)) for parameter in table.parameters
-    ]
-    blocks = ["\n".join(head), "parameters:\n" + columns(listed)]
+    listed = [(parameter.name, parameter.kind, domain(parameter)) for parameter in table.parameters]
+    blocks = ["\n".join(head), "parameters:\n" + columns(listed, headed=False, indent="  ")]
     if table.constraints:
         blocks.append("constraints:\n" + "\n".join(f"  {rule}" for rule in table.constraints))
     if table.treated:
@@ -45,13 +43,12 @@ def full_table(table: MeasurementTable) -> str:
 def overview(tables: Sequence[MeasurementTable]) -> str:
     """Several tables: a line for each response, and how its data were treated."""
     shown = [
-        (f"  {table.name}", counted(len(table), "row"), response(table))
-        for table in tables[:_TABLES]
+        (table.name, counted(len(table), "row"), response(table)) for table in tables[:_TABLES]
     ]
     more = len(tables) - _TABLES
     lines = [
         f"{tables[0].source}: {len(tables)} responses over {', '.join(tables[0].inputs.names)}",
-        columns(shown, right=(1,)),
+        columns(shown, right=(1,), headed=False, indent="  "),
     ]
     if more > 0:
         lines.append(f"  and {more} more")

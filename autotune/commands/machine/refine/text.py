@@ -42,7 +42,7 @@ def refinement(refinement: Refinement, rows: int, notes: Sequence[str]) -> str:
     for score in [*refinement.outside, *([refinement.total] if refinement.total else [])]:
         table += _scores(score, score.name)
     table += _scores(refinement.inside, "the study itself")
-    lines.append(columns(table, right=range(2, 8)))
+    lines.append(columns(table, right=range(2, 8), matrix=True))
     lines.append(f"{_VERDICTS[refinement.verdict]}: {'; '.join(refinement.reasons)}")
     lines += _diagnosis(refinement)
     lines += [f"note: {note}" for note in notes]

@@ -110,7 +110,7 @@ class _Layout:
         return max(len(row[k]) for row in self.table)
 
     def _least(self, k: int, *, tight: bool = False) -> int:
-        """The narrowest that a column should be; ``tight``: that it can be without a broken word."""
+        """The narrowest that a column should be; ``tight``: that it can be, no word broken."""
         cells, head = self._cells(k), self.table[0][k] if self.headed else ""
         whole = max(map(len, cells), default=0)
         longest = max((_longest(text) for text in (*cells, head)), default=0)

@@ -178,7 +178,8 @@ def test_predictions_have_their_parts_by_kind() -> None:
     candidate = made.candidate()
     assert predictions(ranked([(candidate, predicted(0.002))])).splitlines() == [
         "heat2d-N256, engine reuse",
-        f"{'candidate':{len(candidate.label)}}  predicted  interval                   MEM     sweep",
+        f"{'candidate':{len(candidate.label)}}  predicted  interval"
+        "                   MEM     sweep",
         f"{candidate.label}  2.000 ms   [1.600 ms, 2.400 ms]  1.000 ms  2.000 ms",
     ]
 

@@ -11,6 +11,7 @@ from autotune.commands.comm.command import app as comm_app
 from autotune.commands.compare import command as compare_command
 from autotune.commands.doctor import command as doctor_command
 from autotune.commands.evaluate import command as evaluate_command
+from autotune.commands.explain import command as explain_command
 from autotune.commands.export import command as export_command
 from autotune.commands.importing import command as importing_command
 from autotune.commands.init import command as init_command
@@ -94,4 +95,7 @@ app.command("import", epilog=importing_command.EXAMPLE)(importing_command.import
 app.command("mirror", epilog=mirror_command.EPILOG)(mirror_command.mirror)
 app.command("map", epilog=MAP_EXAMPLE)(decide)
 app.command("scale", epilog=SCALE_EXAMPLE)(scale)
+app.command("explain", epilog=explain_command.EXAMPLE, context_settings=explain_command.CONTEXT)(
+    explain_command.explain
+)
 app.command("schema", epilog=schema_command.EPILOG)(schema_command.schema)

@@ -14,6 +14,7 @@ from autotune.commands.compare.document import (
     CompareSidesDocument,
     ReportDocument,
 )
+from autotune.commands.explain.document import ExplainDocument
 from autotune.commands.export.document import ExportDocument
 from autotune.commands.importing.document import ImportDocument
 from autotune.commands.init.document import InitDocument
@@ -50,7 +51,7 @@ DOCUMENTS: tuple[type, ...] = (
     modelling.AssertionSensitivityDocument, modelling.AssertionSkeletonDocument,
     modelling.AssertionSizesDocument, modelling.AssertionTimeDocument,
     modelling.AssertionFitDocument,
-    SchemaDocument,
+    SchemaDocument, ExplainDocument,
 )  # fmt: skip
 """The classes, in the order of the help; a class may have several schemas."""
 

@@ -1,0 +1,1 @@
+"""``autotune explain``: words of the output and messages of errors, in plain sentences."""

@@ -11,6 +11,8 @@ from typing import Annotated, Literal, TypeVar, dataclass_transform
 
 import typer
 
+from autotune.commands import completion
+
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
 
 Store = Annotated[
@@ -23,7 +25,12 @@ Store = Annotated[
 ]
 DEFAULT_STORE = "autotune-results.sqlite"
 
-Config = Annotated[Path, typer.Argument(help="A config file, such as configs/quickstart.yaml.")]
+Config = Annotated[
+    Path,
+    typer.Argument(
+        help="A config file, such as configs/quickstart.yaml.", autocompletion=completion.configs
+    ),
+]
 EngineName = Literal["reuse", "kerncraft", "planes", "both"]
 Engine = Annotated[
     EngineName | None,
@@ -54,7 +61,13 @@ Ids = Annotated[
 ]
 Confidence = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
 USUAL_CONFIDENCE = "90 %"
-Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
+Study = Annotated[
+    str,
+    typer.Argument(
+        help="Name of a study in the store; the latest if left out.",
+        autocompletion=completion.studies,
+    ),
+]
 
 
 def engines(engine: EngineName | None, both: Sequence[str]) -> Sequence[str] | None:

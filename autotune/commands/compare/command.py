@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autotune.commands import completion
 from autotune.commands.options import (
     BudgetSeconds,
     Engine,
@@ -63,6 +64,7 @@ class CompareOptions:
         list[str] | None,
         typer.Argument(
             metavar="[STUDY|CONFIG] [STUDY ...]",
+            autocompletion=completion.studies_and_configs,
             help="One: a study of the store, the latest if left out, or a config with a published"
             " table (its key reference). Several: studies to compare with the first, as STUDY,"
             " STUDY@STORE, or the file of a store.",

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from autotune.commands import completion
 from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import document, say
 
@@ -24,6 +25,7 @@ class ExplainOptions:
         list[str] | None,
         typer.Argument(
             metavar="[WORD|MESSAGE]...",
+            autocompletion=completion.explained_words,
             help="A word of the output such as T_OL, or a message as it was printed; - reads it"
             " from standard input. All words are listed if left out.",
         ),

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from autotune.commands import completion
 from autotune.commands.machine.refine.refine_options import RefinementOptions
 from autotune.commands.options import Json, StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document, note, say
@@ -28,7 +29,12 @@ def machine_list(json: Json = False) -> None:
 
 @app.command("show", epilog="Example: autotune machine show haswell-e5-2630v3")
 def machine_show(
-    name: Annotated[str, typer.Argument(help="Name of a machine file, a path, or host.")] = "host",
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a machine file, a path, or host.", autocompletion=completion.machines
+        ),
+    ] = "host",
     json: Json = False,
 ) -> None:
     """One machine with the source of each figure.

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from autotune.commands import completion
 from autotune.commands.options import Config, StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document, note, say
 
@@ -19,7 +20,12 @@ class MeasureOptions:
 
     config: Config
     candidate: Annotated[
-        str, typer.Option("--candidate", help="Id, identity or label, as rank prints them.")
+        str,
+        typer.Option(
+            "--candidate",
+            autocompletion=completion.candidates,
+            help="Id, identity or label, as rank prints them.",
+        ),
     ]
     phases: Annotated[
         bool, typer.Option("--phases", help="Time per kernel and barrier, in a run of its own.")

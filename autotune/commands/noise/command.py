@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from autotune.commands import completion
 from autotune.commands.options import Config, StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document, note, say
 
@@ -19,6 +20,7 @@ class NoiseOptions:
         str | None,
         typer.Option(
             "--candidate",
+            autocompletion=completion.candidates,
             help="Id, identity or label, as rank prints them. Default: the baseline of the first"
             " problem.",
         ),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from autotune.commands.rank.ranked_space import RankedSpace, nearest_candidate
 from autotune.domain.ranking import Ranked
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Candidate, matching
 from autotune.errors import Fault, InputError
 from autotune.learning.formulas.ecm_formula import Ecm, ecm
 from autotune.workloads.base import refuse
@@ -22,13 +22,14 @@ class CandidateFormula:
 def candidate_formulas(ranked: RankedSpace, name: str) -> list[CandidateFormula]:
     """ECM and communication time of a candidate as a formula of the size, one per engine.
 
-    ``name``: an id, an identity, a label, or the label of a variant, which selects the candidates
+    ``name``: an id or its beginning, an identity, a label, or the label of a variant, which selects the candidates
     of that variant with every build and layout. InputError for an unknown name (with the nearest
     one), for programs, whose size is not a single number, and if an engine could not predict.
     """
     refuse(ranked.workload, "--formula")
     every = [(ranking.engine, entry) for ranking in ranked.rankings for entry in ranking.entries]
-    keys = [_same(engine, e.candidate) for engine, e in every if name in _names(e.candidate)]
+    chosen = {c.identity for c in matching((entry.candidate for _, entry in every), name)}
+    keys = [_same(engine, e.candidate) for engine, e in every if e.candidate.identity in chosen]
     if not keys:
         names = [text for _, entry in every for text in _names(entry.candidate)]
         raise InputError(

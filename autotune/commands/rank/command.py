@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autotune.commands import completion
 from autotune.commands.options import (
     Config,
     Engine,
@@ -49,6 +50,7 @@ class VariantsOptions:
         str | None,
         typer.Option(
             "--emit",
+            autocompletion=completion.candidates,
             help="Write the C source of this candidate; of a program, the commands that build and"
             " run it.",
         ),
@@ -92,6 +94,7 @@ class PredictOptions:
         str | None,
         typer.Option(
             "--formula",
+            autocompletion=completion.candidates,
             metavar="CANDIDATE",
             help="The prediction of a candidate or variant over all sizes, as a formula of n.",
         ),
@@ -140,13 +143,18 @@ class RankOptions:
         str | None,
         typer.Option(
             "--why",
+            autocompletion=completion.candidates,
             help="In words, why this candidate takes as long as predicted. The name of a variant"
             " stands for its fastest candidate in every problem.",
         ),
     ] = None
     against: Annotated[
         str | None,
-        typer.Option("--against", help="With --why: what makes the difference to this candidate."),
+        typer.Option(
+            "--against",
+            autocompletion=completion.candidates,
+            help="With --why: what makes the difference to this candidate.",
+        ),
     ] = None
     assembly: Annotated[
         bool, typer.Option("--assembly", help="With --why: the annotated loops as compiled.")

@@ -27,10 +27,14 @@ _HISTORY = 6
 """Events that stay below the table."""
 _FRAME = 7
 """Lines of the screen that are not rows of problems or events."""
-_STATE = 22
-"""Columns of ``step 3, 0.8 % expected``."""
-_NARROW = 110
-"""Terminals with fewer columns get a table with fewer."""
+_BEST = "best so far"
+_COLUMNS = {
+    "problem": 0, _BEST: 0, "predicted": 120, "measured": 60, "speed-up": 0, "tried": 80,
+    "failed": 120, "noisy": 100, "left": 0, "": 120,
+}  # fmt: skip
+"""The columns, and how wide a terminal must be to have room for each."""
+_WORDS = ("problem", _BEST, "")
+"""Columns of words; the others are aligned at their right."""
 
 _VERDICTS = {
     "open": "",
@@ -147,7 +151,7 @@ class TableScreen:
         if self._standings:
             room = max(1, self._console.height - _FRAME - len(self._history))
             shown = visible(self._standings, self._current, room)
-            parts.append(table(shown, wide=self._console.width >= _NARROW))
+            parts.append(table(shown, self._console.width))
             if len(shown) < len(self._standings):
                 parts.append(_line(f"and {len(self._standings) - len(shown)} more problems"))
         parts += [_line(text) for text in self._history.values()]
@@ -168,41 +172,41 @@ def visible(standings: Sequence[Standing], current: str, room: int) -> Sequence[
     return standings[first : first + room]
 
 
-def table(standings: Sequence[Standing], *, wide: bool = True) -> Table:
-    """A table with a row per problem: best time, predicted, measured, budget, disturbed samples."""
+def table(standings: Sequence[Standing], width: int = 120) -> Table:
+    """A table with a row per problem, of the columns that a terminal of ``width`` has room for."""
     grid = Table(expand=True, pad_edge=False, box=None, header_style="bold")
-    grid.add_column("problem", no_wrap=True)
-    grid.add_column("best so far", ratio=1, no_wrap=True, overflow="ellipsis")
-    for name in ("predicted", "measured", *(("speed-up",) if wide else ())):
-        grid.add_column(name, justify="right", no_wrap=True)
-    grid.add_column("tried", justify="right", no_wrap=True)
-    if wide:
-        grid.add_column("failed", justify="right", no_wrap=True)
-    grid.add_column("noisy", justify="right", no_wrap=True)
-    grid.add_column("left", justify="right", no_wrap=True)
-    grid.add_column("", no_wrap=True, overflow="ellipsis", min_width=_STATE if wide else None)
+    for name in headings(width):
+        if name in _WORDS:
+            grid.add_column(name, ratio=1 if name == _BEST else None, no_wrap=True)
+        else:
+            grid.add_column(name, justify="right", no_wrap=True)
     for standing in standings:
-        grid.add_row(*(Text(escaped(cell)) for cell in cells(standing, wide=wide)))
+        grid.add_row(*(Text(escaped(cell)) for cell in cells(standing, width)))
     return grid
 
 
-def cells(standing: Standing, *, wide: bool = True) -> list[str]:
+def headings(width: int) -> list[str]:
+    """The columns of a terminal of ``width``: what is known best first, then the rest."""
+    return [name for name, least in _COLUMNS.items() if width >= least]
+
+
+def cells(standing: Standing, width: int = 120) -> list[str]:
     """The cells of the row of one problem."""
-    best = standing.best
-    texts = [
-        standing.problem,
-        best.candidate.variant.label if best else "-",
-        number_words.seconds(best.predicted if best else None),
-        number_words.seconds(best.seconds if best else None, standing.goal),
-    ]
-    if wide:
-        gained = standing.baseline / best.seconds if best and standing.baseline else None
-        texts.append(f"{gained:.2f}x" if gained else "-")
-    texts.append(f"{standing.measured + standing.failed} of {standing.candidates}")
-    if wide:
-        texts.append(str(standing.failed))
-    texts += [f"{standing.disturbed} of {standing.samples}", remaining_budget(standing)]
-    return [*texts, state(standing) if wide else "done" if standing.finished else ""]
+    best, shown = standing.best, headings(width)
+    gained = standing.baseline / best.seconds if best and standing.baseline else None
+    texts = {
+        "problem": standing.problem,
+        _BEST: best.candidate.variant.label if best else "-",
+        "predicted": number_words.seconds(best.predicted if best else None),
+        "measured": number_words.seconds(best.seconds if best else None, standing.goal),
+        "speed-up": f"{gained:.2f}x" if gained else "-",
+        "tried": f"{standing.measured + standing.failed} of {standing.candidates}",
+        "failed": str(standing.failed),
+        "noisy": f"{standing.disturbed} of {standing.samples}",
+        "left": "done" if standing.finished and "" not in shown else remaining_budget(standing),
+        "": state(standing),
+    }
+    return [texts[name] for name in shown]
 
 
 def remaining_budget(standing: Standing) -> str:

@@ -48,8 +48,23 @@ def test_a_row_says_best_predicted_measured_budget_and_disturbed() -> None:
         "heat2d-N256", "jli-pad5", "1.000 ms", "1.100 ms", "2.00x", "13 of 60", "1", "4 of 90",
         "8 to try, 95 s", "step 3, 3.1 % expected",
     ]  # fmt: skip
-    nothing = live.cells(standing(best=None, evaluations_left=None, seconds_left=None), wide=False)
-    assert nothing == ["heat2d-N256", "-", "-", "-", "13 of 60", "4 of 90", "", ""]
+    nothing = standing(best=None, evaluations_left=None, seconds_left=None)
+    assert live.cells(nothing, 100) == ["heat2d-N256", "-", "-", "-", "13 of 60", "4 of 90", ""]
+    assert live.cells(standing(finished="all tried"), 60)[-1] == "done"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_table_says_best_speed_up_and_what_is_left_at_every_width(width: int) -> None:
+    view, written = on_terminal(width)
+    view("calibrate the host", 3, 100, "clock")
+    assert "calibrate the host 3/100  clock" in written.getvalue()
+    view.watch(event("proposed", why="expected improvement 3 %"))
+    view("build", 1, 4, "ijl-pad5")
+    lines = Terminal(written.getvalue()).lines
+    shown = "\n".join(lines)
+    for words in ("heat2d-N256", "jli-pad5", "2.00x", "8 to try, 95 s", "build 1/4  ijl-pad5"):
+        assert words in shown
+    assert max(map(len, lines)) <= width
 
 
 @pytest.mark.parametrize(

@@ -136,9 +136,11 @@ def _tuned(workload: "Workload", options: TuneOptions, began: float) -> "TunedSt
     time.monotonic() from which a budget counts.
     """
     from autotune.commands.live import screen
-    from autotune.commands.tune import flow, jobs
 
     with contextlib.closing(screen()) as display:
+        display("prepare the study", 0, 1)
+        from autotune.commands.tune import flow, jobs
+
         if options.collect is not None:
             return jobs.collect(workload, options.collect, options.results.store, display)
         store = options.results.store

@@ -50,7 +50,9 @@ Trust = Annotated[
         " only, with flags that run no program and name no file.",
     ),
 ]
-Report = Annotated[Path | None, typer.Option("--report", help="Also write the HTML page here.")]
+Report = Annotated[
+    Path | None, typer.Option("-o", "--report", help="Also write the HTML page here.")
+]
 BudgetSeconds = Annotated[
     float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
 ]

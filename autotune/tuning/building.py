@@ -37,13 +37,18 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
         return bench.measurer.prepare(candidate) if time.monotonic() < deadline else None
 
     done: dict[str, Prepared] = {}
+
+    def show(number: int) -> None:
+        built = next((c.label for c in candidates if c.identity not in done), "")
+        bench.progress("build and verify", number, len(candidates), built)
+
     if not candidates:
         return []
     with bench.lock.building(), ThreadPoolExecutor(max_workers=quiet.cpus()) as pool:
         bench.clock.timed("wait", began)
         started = time.monotonic()
         futures = [pool.submit(begin, candidate) for candidate in candidates]
-        bench.progress("build and verify", 0, len(candidates))
+        show(0)
         try:
             finished = as_completed(futures, timeout=_left(deadline))
             for number, future in enumerate(finished, start=1):
@@ -52,8 +57,7 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
                     check_space(prepared)
                     bench.journal.prepared(prepared)
                     done[prepared.candidate.identity] = prepared
-                    label = prepared.candidate.label
-                    bench.progress("build and verify", number, len(candidates), label)
+                    show(number)
         except BaseException as reason:
             pool.shutdown(wait=False, cancel_futures=True)
             while not all(future.done() for future in futures):

@@ -23,8 +23,9 @@ def candidate_formulas(ranked: RankedSpace, name: str) -> list[CandidateFormula]
     """ECM and communication time of a candidate as a formula of the size, one per engine.
 
     ``name``: an id or its beginning, an identity, a label, or the label of a variant, which selects
-    the candidates of that variant with every build and layout. InputError for an unknown name (with the nearest
-    one), for programs, whose size is not a single number, and if an engine could not predict.
+    the candidates of that variant with every build and layout. InputError for an unknown name (with
+    the nearest one), for programs, whose size is not a single number, and if an engine could not
+    predict.
     """
     refuse(ranked.workload, "--formula")
     every = [(ranking.engine, entry) for ranking in ranked.rankings for entry in ranking.entries]

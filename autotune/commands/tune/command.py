@@ -2,6 +2,7 @@
 
 import contextlib
 import shlex
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -104,10 +105,14 @@ def tune(options: TuneOptions) -> None:
         return
     if options.config is None:
         raise typer.BadParameter("is needed, or --replay FILE", param_hint="CONFIG")
+    opening = TerminalProgress()
+    if sys.stderr.isatty():
+        opening(f"read {options.config}", 0, 1)
     from autotune.commands.rank import ranked_space
     from autotune.results.page import page_file
 
     workload = ranked_space.load(options.config)
+    opening.close()
     if options.report is not None:
         page_file.check(options.report)
     if options.study.mirror is not None:

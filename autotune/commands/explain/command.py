@@ -39,10 +39,10 @@ def explain(options: ExplainOptions) -> None:
     from autotune.commands.explain import explanations, text
     from autotune.commands.explain.document import ExplainDocument
 
-    asked = " ".join(options.words or [])
-    if asked == "-":
-        asked = sys.stdin.read()
-    if not asked.strip():
+    query = " ".join(options.words or [])
+    if query == "-":
+        query = sys.stdin.read()
+    if not query.strip():
         words = explanations.glossary()
         if options.json:
             names = tuple(word.name for word in words)
@@ -50,7 +50,7 @@ def explain(options: ExplainOptions) -> None:
         else:
             say(text.listed(words))
         return
-    meaning = explanations.meaning(asked)
+    meaning = explanations.meaning(query)
     if not options.json:
         say(text.meaning(meaning))
     elif isinstance(meaning, explanations.MessageKind):

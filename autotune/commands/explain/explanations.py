@@ -73,20 +73,20 @@ def _rows(file: str, key: str) -> Iterable[Mapping[str, str]]:
     return rows
 
 
-def meaning(asked: str) -> GlossaryWord | MessageKind:
+def meaning(query: str) -> GlossaryWord | MessageKind:
     """What a word or a message means. InputError with the nearest word where nothing fits."""
     words = {spelling: word for word in glossary() for spelling in word.spellings}
-    plain = " ".join(asked.lower().split()).strip(" .,:;*\"'`")
+    plain = " ".join(query.lower().split()).strip(" .,:;*\"'`")
     for spelling in (plain, plain.removesuffix("s"), plain.replace("_", " ")):
         if spelling in words:
             return words[spelling]
-    kind = message_kind(asked)
+    kind = message_kind(query)
     if kind is not None:
         return kind
     raise InputError(
         Fault(
             where="WORD",
-            found=f"no word or message {' '.join(asked.split())!r}",
+            found=f"no word or message {' '.join(query.split())!r}",
             expected="a word of the output, or a message as it was printed",
             hint=nearest(plain, words) or "autotune explain lists all words",
         )

@@ -8,7 +8,7 @@ import typer
 
 from autotune.commands.check.check_request import CheckRequest
 from autotune.commands.options import StoreOptions, command, command_options
-from autotune.commands.output import TerminalProgress, document, note
+from autotune.commands.output import TerminalProgress, document, note, say
 
 if TYPE_CHECKING:
     from autotune.results.gate.gate_verdict import GateCheck
@@ -50,7 +50,7 @@ def check(options: CheckedOptions) -> None:
     if options.results.json:
         document(CheckDocument.of(result))
     else:
-        typer.echo(gate_words.text(result))
+        say(gate_words.text(result))
     if result.interrupted:
         note("interrupted; the finished rounds are above")
         raise typer.Exit(130)

@@ -52,7 +52,8 @@ class SideOptions:
     ] = None
     budget_seconds: BudgetSeconds = None
     page: Annotated[
-        Path | None, typer.Option("--page", help="Also write the comparison as an HTML page here.")
+        Path | None,
+        typer.Option("-o", "--page", help="Also write the comparison as an HTML page here."),
     ] = None
 
 
@@ -151,7 +152,7 @@ def _compare_sides(options: CompareOptions) -> None:
     if options.results.json:
         document(CompareSidesDocument(comparison=comparison))
     else:
-        typer.echo(side_words.text(comparison))
+        say(side_words.text(comparison))
     if options.sides.page is not None:
         from autotune.results.comparison import comparison_page
 

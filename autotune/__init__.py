@@ -1,7 +1,8 @@
 """Predict, rank, tune and explain the variants of one computation.
 
-``load``, ``predict``, ``rank`` and ``tune`` are the Python interface (see ``autotune.api``). They
-are loaded at first use, so that ``import autotune`` stays fast.
+``load``, ``predict``, ``rank``, ``tune`` and the other names of ``__all__`` are the Python
+interface (see ``autotune.api``). They are loaded at first use, so that ``import autotune`` stays
+fast.
 """
 
 from typing import TYPE_CHECKING
@@ -9,10 +10,33 @@ from typing import TYPE_CHECKING
 from autotune.version import VERSION
 
 if TYPE_CHECKING:
-    from autotune.api import load, predict, rank, tune
+    from autotune.api import (
+        Categorical,
+        Flags,
+        Integer,
+        Ordered,
+        Permutation,
+        Real,
+        load,
+        predict,
+        rank,
+        tune,
+    )
 
 __version__ = VERSION
-__all__ = ["__version__", "load", "predict", "rank", "tune"]
+__all__ = [
+    "Categorical",
+    "Flags",
+    "Integer",
+    "Ordered",
+    "Permutation",
+    "Real",
+    "__version__",
+    "load",
+    "predict",
+    "rank",
+    "tune",
+]
 
 
 def __dir__() -> list[str]:
@@ -20,7 +44,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    if name in ("load", "predict", "rank", "tune"):
+    if name in __all__:
         from autotune import api
 
         return getattr(api, name)

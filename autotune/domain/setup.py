@@ -290,7 +290,11 @@ _SUBJECT = FileKeys(
     {
         "skeleton": Annotated[Text, FileKey(about="the kernels and their order, by name or path")],
         "space": Annotated[Text, FileKey(about="what of the skeleton varies, by name or path")],
-        "program": Annotated[Text, FileKey(about="a program of your own, by name or path")],
+        "program": Annotated[
+            str,
+            InNotation("program of a config"),
+            FileKey(about="a program of your own, by name or path, or what its file says"),
+        ],
     }
 )
 
@@ -369,6 +373,8 @@ class Setup:
     """A published table to compare with."""
     trusted: Annotated[bool, Derived()] = True
     """Whether predictions may run every compiler and pass every flag that files name."""
+    text: Annotated[str, Derived()] = ""
+    """What a file would say, for a setup that was stated without a file."""
     places: Annotated[Mapping[str, str], Derived()] = field(default_factory=dict)
     """Key path (``threads``, ``builds.0.compiler``) to ``file:line:column``, for later errors."""
 

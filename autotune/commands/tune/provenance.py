@@ -52,7 +52,7 @@ def content(setup: Setup) -> str:
     """
     names = [*setup.subject.definitions, *(p.definition for p in setup.problems)]
     space = hashlib.sha256(setup.subject.varied.encode()).hexdigest()[:12]
-    text = masked_urls(Path(setup.source).read_text(encoding="utf-8"))
+    text = masked_urls(setup.text or Path(setup.source).read_text(encoding="utf-8"))
     return f"{text}\n# definitions: {' '.join(names)} {space}\n"
 
 

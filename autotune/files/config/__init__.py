@@ -5,9 +5,12 @@ A name stands for a file of its collection (``heat2d`` for kernels/ivp/heat2d.ya
 ends in .yaml is relative to the file that names it, or to the current folder.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
+
+import yaml
 
 from autotune import paths
 from autotune.domain.calibration import Calibration
@@ -26,13 +29,15 @@ from autotune.files.config.dump import dump_calibration, dump_machine, dump_netw
 from autotune.files.config.kernel_files import read_ivp, read_method, read_stencil
 from autotune.files.config.machines import check_machine as _check_machine
 from autotune.files.config.machines import read_machine, read_sketch
+from autotune.files.config.program.programs import SCHEMA as PROGRAM_SCHEMA
 from autotune.files.config.program.programs import read_program
 from autotune.files.config.references import read_reference
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
 from autotune.files.config.spaces import read_generated
-from autotune.files.config.studies import read_study
+from autotune.files.config.studies import SCHEMA, read_study, study_in
 from autotune.files.parsing import yaml_document
+from autotune.files.parsing.stated_values import document_of
 
 __all__ = [
     "check_machine",
@@ -50,10 +55,14 @@ __all__ = [
     "read_network",
     "reference",
     "skeleton",
+    "stated",
     "stencil",
 ]
 
 T = TypeVar("T")
+
+_USUAL = {"schema": SCHEMA, "machine": "host"}
+"""Keys that a stated study may leave out."""
 
 
 def load(path: str | Path) -> Setup:
@@ -76,6 +85,26 @@ def load(path: str | Path) -> Setup:
             session.absent(yaml_document.shown(config_file), names)
             session.finish()
     return _finished(session, session.once(config_file, read_study))
+
+
+def stated(values: Mapping[str, object]) -> Setup:
+    """The study that keys and values describe, as a config file would; a program may be described
+    under the key ``program``, or alone.
+
+    Names of files are relative to the current folder. Raises ConfigError with every fault, whose
+    places are keys: ``problems.0.size``.
+    """
+    schema = values.get("schema", SCHEMA)
+    if isinstance(schema, str) and schema.partition("/")[0] == PROGRAM_SCHEMA.partition("/")[0]:
+        values = {"program": values}
+    named = values.get("name", "study")
+    session, path = Session(), Path.cwd() / f"{named if isinstance(named, str) else 'study'}.yaml"
+    document = document_of({**_USUAL, **values}, path, session.faults)
+    if session.faults or not session.check_schema(document, SCHEMA):
+        session.finish()
+    text = yaml.safe_dump(document.root, sort_keys=False, allow_unicode=True)
+    del document.root["schema"]
+    return replace(_finished(session, study_in(session, document)), text=text)
 
 
 def machine(name: str | Path, *, complete: bool = True) -> Machine:

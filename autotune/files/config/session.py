@@ -96,12 +96,13 @@ class Session:
         where it is wrong.
         """
         document = yaml_document.read(path, self.faults)
-        if document is None or not self._check_schema(document, schema):
+        if document is None or not self.check_schema(document, schema):
             return None
         del document.root["schema"]
         return document
 
-    def _check_schema(self, document: Document, schema: str) -> bool:
+    def check_schema(self, document: Document, schema: str) -> bool:
+        """Whether a document has this schema; a fault is noted where it has not."""
         value = document.root.get("schema")
         where = (
             document.place(("schema",))

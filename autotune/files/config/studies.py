@@ -26,7 +26,8 @@ from autotune.files.config.facts import (
 )
 from autotune.files.config.machines import read_possible_machine
 from autotune.files.config.problems import complete_problem
-from autotune.files.config.program.programs import read_program
+from autotune.files.config.program.programs import SCHEMA as PROGRAM_SCHEMA
+from autotune.files.config.program.programs import program_in, read_program
 from autotune.files.config.references import check_reference, read_reference
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
@@ -44,11 +45,16 @@ def read_study(session: Session, path: Path) -> Setup | None:
     """The study in a config file and in every file that it names; None with faults noted where it
     is wrong.
     """
-    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
-    if document is None:
-        return None
-    stated = draft(session, document, Setup, name=paths.stem(path))
+    return None if document is None else study_in(session, document)
+
+
+def study_in(session: Session, document: Document) -> Setup | None:
+    """The study that a document describes, without the key ``schema``; None with faults noted
+    where it is wrong.
+    """
+    faults_before = len(session.faults)
+    stated = draft(session, document, Setup, name=paths.stem(document.path))
     stated = stated and _with_problems(session, document, stated)
     if stated is None:
         _follow_subject(session, document)
@@ -122,6 +128,22 @@ def _follow_subject(session: Session, document: Document) -> None:
         name = document.root.get(key)
         if isinstance(name, str) and name:
             session.follow(document, (key,), collection, read, name)
+    _program_inside(session, document)
+
+
+def _program_inside(session: Session, document: Document) -> Program | None:
+    """The program that a config itself describes; None where it describes none, or with faults
+    noted.
+    """
+    inside = document.inside("program")
+    if inside is None:
+        return None
+    if inside.root.pop("schema", PROGRAM_SCHEMA) != PROGRAM_SCHEMA:
+        found = "the schema of another kind of file"
+        session.add(inside.place(("schema",)), found, f"schema: {PROGRAM_SCHEMA}, or no schema")
+    name = document.root.get("name")
+    usual = paths.stem(document.path)
+    return program_in(session, inside, name if isinstance(name, str) and name else usual)
 
 
 def _completed(document: Document, stated: Setup, reader: "_Reader") -> Setup:
@@ -166,6 +188,8 @@ class _Reader:
         for key in ("space", "skeleton"):
             if self.names[key] is not None:
                 self.add((key,), f"both {key} and program are given", "one of them")
+        if isinstance(self.document.root["program"], dict):
+            return _program_inside(self.session, self.document)
         return self.session.follow(
             self.document, ("program",), "variants/program", read_program, self.names["program"]
         )

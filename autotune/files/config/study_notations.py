@@ -88,6 +88,13 @@ def objectives(value: object) -> tuple[str, ...]:
     return (*usual, *(name for name in listed if name not in OBJECTIVES))
 
 
+def program_of_config(value: object) -> object:
+    """The name of a program, a path to its file, or what the file would say."""
+    if (isinstance(value, str) and value) or isinstance(value, dict):
+        return value
+    raise ValueError(f"{describe(value)} is no name, no path, and not what a program file says")
+
+
 _OBJECTIVE = {"type": "string", "examples": list(OBJECTIVES)}
 
 NOTATIONS: dict[object, Notation] = {
@@ -100,6 +107,10 @@ NOTATIONS: dict[object, Notation] = {
     ),
     "launcher": Notation(read=launcher, schema={"type": "string"}),
     "launcher of ranks": Notation(read=mpi_launcher, schema={"type": "string"}),
+    "program of a config": Notation(
+        read=program_of_config,
+        schema={"anyOf": [{"type": "string", "minLength": 1}, {"type": "object"}]},
+    ),
     "share": Notation(read=share, schema={**NUMBER_OR_TEXT, "examples": ["1 %"]}),
     "objectives": Notation(read=objectives, schema=one_or_list(_OBJECTIVE, minItems=1)),
 }

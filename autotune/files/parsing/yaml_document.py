@@ -67,6 +67,15 @@ class Document:
         """
         return self.keys.get(keys) or self.place(keys)
 
+    def inside(self, key: str) -> "Document | None":
+        """The keys and values under a key as a document of its own; None where there are none."""
+        root = self.root.get(key)
+        if not isinstance(root, dict):
+            return None
+        places = {keys[1:]: place for keys, place in self.places.items() if keys[:1] == (key,)}
+        names = {keys[1:]: place for keys, place in self.keys.items() if keys[:1] == (key,)}
+        return Document(self.path, dict(root), places, names)
+
     def places_by_text(self) -> dict[str, str]:
         """The place of every value inside the file by its keys as text: ``problems.0.h``."""
         return {".".join(map(str, keys)): place for keys, place in self.places.items() if keys}

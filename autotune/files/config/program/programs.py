@@ -23,14 +23,19 @@ LARGEST = 1 << 28
 
 def read_program(session: Session, path: Path) -> Program | None:
     """The program in a file; None with faults noted where it cannot be read."""
-    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
-    if document is None:
-        return None
-    stated = draft(session, document, Program, name=paths.stem(path), source_folder=".")
+    return None if document is None else program_in(session, document, paths.stem(path))
+
+
+def program_in(session: Session, document: Document, name: str) -> Program | None:
+    """The program of this name that a document describes, without the key ``schema``; None with
+    faults noted where it is wrong.
+    """
+    faults_before = len(session.faults)
+    stated = draft(session, document, Program, name=name, source_folder=".")
     if stated is None:
         return None
-    if stated.folder and not paths.is_folder(path.parent / stated.folder):
+    if stated.folder and not paths.is_folder(document.path.parent / stated.folder):
         session.add(document.place(("folder",)), f"there is no folder {stated.folder!r}")
     if stated.model is not None and stated.objective != TIME.name:
         found = f"a model predicts the time, and the objective is {stated.objective}"

@@ -36,9 +36,38 @@ class Fault:
 
 
 class AutotuneError(Exception):
-    """The base class of all errors that autotune raises on purpose."""
+    """The base class of all errors that autotune raises on purpose.
+
+    ``where``, ``found``, ``expected`` and ``hint`` are the four facts of the first fault;
+    ``faults`` has all of them.
+
+    >>> error = InputError(Fault(where="tile", found="the number 7", expected="8 or 16"))
+    >>> error.where, error.expected
+    ('tile', '8 or 16')
+    """
 
     exit_code = 1
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The place of the first fault; empty where there is none."""
+        return self.faults[0].where if self.faults else ""
+
+    @property
+    def found(self) -> str:
+        """What was found there."""
+        return self.faults[0].found if self.faults else str(self)
+
+    @property
+    def expected(self) -> str:
+        """What is allowed there."""
+        return self.faults[0].expected if self.faults else ""
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        return self.faults[0].hint if self.faults else ""
 
 
 class InputError(AutotuneError):

@@ -4,15 +4,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from autotune.api.entry import (
-        PredictionResult,
-        RankResult,
-        StudyResult,
-        load,
-        predict,
-        rank,
-        tune,
-    )
     from autotune.api.parameters import (
         Categorical,
         Flags,
@@ -21,29 +12,92 @@ if TYPE_CHECKING:
         Permutation,
         Real,
     )
+    from autotune.api.rankings import (
+        PredictionResult,
+        RankResult,
+        predict,
+        rank,
+    )
+    from autotune.api.running_study import (
+        RunningStudy,
+    )
+    from autotune.api.setups import (
+        load,
+    )
+    from autotune.api.study_result import (
+        MeasuredTrial,
+        StudyResult,
+    )
+    from autotune.api.tuning_call import (
+        load_study,
+        tune,
+    )
+    from autotune.errors import (
+        AutotuneError,
+        ConfigError,
+        InputError,
+        MissingTool,
+        StoreError,
+        WorkFailed,
+    )
 
 _MODULES = {
-    "autotune.api.entry": (
-        *("PredictionResult", "RankResult", "StudyResult", "load", "predict", "rank", "tune"),
-    ),
     "autotune.api.parameters": (
-        *("Categorical", "Flags", "Integer", "Ordered", "Permutation", "Real"),
+        "Categorical",
+        "Flags",
+        "Integer",
+        "Ordered",
+        "Permutation",
+        "Real",
+    ),
+    "autotune.api.rankings": (
+        "PredictionResult",
+        "RankResult",
+        "predict",
+        "rank",
+    ),
+    "autotune.api.running_study": ("RunningStudy",),
+    "autotune.api.setups": ("load",),
+    "autotune.api.study_result": (
+        "MeasuredTrial",
+        "StudyResult",
+    ),
+    "autotune.api.tuning_call": (
+        "load_study",
+        "tune",
+    ),
+    "autotune.errors": (
+        "AutotuneError",
+        "ConfigError",
+        "InputError",
+        "MissingTool",
+        "StoreError",
+        "WorkFailed",
     ),
 }
 PLACES = {name: module for module, names in _MODULES.items() for name in names}
 """Every name of the interface, and the module that defines it."""
 
 __all__ = [
+    "AutotuneError",
     "Categorical",
+    "ConfigError",
     "Flags",
+    "InputError",
     "Integer",
+    "MeasuredTrial",
+    "MissingTool",
     "Ordered",
     "Permutation",
     "PredictionResult",
     "RankResult",
     "Real",
+    "RunningStudy",
+    "StoreError",
     "StudyResult",
+    "WorkFailed",
     "load",
+    "load_study",
     "predict",
     "rank",
     "tune",

@@ -26,6 +26,8 @@ from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Searching, Setup
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.files.store import Store, StudyRecord, kept_dissections
+from autotune.measuring.candidates.base import Measurer
+from autotune.measuring.candidates.stop_request import StopRequest
 from autotune.progress import Progress
 from autotune.results.report import page
 from autotune.results.report.number_words import seconds
@@ -67,11 +69,13 @@ def tune(
     watcher: Watcher = unwatched,
     *,
     began: float | None = None,
+    stop: StopRequest | None = None,
 ) -> TunedStudy:
     """Tune a config: measure the most promising candidates and compare them.
 
     Every sample is stored when it is taken; Ctrl-C loses at most one. ``began``: the
-    time.monotonic() from which the budget counts; None: now.
+    time.monotonic() from which the budget counts; None: now. ``stop``: what another thread may ask
+    for; it ends as Ctrl-C does.
     """
     wall = time.monotonic() if began is None else began
     setup = workload.setup
@@ -96,11 +100,12 @@ def tune(
         before = time.monotonic()
         conditions = conditions_of(ranked, progress)
         ranked.clock.timed("calibrate", before)
+        measurer: Measurer = workload.measurer(ranked.machine)
         study_run = StudyRun(
             results=results,
             study=_started_study(workload, name, options, results, progress),
             ranked=ranked,
-            measurer=workload.measurer(ranked.machine),
+            measurer=measurer if stop is None else stop.heeded_by(measurer),
             conditions=conditions,
             deadline=measuring_deadline(options.budget_seconds, wall + calibrating),
             started=wall,

@@ -1,0 +1,245 @@
+"""``tune``: measure the candidates of anything that can be tuned from Python."""
+
+import contextlib
+import sys
+import threading
+import time as clock
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from autotune.api.budget import Budget, options_of
+from autotune.api.parameters import Parameters
+from autotune.api.running_study import Callback, RunningStudy, heeding
+from autotune.api.setups import Described, workload_in
+from autotune.api.study_description import StudyDescription, Target
+from autotune.api.study_result import StudyResult
+from autotune.commands.tune import flow
+from autotune.commands.tune.flow import StudyOptions, TunedStudy
+from autotune.errors import Fault, InputError, WorkFailed
+from autotune.files.store import Store
+from autotune.language.constraint import Value
+from autotune.progress import Progress, silent
+from autotune.tuning.events import Event, Watcher, unwatched
+from autotune.workloads.base import Workload
+
+STORE = "autotune-results.sqlite"
+_ALONE = threading.Lock()
+"""Held by the study that runs: two of one process would disturb and end one another's programs."""
+_PAUSE = 0.1
+
+
+def tune(
+    target: Described | Target,
+    *,
+    parameters: Parameters | None = None,
+    restrictions: Iterable[object] | str = (),
+    time: object = None,
+    metrics: Mapping[str, object] | Sequence[str] = (),
+    objectives: str | Sequence[str] | Mapping[str, str] | None = None,
+    check: Any = None,  # noqa: ANN401 - a function, or a result of the user's
+    tolerance: float = 1e-9,
+    baseline: Mapping[str, Value] | None = None,
+    arguments: Mapping[str, Value] | None = None,
+    problems: Sequence[Mapping[str, Value]] = (),
+    budget: Budget | None = None,
+    callbacks: Sequence[Callback] = (),
+    stop: threading.Event | None = None,
+    store: str | Path = STORE,
+    resume: bool = False,
+    name: str | None = None,
+    progress: Progress | bool | None = None,
+    options: StudyOptions | None = None,
+    **further: object,
+) -> StudyResult:
+    """Measure the most promising candidates; every sample goes to the store when it is taken.
+
+    ``target``: a function that takes the parameters as keywords; a command as words or one text,
+    with ``{name}`` where a parameter goes; a C, C++ or Fortran file, or C as a text of several
+    lines, whose macros are the parameters; or, without ``parameters``, a config: its file or name,
+    a dict, a setup, a workload.
+
+    ``parameters``: by name a list, a range, ``at.Integer``, ``at.Real``, ``at.Ordered``, ... .
+    ``restrictions``: conditions as text. ``baseline``: what the others are compared with; else
+    the first value of each parameter. ``arguments``: keywords (or macros) that do not vary;
+    ``problems``: several settings of them, each with a winner of its own.
+
+    ``time``: None times the call, or the process of a command. Of a function, a name in what it
+    returns, or a function of that (``float`` where it returns its seconds); of a command, a pattern
+    with a group, or a key of JSON. ``metrics`` are read alike. ``objectives``: ``time`` and names
+    of metrics, with ``"less"`` or ``"more"``; two or more give a Pareto front.
+    ``check``: what is right: a function of the result, the right result, or ``"baseline"``.
+
+    ``budget``: ``"2 min"``, ``"40 evaluations"``. ``callbacks``: called with the running study and
+    each trial that ended; ``study.stop()``, or ``stop``, an event, ends the study early, and what
+    was measured is returned. ``resume``: go on with the study of this name in the store, if there
+    is one. ``progress``: True shows the terminal's display. Further keywords are keys of a config
+    or a program file: ``limits={"run": "5 s"}``, ``threads="openmp"``.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> study = tune(
+    ...     lambda n: sum(range(n)), parameters={"n": [20_000, 10]}, store=f"{folder}/a.sqlite",
+    ...     measuring={"rounds": 3, "min_sample": "1 ms"},
+    ... )
+    >>> study.best_params
+    {'n': 10}
+    """
+    if parameters is None:
+        _refuse_others(
+            dict(restrictions=restrictions, time=time, metrics=metrics, objectives=objectives,
+                 check=check, baseline=baseline, arguments=arguments, problems=problems,
+                 name=name, **further),
+        )  # fmt: skip
+        workload = workload_in(_described(target))
+    else:
+        described = StudyDescription(
+            target=_tunable(target),
+            parameters=parameters,
+            name=name,
+            restrictions=restrictions,
+            baseline=baseline or {},
+            arguments=arguments or {},
+            problems=problems,
+            time=time,
+            metrics=metrics,
+            objectives=objectives,
+            check=check,
+            tolerance=tolerance,
+            further=further,
+        )
+        workload = workload_in(described.setup())
+    limits = options if options is not None else options_of(budget, resume=resume)
+    if budget is not None and options is not None:
+        raise InputError(Fault(where="budget", found="both budget and options", hint="use one"))
+    study = RunningStudy(workload.setup.name, tuple(callbacks))
+    return _run(workload, _begun(limits, workload, str(store)), str(store), study, stop, progress)
+
+
+def load_study(store: str | Path = STORE, name: str = "") -> StudyResult:
+    """A study of a store by its name; without a name the latest."""
+    return StudyResult(flow.study(name, str(store)), str(store))
+
+
+def _run(
+    workload: Workload,
+    options: StudyOptions,
+    store: str,
+    study: RunningStudy,
+    stop: threading.Event | None,
+    progress: Progress | bool | None,
+) -> StudyResult:
+    began = clock.monotonic()
+    with heeding(study, stop), _turn(study), _display(progress) as (report, watch):
+
+        def watched(event: Event) -> None:
+            watch(event)
+            study.watch(event)
+
+        try:
+            result = flow.tune(
+                workload, options, store, report, watched, began=began, stop=study.request
+            )
+        except KeyboardInterrupt as interrupt:
+            result = _kept(interrupt, study, store)
+    if study.fault is not None:
+        raise study.fault
+    return StudyResult(result, store)
+
+
+def _kept(interrupt: KeyboardInterrupt, study: RunningStudy, store: str) -> TunedStudy:
+    """What an interrupted study has in the store, where it was asked to stop; Ctrl-C raises."""
+    if not study.request.asked:
+        words = f"study {interrupt.args[0]}: " if interrupt.args else ""
+        raise KeyboardInterrupt(
+            f"{words}every finished sample is in {store}; go on with resume=True"
+        ) from None
+    if not interrupt.args:
+        if study.fault is not None:
+            raise study.fault
+        raise WorkFailed("the study was stopped before anything was measured")
+    return flow.study(str(interrupt.args[0]), store)
+
+
+def _begun(options: StudyOptions, workload: Workload, store: str) -> StudyOptions:
+    """The options; a study that is to be resumed and was never begun is begun."""
+    if not options.resume:
+        return options
+    with Store.open(store) as results:
+        begun = results.latest_study(workload.setup.name) is not None
+    return options if begun else replace(options, resume=False)
+
+
+@contextlib.contextmanager
+def _turn(study: RunningStudy) -> Iterator[None]:
+    """A context in which no other study of this process runs."""
+    while not _ALONE.acquire(timeout=_PAUSE):
+        if study.request.asked:
+            raise WorkFailed("the study was stopped while another one was running")
+    try:
+        yield
+    finally:
+        _ALONE.release()
+
+
+@contextlib.contextmanager
+def _display(progress: Progress | bool | None) -> Iterator[tuple[Progress, Watcher]]:
+    """What shows progress: by default the display of ``autotune tune`` on a terminal."""
+    if progress is None:
+        progress = sys.stderr is not None and sys.stderr.isatty()
+    if not isinstance(progress, bool):
+        yield progress, unwatched
+    elif not progress:
+        yield silent, unwatched
+    else:
+        from autotune.commands.live import screen
+
+        with contextlib.closing(screen()) as shown:
+            yield shown, shown.watch
+
+
+def _refuse_others(given: Mapping[str, object]) -> None:
+    """Raise InputError for keywords that describe a target, where the target is a config."""
+    named = [key for key, value in given.items() if value is not None and value != ()]
+    if named:
+        raise InputError(
+            Fault(
+                where=named[0],
+                found=f"{', '.join(named)} without parameters",
+                expected="parameters, or a config as the target that says all of it",
+                hint='parameters={"tile": [16, 32, 64]}',
+            )
+        )
+
+
+def _described(target: object) -> Described:
+    """A target that describes itself; InputError for one that needs parameters."""
+    if isinstance(target, str | Path | Mapping) or hasattr(target, "problems"):
+        return target  # type: ignore[return-value]
+    if hasattr(target, "setup") and hasattr(target, "measurer"):
+        return target  # type: ignore[return-value]
+    raise InputError(
+        Fault(
+            where="parameters",
+            found="nothing says what varies",
+            expected="the values of each parameter by its name",
+            hint='parameters={"tile": [16, 32, 64]}',
+        )
+    )
+
+
+def _tunable(target: object) -> Target:
+    """A target with parameters; InputError for what cannot be one."""
+    if callable(target) or isinstance(target, str | Path):
+        return target
+    if isinstance(target, list | tuple) and all(isinstance(w, str | Path) for w in target):
+        return [str(word) for word in target]
+    raise InputError(
+        Fault(
+            where="target",
+            found=f"a value of type {type(target).__name__}, and parameters",
+            expected="a function, a command as words or text, or a source file",
+            hint="a config has its parameters in itself",
+        )
+    )

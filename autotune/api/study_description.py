@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autotune import paths
-from autotune.api.calling.called_program import CalledFunction, texts_of
+from autotune.api.calling.function_program import CalledFunction, texts_of
 from autotune.api.parameters import (
     Parameters,
     domains,

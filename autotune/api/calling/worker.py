@@ -15,6 +15,7 @@ import os
 import pickle
 import sys
 import time
+import traceback
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -218,7 +219,7 @@ def main(words: Sequence[str]) -> int:
     given = arguments_of(words, payload["texts"])
     function = payload["function"]
     gc.collect()
-    gc.disable()
+    gc.disable()  # as timeit does
     try:
         for seconds, result in samples(payload, lambda: function(**given)):
             line: dict[str, Any] = {"time": seconds}
@@ -231,9 +232,19 @@ def main(words: Sequence[str]) -> int:
             printed.write(json.dumps({"autotune": line}) + "\n")
     except UnusableResultError as error:
         sys.stderr.write(f"{error}\n")
-        return 0
+    except Exception as error:  # of the user's function
+        _show(error)
+        return 1
     printed.close()
     return 0
+
+
+def _show(error: Exception) -> None:
+    """Print a traceback, from the first line that is the user's."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,301 @@
+"""Functions as targets: called in worker processes, timed, checked, and failing in every way."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autotune as at
+
+Tune = Callable[..., at.StudyResult]
+SCALE = 3
+
+
+def work(n: int, fast: bool) -> float:
+    """A time that depends on n, and half as much on a switch."""
+    time.sleep(0.002 * n * (1 if fast else 2))
+    return float(n * 0 + SCALE)
+
+
+def test_a_function_is_timed_and_the_fastest_wins(quick: Tune) -> None:
+    study = quick(work, parameters={"n": [4, 2], "fast": [False, True]})
+    assert study.best_params == {"n": 2, "fast": True}
+    assert study.best_value == study.best.value
+    assert 0.004 < study.best_value < 0.1
+    assert study.best.params["fast"] is True, "values keep their types"
+    assert study.name == "work"
+    assert study.speedup is not None
+    assert study.speedup > 1
+
+
+@pytest.mark.parametrize("way", ["float", "name", "function"])
+def test_a_function_may_say_its_time(quick: Tune, way: str) -> None:
+    def told(n: int) -> object:
+        return n * 1e-3 if way == "float" else {"ms": float(n), "seconds": n * 1e-3}
+
+    ways = {"float": float, "name": "seconds", "function": lambda result: result["ms"] / 1e3}
+    study = quick(told, parameters={"n": range(2, 5)}, time=ways[way])
+    assert study.best_params == {"n": 2}
+    assert study.best_value == pytest.approx(2e-3)
+
+
+def test_lambdas_closures_arrays_and_local_classes_go_to_workers(quick: Tune) -> None:
+    matrix = np.arange(4.0)
+
+    class Model:
+        offset = 1
+
+        def __init__(self, factor: int) -> None:
+            self.factor = factor
+
+        @property
+        def total(self) -> float:
+            return self.factor * float(matrix.sum()) + self.offset
+
+        @staticmethod
+        def half(x: float) -> float:
+            return x / 2
+
+    def seconds(n: int) -> float:
+        return 1e-3 * Model.half(Model(n).total)
+
+    best = quick(lambda n: seconds(n), parameters={"n": [3, 1]}, time=float)
+    assert best.best_value == pytest.approx(1e-3 * (6 + 1) / 2)
+
+
+def hard(case: str) -> object:
+    """Ends in the way that is asked for."""
+    sys.stdout.write(f"told {case}\n")
+    if case == "exit":
+        os._exit(3)
+    if case == "segfault":
+        ctypes.string_at(0)
+    if case == "hang":
+        time.sleep(60)
+    if case == "raise":
+        raise ValueError("no luck")
+    if case == "nonsense":
+        return "fast"
+    if case == "nan":
+        return float("nan")
+    return 1e-3
+
+
+def test_what_a_worker_dies_of_is_a_result(quick: Tune) -> None:
+    cases = ["well", "exit", "segfault", "hang", "raise", "nonsense", "nan"]
+    study = quick(
+        hard, parameters={"case": cases}, time=float, budget="7 evaluations", limits={"run": "4 s"}
+    )
+    assert study.best_params == {"case": "well"}
+    ended = {trial.params["case"]: trial for trial in study.trials}
+    assert {case: trial.status for case, trial in ended.items()} == {
+        "well": "ok",
+        "exit": "crashed",
+        "segfault": "crashed",
+        "hang": "timed-out",
+        "raise": "crashed",
+        "nonsense": "unreadable",
+        "nan": "unreadable",
+    }
+    assert "SIGSEGV" in ended["segfault"].detail
+    assert "ValueError: no luck" in ended["raise"].detail
+    assert "worker.py" not in ended["raise"].detail, "a traceback begins in the user's code"
+    assert "'fast' of type str is not a number" in ended["nonsense"].detail
+    assert all(trial.failed == (trial.value is None) for trial in study.trials)
+
+
+def test_nothing_that_ran_is_an_error_with_the_reasons(quick: Tune) -> None:
+    with pytest.raises(at.WorkFailed, match="crashed: exit code 3") as seen:
+        quick(hard, parameters={"case": ["exit", "raise"]}, time=float)
+    assert seen.value.found == str(seen.value)
+    study = at.load_study("study.sqlite")
+    with pytest.raises(at.WorkFailed, match="none of 2 candidates ran: crashed: exit code"):
+        _ = study.best
+    assert "none of 2" in str(study)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "baseline",
+        [6.0, 0.5],
+        lambda result: abs(result[0] - 6.0) < 1e-9,
+        lambda result, n: result == [n * (6 // n), 0.5],
+    ],
+    ids=["baseline", "value", "function", "with-parameters"],
+)
+def test_wrong_results_are_refused(quick: Tune, check: object) -> None:
+    def product(n: int) -> list[float]:
+        time.sleep(1e-3 * (4 - n))
+        return [n * (6 // n), 0.5] if n < 3 else [5.9, 0.5]
+
+    study = quick(product, parameters={"n": [1, 2, 3]}, check=check)
+    assert study.best_params == {"n": 2}
+    (wrong,) = [trial for trial in study.trials if trial.failed]
+    assert (wrong.params, wrong.status) == ({"n": 3}, "wrong-result")
+
+
+def test_a_check_may_assert(quick: Tune) -> None:
+    def check(result: int) -> None:
+        assert result != 2, "two is wrong"
+
+    study = quick(lambda n: n, parameters={"n": [1, 2]}, check=check)
+    (wrong,) = [trial for trial in study.trials if trial.failed]
+    assert "two is wrong" in wrong.detail
+
+
+def test_two_objectives_give_a_front(quick: Tune) -> None:
+    study = quick(
+        lambda n: {"seconds": 1e-3 * n, "error": 1.0 / n, "rate": 7.0},
+        parameters={"n": [1, 2, 4]},
+        time="seconds",
+        metrics={"error": "error", "rate": {"read": lambda r: 2 * r["rate"], "better": "more"}},
+        objectives={"time": "minimize", "error": "less"},
+    )
+    assert [trial.params["n"] for trial in study.best_trials] == [1, 2, 4]
+    assert study.best_trials[0].values == pytest.approx({"time": 1e-3, "error": 1.0, "rate": 14.0})
+    assert study.plot_front().axes[0].get_ylabel() == "error"
+
+
+def test_another_objective_than_the_time(quick: Tune) -> None:
+    study = quick(
+        lambda n: {"score": 10.0 * n},
+        parameters={"n": [1, 2, 3]},
+        metrics=["score"],
+        objectives={"score": "maximize"},
+    )
+    assert study.best_params == {"n": 3}
+    assert study.best_value == pytest.approx(30.0)
+    assert "score 30" in str(study)
+
+
+def test_problems_have_winners_of_their_own(quick: Tune) -> None:
+    study = quick(
+        lambda size, block: 1e-3 * (1 + abs(size - block)),
+        parameters={"block": [1, 2, 3]},
+        problems=[{"size": 1}, {"size": 3}],
+        time=float,
+        size="size",
+    )
+    assert len(study.problems) == 2
+    best = [study.best_of(label).params["block"] for label in study.problems]
+    assert best == [1, 3]
+    with pytest.raises(at.InputError) as seen:
+        _ = study.best
+    assert seen.value.found == "2 problems"
+    assert study.problems[0] in seen.value.expected
+    assert set(study.frame()["problem"]) == set(study.problems)
+
+
+def test_conditional_and_ordered_parameters_and_restrictions(quick: Tune) -> None:
+    seen = quick(
+        lambda mode, depth, order: 1e-3 * (3 if depth is None else depth) + 1e-4 * len(order),
+        parameters={
+            "mode": ["flat", "deep"],
+            "depth": at.Integer(1, 4, times=2, when="mode == 'deep'"),
+            "order": at.Permutation(["i", "j"]),
+        },
+        restrictions=[("depth != 1", "one is too shallow")],
+        time=float,
+        budget="20 evaluations",
+    )
+    assert seen.best_params["depth"] == 2
+    assert {trial.params["order"] for trial in seen.trials} <= {"i,j", "j,i"}
+    assert not any(trial.params["depth"] == 1 for trial in seen.trials)
+
+
+def test_a_study_goes_on_in_the_same_store(quick: Tune) -> None:
+    calls = {"parameters": {"n": [5, 4, 3, 2, 1]}, "time": float}
+    first = quick(lambda n: 1e-3 * n, budget="2 evaluations", resume=True, **calls)
+    assert len(first.trials) == 2
+    again = quick(lambda n: 1e-3 * n, budget="5 evaluations", resume=True, **calls)
+    assert again.name == first.name
+    assert len(again.trials) == 5
+    assert again.best_params == {"n": 1}
+    loaded = at.load_study("study.sqlite")
+    assert loaded.best_params == again.best_params
+
+
+def test_a_changed_function_is_another_program(quick: Tune) -> None:
+    def scaled(factor: int) -> Callable[[int], float]:
+        return lambda n: factor * 1e-3 * n
+
+    for factor in (1, 2):
+        study = quick(scaled(factor), parameters={"n": [2, 1]}, time=float, name="scaled")
+        assert study.best_value == pytest.approx(factor * 1e-3), "no result of the other one"
+
+
+SCRIPT = """
+import autotune as at
+
+LEAST = 2
+
+def helper(n):
+    return 1e-3 * max(n, LEAST)
+
+def seconds(n):
+    return helper(n)
+
+study = at.tune(seconds, parameters={"n": [5, 2]}, time=float, store="script.sqlite",
+                budget="2 evaluations", measuring={"rounds": 2, "samples": 1}, resume=True)
+print(study.best_params, len(study.trials))
+"""
+
+
+def test_functions_of_main_work_without_a_guard(tmp_path: Path) -> None:
+    """As in a notebook or at a prompt there need not be a file that could be imported; and a
+    function has the same digest in another process.
+    """
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    for command, text in (([sys.executable, str(path)], None), ([sys.executable, "-"], SCRIPT)):
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, cwd=tmp_path, check=False
+        )
+        assert done.stdout == "{'n': 2} 2\n", done.stderr
+    assert len(at.load_study(tmp_path / "script.sqlite").result.record.runs) == 2
+
+
+def test_what_no_process_can_be_given_is_refused(quick: Tune) -> None:
+    file = Path("x.txt").open("w")  # noqa: SIM115 - closed below
+    with file, pytest.raises(at.InputError) as seen:
+        quick(lambda n: file.write(str(n)), parameters={"n": [1, 2]})
+    assert seen.value.where == "target"
+    assert "cannot be given to another process" in seen.value.found
+    assert seen.value.hint
+
+
+def test_the_budget_in_seconds_ends_a_study(quick: Tune) -> None:
+    study = quick(lambda n: 1e-3 * n, parameters={"n": range(1, 2000)}, time=float, budget="2 s")
+    assert study.result.record.runs[-1].state == "budget"
+    assert study.trials
+
+
+def test_figures_frames_pages_and_displays(quick: Tune, tmp_path: Path) -> None:
+    study = quick(
+        lambda n, m: 1e-3 * (n + m),
+        parameters={"n": [1, 2, 3], "m": [1, 2]},
+        time=float,
+    )
+    frame = study.frame()
+    assert list(frame["value"].dropna()) == sorted(frame["value"].dropna())
+    first = frame.iloc[0]
+    assert {"n": first["params_n"], "m": first["params_m"]} == study.best_params
+    for figure in (study.plot_history(), study.plot_samples(), study.plot_importance()):
+        figure.savefig(tmp_path / "figure.png")
+        assert (tmp_path / "figure.png").stat().st_size > 5000
+    with pytest.raises(at.InputError) as seen:
+        study.plot_predicted()
+    assert seen.value.hint == "plot_history shows the search"
+    with pytest.raises(at.InputError, match="one objective"):
+        study.plot_front()
+    assert study.report(tmp_path / "page.html").read_text().startswith("<!")
+    assert "| n | m | time [s] |" in study._repr_markdown_()
+    assert study._repr_html_().count("<tr>") == 1 + len(study.trials)
+    assert study.__rich__().row_count == len(study.trials)

@@ -11,6 +11,7 @@ from autotune.version import VERSION
 
 if TYPE_CHECKING:
     from autotune.api import (
+        AskedTrial,
         AutotuneError,
         Categorical,
         ConfigError,
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
         Integer,
         MeasuredTrial,
         MissingTool,
+        NothingLeft,
+        OnlineChoice,
         Ordered,
         Permutation,
         PredictionResult,
@@ -26,17 +29,21 @@ if TYPE_CHECKING:
         Real,
         RunningStudy,
         StoreError,
+        Study,
         StudyResult,
+        TunedFunction,
         WorkFailed,
         load,
         load_study,
         predict,
         rank,
         tune,
+        tuned,
     )
 
 __version__ = VERSION
 __all__ = [
+    "AskedTrial",
     "AutotuneError",
     "Categorical",
     "ConfigError",
@@ -45,6 +52,8 @@ __all__ = [
     "Integer",
     "MeasuredTrial",
     "MissingTool",
+    "NothingLeft",
+    "OnlineChoice",
     "Ordered",
     "Permutation",
     "PredictionResult",
@@ -52,7 +61,9 @@ __all__ = [
     "Real",
     "RunningStudy",
     "StoreError",
+    "Study",
     "StudyResult",
+    "TunedFunction",
     "WorkFailed",
     "__version__",
     "load",
@@ -60,6 +71,7 @@ __all__ = [
     "predict",
     "rank",
     "tune",
+    "tuned",
 ]
 
 

@@ -4,6 +4,16 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from autotune.api.asking.ask_tell import (
+        AskedTrial,
+        NothingLeft,
+        Study,
+    )
+    from autotune.api.choosing.tuned import (
+        OnlineChoice,
+        TunedFunction,
+        tuned,
+    )
     from autotune.api.parameters import (
         Categorical,
         Flags,
@@ -42,6 +52,16 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
+    "autotune.api.asking.ask_tell": (
+        "AskedTrial",
+        "NothingLeft",
+        "Study",
+    ),
+    "autotune.api.choosing.tuned": (
+        "OnlineChoice",
+        "TunedFunction",
+        "tuned",
+    ),
     "autotune.api.parameters": (
         "Categorical",
         "Flags",
@@ -79,6 +99,7 @@ PLACES = {name: module for module, names in _MODULES.items() for name in names}
 """Every name of the interface, and the module that defines it."""
 
 __all__ = [
+    "AskedTrial",
     "AutotuneError",
     "Categorical",
     "ConfigError",
@@ -87,6 +108,8 @@ __all__ = [
     "Integer",
     "MeasuredTrial",
     "MissingTool",
+    "NothingLeft",
+    "OnlineChoice",
     "Ordered",
     "Permutation",
     "PredictionResult",
@@ -94,13 +117,16 @@ __all__ = [
     "Real",
     "RunningStudy",
     "StoreError",
+    "Study",
     "StudyResult",
+    "TunedFunction",
     "WorkFailed",
     "load",
     "load_study",
     "predict",
     "rank",
     "tune",
+    "tuned",
 ]
 
 

@@ -57,7 +57,7 @@ def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocu
     """
     progress("read the study", 0, 2)
     result = load_study(request.study, store).evaluation
-    content = _StoredStudy(result, _charted(result, store))
+    content = _StoredStudy(result, charted(result, store))
     progress("read the study", 1, 2)
     path = request.output or Path(_file_name(result.study.name) + ENDINGS[request.format])
     with export_files.locked(path.parent):
@@ -82,7 +82,8 @@ class _StoredStudy:
     """Candidates of the study's decision maps."""
 
 
-def _charted(result: StudyEvaluation, store: str) -> tuple[CandidateRecord, ...]:
+def charted(result: StudyEvaluation, store: str) -> tuple[CandidateRecord, ...]:
+    """The candidates of the decision maps of a study, which the study itself may lack."""
     cells = [entry for stored_map in result.study.maps for entry in stored_map.entries()]
     if not cells:
         return ()

@@ -1,0 +1,1 @@
+"""Studies of those who measure themselves: ask and tell."""

@@ -1,0 +1,1 @@
+"""Functions that pick their variant when they are called."""

@@ -43,6 +43,7 @@ class AskedWorkload(ProgramWorkload):
         engine: str,  # noqa: ARG002 - the function predicts whatever engine is named
         machine: Machine,  # noqa: ARG002
         progress: Progress,  # noqa: ARG002
+        until: float = math.inf,  # noqa: ARG002 - a function takes no time worth a limit
     ) -> AbstractContextManager[CandidatePredictor]:
         """The predictions of the function, whatever engine is named."""
         return _serving(self.model)

@@ -1,6 +1,8 @@
 """The decorator: stored choices by size and threads, and the choice on line with its bound."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -97,6 +99,16 @@ def test_defaults_of_arguments_count_as_sizes(wisdom):
         return block
 
     assert function() in (64, 128)
+
+
+def test_a_wisdom_file_needs_neither_numpy_nor_a_store(wisdom):
+    code = f"""
+import sys, autotune as at
+block = at.tuned({str(wisdom)!r}, size=256, threads=1, online=5)(lambda *, block: block)
+print(block(), sorted({{"numpy", "sqlalchemy", "scipy", "pydantic"}} & sys.modules.keys()))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "16 []"
 
 
 def test_methods_are_bound(wisdom):

@@ -267,6 +267,9 @@ class Study:
         """Everything that was told, the best first, failures last."""
         return self.result.trials
 
+    def __str__(self) -> str:
+        return str(self.result)
+
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate that was told."""
         return self.result.frame()

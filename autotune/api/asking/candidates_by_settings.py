@@ -166,6 +166,10 @@ def user_space(program: AskedProgram, machine: str | None, model: Model | None) 
 
     ``machine``: what the user runs on; None: this host.
     """
+    if model is not None and not callable(model):
+        found = f"a value of type {type(model).__name__}"
+        expected = "a function from a dict of settings to seconds"
+        raise InputError(Fault(where="model", found=found, expected=expected))
     host = detect.detect()
     setup = program.setup(None if machine is None else named_machine(host, machine))
     workload = AskedWorkload(setup, model)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from types import UnionType
 from typing import TypedDict
 
 import yaml
@@ -247,8 +248,10 @@ def user_program(
     unknown = [
         unknown_name("at.Study", "keyword", key, names) for key in further if key not in names
     ]
-    if unknown:
-        raise InputError(*unknown)
+    wrong = [*unknown, *_wrong_kinds(name, further)]
+    if wrong:
+        raise InputError(*wrong)
+    threads = further.get("threads", ())
     return AskedProgram(
         name=name,
         parameters=parameters,
@@ -256,11 +259,38 @@ def user_program(
         objectives=objectives,
         problems=tuple(further.get("problems", ({},))),
         size=further.get("size"),
-        threads=tuple(further.get("threads", ())),
+        threads=(threads,) if isinstance(threads, int) else tuple(threads),
         baseline=further.get("baseline"),
         sampler=further.get("sampler", "model"),
         seed=further.get("seed", 1),
     )
+
+
+def _wrong_kinds(name: object, further: Mapping[str, object]) -> Iterable[Fault]:
+    """Keywords whose values are of a kind that makes no sense."""
+    kinds: dict[str, tuple[type | UnionType, str]] = {
+        "problems": (list | tuple, 'a list of dicts, such as [{"n": 512}, {"n": 4096}]'),
+        "threads": (int | list | tuple | range, "numbers of threads, such as [1, 2]"),
+        "baseline": (Mapping | None, "a dict of values of parameters"),
+        "conditions": (Mapping | None, "a dict of texts and numbers"),
+        "evaluations": (int | None, "a whole number"),
+        "seed": (int, "a whole number"),
+        "machine": (str | None, "the name of a machine as text"),
+        "size": (str | None, "the name of an argument as text"),
+    }
+    if not isinstance(name, str):
+        yield Fault(where="name", found=describe(name), expected="a name of the study as text")
+    for key, (kind, expected) in kinds.items():
+        value = further.get(key)
+        if key in further and not isinstance(value, kind):
+            yield Fault(
+                where=key, found=f"a value of type {type(value).__name__}", expected=expected
+            )
+    problems = further.get("problems", ())
+    for number, problem in enumerate(problems if isinstance(problems, list | tuple) else ()):
+        if not isinstance(problem, Mapping):
+            found = f"a value of type {type(problem).__name__}"
+            yield Fault(where=f"problems.{number}", found=found, expected="a dict of arguments")
 
 
 def _first(varied: Mapping[str, Domain]) -> dict[str, Value]:

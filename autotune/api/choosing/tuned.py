@@ -86,7 +86,7 @@ class TunedFunction(Generic[R]):
         """The function itself."""
         self._choosing = choosing
         self._where = f"@at.tuned of {getattr(function, '__name__', 'a function')}"
-        self._signature = inspect.signature(function)
+        self._signature = self._signature_of(function)
         self._account = LossAccount(choosing.online.calls)
         self._lock = threading.RLock()
         self._timing = False
@@ -244,6 +244,19 @@ class TunedFunction(Generic[R]):
 
     # --- checks ---------------------------------------------------------------------------
 
+    def _signature_of(self, function: Callable[..., R]) -> inspect.Signature:
+        try:
+            return inspect.signature(function)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                Fault(
+                    where=self._where,
+                    found=f"type {type(function).__name__}, whose arguments are not known",
+                    expected="a function written in Python",
+                    hint="wrap it: lambda *args, **parameters: it(*args, **parameters)",
+                )
+            ) from error
+
     def _check(self) -> None:
         """Raise InputError for arguments of the decorator that make no sense with the function."""
         choosing = self._choosing
@@ -327,6 +340,8 @@ def tuned(
     most that bound, and what a single first call of one variant takes beyond (a just-in-time
     compiler runs there).
     """
+    if callable(source) or not isinstance(online, int | float | OnlineChoice):
+        raise InputError(_misuse(source, online))
     choosing = _Choosing(
         source=source,
         study=study,
@@ -342,3 +357,19 @@ def tuned(
         return TunedFunction(function, choosing)
 
     return decorate
+
+
+def _misuse(source: object, online: object) -> Fault:
+    """The fault of a decorator without brackets, or with a bound that is no number."""
+    if callable(source):
+        return Fault(
+            where="@at.tuned",
+            found="no brackets: the function is where a source is expected",
+            expected='@at.tuned("autotune-results.sqlite", study="NAME")',
+        )
+    return Fault(
+        where="online of @at.tuned",
+        found=repr(online),
+        expected="how many calls of the best variant the choice may cost, or at.OnlineChoice(...)",
+        hint="10 is usual",
+    )

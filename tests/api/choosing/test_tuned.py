@@ -340,6 +340,12 @@ def test_wrong_decorators_say_what_is_wrong(wisdom):
     def function(n, *, block):
         return block
 
+    with pytest.raises(InputError, match=r"no brackets.*@at\.tuned\("):
+        tuned(function)
+    with pytest.raises(InputError, match=r"online of @at\.tuned: 'yes'.*10 is usual"):
+        tuned(wisdom, online="yes")
+    with pytest.raises(InputError, match=r"type dict, whose arguments are not known"):
+        tuned(wisdom)({})
     with pytest.raises(InputError, match="neither a source nor variants"):
         tuned()(function)
     with pytest.raises(InputError, match=r"no argument 'blok'.*did you mean block"):

@@ -21,7 +21,6 @@ from typing import Generic, TypeVar
 
 from autotune.api.choosing.online_race import LossAccount, OnlineRace
 from autotune.api.choosing.stored_variants import (
-    Case,
     Parameters,
     StoredVariants,
     stored_variants,
@@ -34,6 +33,8 @@ Measure = str | int | Callable[..., int]
 """How a size or a number of threads is known at a call: the name of an argument, a number, or a
 function of the arguments."""
 Clock = Callable[[], float]
+Arguments = Mapping[str, object]
+Plain = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,14 @@ class TunedFunction(Generic[R]):
         self._choosing = choosing
         self._where = f"@at.tuned of {getattr(function, '__name__', 'a function')}"
         self._signature = self._signature_of(function)
+        self._size = self._reader(choosing.size)
+        self._threads = self._reader(choosing.threads)
         self._account = LossAccount(choosing.online.calls)
         self._lock = threading.RLock()
         self._timing = False
         """A call is being timed: others run the best so far and are not timed."""
         self._stored: StoredVariants | None = None
-        self._cases: dict[Case, _CaseChoice] = {}
+        self._cases: dict[tuple[object, object], _CaseChoice] = {}
         self._check()
 
     def __get__(self, instance: object, owner: type | None = None) -> object:
@@ -167,48 +170,53 @@ class TunedFunction(Generic[R]):
         return result
 
     def _case(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> _CaseChoice:
-        choosing = self._choosing
-        size = self._measured("size", choosing.size, 1, args, kwargs)
-        threads = self._measured("threads", choosing.threads, 0, args, kwargs)
-        case = self._cases.get((size, threads))
+        size, threads = self._size(args, kwargs), self._threads(args, kwargs)
+        try:
+            case = self._cases.get((size, threads))
+        except TypeError:  # a list or an array, which is refused below
+            case = None
         if case is not None:
             return case
+        key = self._whole("size", size, 1), self._whole("threads", threads, 0)
         with self._lock:
-            if (size, threads) not in self._cases:
-                self._cases[size, threads] = self._new_case(size, threads)
-            return self._cases[size, threads]
+            if key not in self._cases:
+                self._cases[key] = self._new_case(*key)
+            return self._cases[key]
 
-    def _measured(
-        self,
-        name: str,
-        measure: Measure,
-        least: int,
-        args: tuple[object, ...],
-        kwargs: Mapping[str, object],
-    ) -> int:
-        """The size or the number of threads of a call; InputError where it is none."""
-        value: object = measure
+    def _reader(self, measure: Measure) -> Callable[[tuple[object, ...], Arguments], object]:
+        """A function that reads a size or a number of threads from the arguments of a call."""
         if isinstance(measure, str):
-            bound = self._signature.bind_partial(*args, **kwargs)
-            bound.apply_defaults()
-            value = bound.arguments.get(measure)
-        elif callable(measure):
-            value = measure(*args, **kwargs)
+            parameters = self._signature.parameters
+            place = [*parameters].index(measure) if measure in parameters else 0
+            default = parameters[measure].default if measure in parameters else None
+
+            def of_argument(args: tuple[object, ...], kwargs: Arguments) -> object:
+                return args[place] if place < len(args) else kwargs.get(measure, default)
+
+            return of_argument
+        if callable(measure):
+            return lambda args, kwargs: measure(*args, **kwargs)
+        return lambda _args, _kwargs: measure
+
+    def _whole(self, name: str, value: object, least: int) -> int:
+        """A size or a number of threads; InputError where it is none."""
         try:
             number = int(value)  # type: ignore[call-overload]
         except (TypeError, ValueError, OverflowError):
             number = -1
-        if not least <= number <= LARGEST:
-            raise InputError(
-                Fault(
-                    where=f"{name} of {self._where}",
-                    found=describe(value) if isinstance(value, str | int | float) else repr(value),
-                    expected=f"a whole number from {least} to 2**53",
-                    hint=f"{name}= takes a number, the name of an argument, or a function of the"
-                    " arguments",
-                )
+        if least <= number <= LARGEST:
+            return int(number)
+        if value is inspect.Parameter.empty:
+            value = None
+        raise InputError(
+            Fault(
+                where=f"{name} of {self._where}",
+                found=describe(value) if isinstance(value, Plain) else repr(value),
+                expected=f"a whole number from {least} to 2**53",
+                hint=f"{name}= takes a number, the name of an argument, or a function of the"
+                " arguments",
             )
-        return int(number)
+        )
 
     def _new_case(self, size: int, threads: int) -> _CaseChoice:
         choosing = self._choosing

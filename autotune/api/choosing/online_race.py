@@ -8,7 +8,8 @@ The loss of a race is what its calls took beyond as many calls of the best varia
 is kept within a bound in calls of that variant, which all races of a function share. How long the
 first call of a variant takes cannot be known before. So compared with the variant that would run
 without the race, the loss is at most the bound and what one such first call takes beyond; compared
-with the best of all variants as well, unless that is more than twice as fast.
+with the best of all variants as well, unless that is more than twice as fast, or the system
+disturbs one of its first calls: the race may then end without it.
 """
 
 import math

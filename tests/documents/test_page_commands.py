@@ -30,13 +30,16 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     """In a folder with shorter studies, in their order; blocks with a title are files."""
     document_blocks.prepare(tmp_path)
     python = ""
-    for block in run_blocks(page):
+    listed = list(run_blocks(page))
+    for block, following in zip(listed, [*listed[1:], None], strict=True):
         if block.file:
             (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)
             text = document_blocks.shorter(block.text)
             (tmp_path / block.file).write_text(text, encoding="utf-8")
         elif block.language == "console":
             check_session(block, tmp_path)
+        elif following is not None and block.language == following.language == "python":
+            python += block.text  # run with what follows, once
         else:
             done = document_blocks.run(block, tmp_path, python)
             assert done.returncode == 0, f"{block}\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}"

@@ -346,5 +346,5 @@ def _as_stated(fault: Fault) -> Fault:
     where = fault.where
     for prefix, keyword in (*_STATED.items(), ("program.", "")):
         if where.startswith(prefix):
-            where = keyword + where.removeprefix(prefix)
+            where = (keyword + where.removeprefix(prefix)).removesuffix(".require")
     return Fault(where=where, found=fault.found, expected=fault.expected, hint=fault.hint)

@@ -38,10 +38,13 @@ _REST = 0.5
 def constant_time(samples: Sequence[Sample]) -> str:
     """Why the times of a candidate are a constant, in words; empty if they are none.
 
-    They are where the same time was printed in every launch, though the lives of the processes
+    What is no time, such as a ratio, may be one. Times are where the same was printed in every
+    launch, though the lives of the processes
     differed by more than the last printed digit. A time of two or three digits may repeat while the
     set-up of its program varies. The samples are those without warm-ups.
     """
+    if any(sample.conditions.get(PART) == 0 for sample in samples):
+        return ""
     walls = [wall for sample in samples if (wall := _wall(sample)) is not None]
     if not _repeats(samples) or len(walls) < len(samples):
         return ""

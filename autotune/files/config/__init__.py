@@ -94,8 +94,7 @@ def stated(values: Mapping[str, object]) -> Setup:
     Names of files are relative to the current folder. Raises ConfigError with every fault, whose
     places are keys: ``problems.0.size``.
     """
-    schema = values.get("schema", SCHEMA)
-    if isinstance(schema, str) and schema.partition("/")[0] == PROGRAM_SCHEMA.partition("/")[0]:
+    if values.get("schema") == PROGRAM_SCHEMA or ("run" in values and "schema" not in values):
         values = {"program": values}
     named = values.get("name", "study")
     session, path = Session(), Path.cwd() / f"{named if isinstance(named, str) else 'study'}.yaml"

@@ -47,27 +47,15 @@ class AutotuneError(Exception):
     """
 
     exit_code = 1
-    faults: tuple[Fault, ...] = ()
 
-    @property
-    def where(self) -> str:
-        """The place of the first fault; empty where there is none."""
-        return self.faults[0].where if self.faults else ""
-
-    @property
-    def found(self) -> str:
-        """What was found there."""
-        return self.faults[0].found if self.faults else str(self)
-
-    @property
-    def expected(self) -> str:
-        """What is allowed there."""
-        return self.faults[0].expected if self.faults else ""
-
-    @property
-    def hint(self) -> str:
-        """What to do about it."""
-        return self.faults[0].hint if self.faults else ""
+    def __init__(self, text: object = "", faults: Sequence[Fault] = ()) -> None:
+        super().__init__(text)
+        first = faults[0] if faults else Fault(where="", found=str(text))
+        self.faults = tuple(faults)
+        self.where: str = first.where
+        self.found: str = first.found
+        self.expected: str = first.expected
+        self.hint: str = first.hint
 
 
 class InputError(AutotuneError):
@@ -76,8 +64,7 @@ class InputError(AutotuneError):
     exit_code = 2
 
     def __init__(self, *faults: Fault) -> None:
-        self.faults = faults
-        super().__init__("\n".join(str(fault) for fault in faults))
+        super().__init__("\n".join(str(fault) for fault in faults), faults)
 
 
 class ConfigError(InputError):

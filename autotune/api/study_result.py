@@ -173,33 +173,33 @@ class StudyResult:
 
     def plot_history(self, problem: str | None = None) -> "Figure":
         """The objective of every trial, and the best so far, in the order of the search."""
-        from autotune.api import study_figures
+        from autotune.api import result_figures
 
-        return study_figures.history(self.evaluation(problem), self.result.record)
+        return result_figures.history(self.evaluation(problem), self.result.record)
 
     def plot_predicted(self, problem: str | None = None) -> "Figure":
         """Predicted against measured times."""
-        from autotune.api import study_figures
+        from autotune.api import result_figures
 
-        return study_figures.predicted(self.evaluation(problem))
+        return result_figures.predicted(self.evaluation(problem))
 
     def plot_samples(self, problem: str | None = None) -> "Figure":
         """Every sample of the best trials, the disturbed ones hollow."""
-        from autotune.api import study_figures
+        from autotune.api import result_figures
 
-        return study_figures.samples(self.evaluation(problem))
+        return result_figures.samples(self.evaluation(problem))
 
     def plot_importance(self, problem: str | None = None) -> "Figure":
         """By how much the worst value of each parameter is worse than its best one."""
-        from autotune.api import study_figures
+        from autotune.api import result_figures
 
-        return study_figures.importance(self.evaluation(problem))
+        return result_figures.importance(self.evaluation(problem))
 
     def plot_front(self, problem: str | None = None) -> "Figure":
         """The trials by two objectives, and those that no other one beats in both."""
-        from autotune.api import study_figures
+        from autotune.api import result_figures
 
-        return study_figures.front(self.evaluation(problem))
+        return result_figures.front(self.evaluation(problem))
 
     def report(self, path: str | Path) -> Path:
         """Write the HTML page of the study."""

@@ -5,16 +5,16 @@ import sys
 import threading
 import time as clock
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from autotune.api.budget import Budget, options_of
 from autotune.api.parameters import Parameters
 from autotune.api.running_study import Callback, RunningStudy, heeding
 from autotune.api.setups import Described, workload_in
-from autotune.api.study_description import StudyDescription, Target
 from autotune.api.study_result import StudyResult
+from autotune.api.target_description import StudyDescription, Target
 from autotune.commands.tune import flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
 from autotune.errors import Fault, InputError, WorkFailed
@@ -30,28 +30,52 @@ _ALONE = threading.Lock()
 _PAUSE = 0.1
 
 
+class TuneKeywords(TypedDict, total=False):
+    """Further keywords of ``tune``, which says what they mean; those after ``options`` are keys of
+    a config or a program file.
+    """
+
+    time: object
+    metrics: Mapping[str, object] | Sequence[str]
+    objectives: str | Sequence[str] | Mapping[str, str]
+    tolerance: float
+    baseline: Mapping[str, Value]
+    arguments: Mapping[str, Value]
+    problems: Sequence[Mapping[str, Value]]
+    name: str
+    stop: threading.Event
+    resume: bool
+    progress: Progress | bool
+    options: StudyOptions
+    title: str
+    machine: str
+    builds: Sequence[Mapping[str, object]]
+    threads: object
+    environment: Mapping[str, str]
+    launcher: str
+    selection: Mapping[str, object]
+    search: Mapping[str, object]
+    measuring: Mapping[str, object]
+    limits: Mapping[str, object]
+    size: str
+    bounds: Sequence[str]
+    folder: str
+    sources: Sequence[str]
+    packages: Mapping[str, str]
+    verify: Mapping[str, object]
+    model: Mapping[str, object]
+
+
 def tune(
     target: Described | Target,
     *,
     parameters: Parameters | None = None,
     restrictions: Iterable[object] | str = (),
-    time: object = None,
-    metrics: Mapping[str, object] | Sequence[str] = (),
-    objectives: str | Sequence[str] | Mapping[str, str] | None = None,
     check: Any = None,  # noqa: ANN401 - a function, or a result of the user's
-    tolerance: float = 1e-9,
-    baseline: Mapping[str, Value] | None = None,
-    arguments: Mapping[str, Value] | None = None,
-    problems: Sequence[Mapping[str, Value]] = (),
     budget: Budget | None = None,
     callbacks: Sequence[Callback] = (),
-    stop: threading.Event | None = None,
     store: str | Path = STORE,
-    resume: bool = False,
-    name: str | None = None,
-    progress: Progress | bool | None = None,
-    options: StudyOptions | None = None,
-    **further: object,
+    **further: Unpack[TuneKeywords],
 ) -> StudyResult:
     """Measure the most promising candidates; every sample goes to the store when it is taken.
 
@@ -86,35 +110,33 @@ def tune(
     >>> study.best_params
     {'n': 10}
     """
-    if parameters is None:
-        _refuse_others(
-            dict(restrictions=restrictions, time=time, metrics=metrics, objectives=objectives,
-                 check=check, baseline=baseline, arguments=arguments, problems=problems,
-                 name=name, **further),
-        )  # fmt: skip
-        workload = workload_in(_described(target))
-    else:
-        described = StudyDescription(
-            target=_tunable(target),
-            parameters=parameters,
-            name=name,
-            restrictions=restrictions,
-            baseline=baseline or {},
-            arguments=arguments or {},
-            problems=problems,
-            time=time,
-            metrics=metrics,
-            objectives=objectives,
-            check=check,
-            tolerance=tolerance,
-            further=further,
-        )
-        workload = workload_in(described.setup())
-    limits = options if options is not None else options_of(budget, resume=resume)
-    if budget is not None and options is not None:
+    keywords: dict[str, Any] = dict(further)
+    of_run = {key: keywords.pop(key, None) for key in ("stop", "progress", "options")}
+    resume = bool(keywords.pop("resume", False))
+    described = {"restrictions": restrictions, "check": check, **keywords}
+    workload = workload_in(_setup(target, parameters, described))
+    options = of_run["options"] or options_of(budget, resume=resume)
+    if budget is not None and of_run["options"] is not None:
         raise InputError(Fault(where="budget", found="both budget and options", hint="use one"))
+    options = _begun(options, workload, str(store))
     study = RunningStudy(workload.setup.name, tuple(callbacks))
-    return _run(workload, _begun(limits, workload, str(store)), str(store), study, stop, progress)
+    return _run(workload, options, str(store), study, of_run["stop"], of_run["progress"])
+
+
+def _setup(
+    target: Described | Target, parameters: Parameters | None, described: Mapping[str, Any]
+) -> Described:
+    """What is tuned: the target itself, or the setup of one with parameters."""
+    if parameters is None:
+        _refuse_others(described)
+        return _described(target)
+    names = {field.name for field in fields(StudyDescription)}
+    return StudyDescription(
+        target=_tunable(target),
+        parameters=parameters,
+        **{key: value for key, value in described.items() if key in names},
+        further={key: value for key, value in described.items() if key not in names},
+    ).setup()
 
 
 def load_study(store: str | Path = STORE, name: str = "") -> StudyResult:
@@ -150,7 +172,7 @@ def _run(
 
 def _kept(interrupt: KeyboardInterrupt, study: RunningStudy, store: str) -> TunedStudy:
     """What an interrupted study has in the store, where it was asked to stop; Ctrl-C raises."""
-    if not study.request.asked:
+    if not study.request.requested:
         words = f"study {interrupt.args[0]}: " if interrupt.args else ""
         raise KeyboardInterrupt(
             f"{words}every finished sample is in {store}; go on with resume=True"
@@ -175,7 +197,7 @@ def _begun(options: StudyOptions, workload: Workload, store: str) -> StudyOption
 def _turn(study: RunningStudy) -> Iterator[None]:
     """A context in which no other study of this process runs."""
     while not _ALONE.acquire(timeout=_PAUSE):
-        if study.request.asked:
+        if study.request.requested:
             raise WorkFailed("the study was stopped while another one was running")
     try:
         yield

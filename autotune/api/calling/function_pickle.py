@@ -97,10 +97,10 @@ class _Essence(pickle.Pickler):
         if is_importable(value):
             self._note(sys.modules[value.__module__])
             return "name", value.__module__, value.__qualname__
-        known = [i for i, item in enumerate(self.queue) if item is value]
-        if not known:
+        places = [i for i, item in enumerate(self.queue) if item is value]
+        if not places:
             self.queue.append(value)
-        return "value", known[0] if known else len(self.queue) - 1
+        return "value", places[0] if places else len(self.queue) - 1
 
     def reducer_override(self, value: Any) -> Any:  # noqa: ANN401 - as pickle declares it
         if isinstance(value, staticmethod | classmethod):

@@ -17,19 +17,19 @@ _SOON = 0.05
 class StopRequest:
     """Asked for by any thread; a measurer that heeds it then raises KeyboardInterrupt."""
 
-    _asked: threading.Event = field(default_factory=threading.Event)
+    _event: threading.Event = field(default_factory=threading.Event)
     _over: threading.Event = field(default_factory=threading.Event)
     _measurer: Measurer | None = None
 
     @property
-    def asked(self) -> bool:
+    def requested(self) -> bool:
         """Whether a stop was requested."""
-        return self._asked.is_set()
+        return self._event.is_set()
 
     def ask(self) -> None:
         """Request the stop: what runs is ended, nothing more is begun."""
-        if not self._asked.is_set():
-            self._asked.set()
+        if not self._event.is_set():
+            self._event.set()
             threading.Thread(target=self._end_all, name="autotune-stop", daemon=True).start()
 
     def _end_all(self) -> None:
@@ -61,7 +61,7 @@ class StoppableMeasurer:
     request: StopRequest
 
     def _heed(self) -> None:
-        if self.request.asked:
+        if self.request.requested:
             raise KeyboardInterrupt
 
     def prepare(self, candidate: Candidate) -> Prepared:

@@ -47,7 +47,7 @@ class StudyDescription:
     problems: Sequence[Mapping[str, Value]] = ()
     time: object = None
     metrics: Mapping[str, object] | Sequence[str] = ()
-    objectives: str | Sequence[str] | Mapping[str, str] | None = None
+    objectives: str | Sequence[str] | Mapping[str, str] = ()
     check: Any = None
     tolerance: float = 1e-9
     further: Mapping[str, object] = field(default_factory=dict)
@@ -258,15 +258,13 @@ _WAYS = ("pattern", "json", "csv", "warm_ups")
 
 
 def _objectives(
-    stated: str | Sequence[str] | Mapping[str, str] | None,
+    stated: str | Sequence[str] | Mapping[str, str],
 ) -> tuple[list[str], dict[str, str]]:
     """The objectives, the time first if it is one, and which of their values are better.
 
     >>> _objectives({"rate": "maximize", "time": "minimize"})
     (['time', 'rate'], {'rate': 'more', 'time': 'less'})
     """
-    if stated is None:
-        return [], {}
     if not isinstance(stated, Mapping):
         stated = dict.fromkeys([stated] if isinstance(stated, str) else stated, "")
     better: dict[str, str] = {}

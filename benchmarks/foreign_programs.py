@@ -80,7 +80,11 @@ PROGRAMS = (
     ForeignProgram(
         name="bench_gemm",
         kind="C++ with headers",
-        words=("{folder}/eigen-3.4.0/bench/bench_gemm.cpp", "--", *"-s 384 384 384 -t 4".split()),
+        words=(
+            "{folder}/eigen-3.4.0/bench/bench_gemm.cpp",
+            "--",
+            *("-s", "384", "384", "384", "-t", "4"),
+        ),
         debian=DebianFile(
             package="eigen3",
             file="eigen3_3.4.0.orig.tar.bz2",

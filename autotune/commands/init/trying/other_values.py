@@ -18,7 +18,8 @@ from autotune.toolchain.child_process import ProcessOutcome
 from autotune.workloads.program.measuring.printed_output import shown_lines
 
 _BUDGET = 20.0
-"""Seconds that all of these runs may take together."""
+"""Seconds that all of these builds and runs may take together; one that would end later is not
+begun."""
 _PROPORTIONAL = 0.2
 """Relative distance of the ratio of times from the ratio of values."""
 _SURE = 0.02
@@ -28,7 +29,8 @@ _SURE = 0.02
 def try_other_values(tried: TriedDraft, limit: float, progress: Progress) -> TriedDraft:
     """The draft without values that fail, and without parameters that change the work."""
     draft = tried.draft
-    until = time.monotonic() + _BUDGET
+    built = draft.observed.build_seconds if draft.observed else 0.0
+    until = time.monotonic() + _BUDGET - built - _wall(tried.outcome)
     limit = min(limit, 2 + 20 * _wall(tried.outcome))
     names = [n for n, values in draft.parameters.items() if len(values) > 1 and n not in draft.safe]
     changed = dict[str, str]()

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -29,6 +30,8 @@ class CommandRun:
     words: tuple[str, ...]
     exit_code: int
     seconds: float
+    cpu_s: float
+    """Of the command and its children."""
     first_line_s: float | None
     """Seconds until its first line on standard error or output; None: it printed nothing."""
     printed: str
@@ -50,6 +53,8 @@ class ForeignResult:
     """Why it failed; empty otherwise."""
     seconds: float
     """Wall seconds of all commands, to the answer or the failure."""
+    cpu_s: float
+    """CPU seconds of all commands and what they started: wall seconds of a busy host say little."""
     init_s: float
     tune_s: float = 0.0
     first_line_s: float | None = None
@@ -88,17 +93,18 @@ class Trial:
         """``init``, at most one edit that it names, ``tune``."""
         options, edits = ("-o", program.name, "--name", program.name), 0
         first = init = self._init(program, options)
-        seconds = first.seconds
+        seconds, cpu = first.seconds, first.cpu_s
         edit = program.edit
         if edit is not None and re.search(edit.named_by, first.printed + first.noted):
             init, edits = self._init(program, (*options, "--force", *edit.options)), 1
-            seconds += init.seconds
+            seconds, cpu = seconds + init.seconds, cpu + init.cpu_s
         begun = ForeignResult(
             name=program.name,
             kind=program.kind,
             command="autotune " + " ".join(init.words),
             verdict="failed",
             seconds=seconds,
+            cpu_s=cpu,
             init_s=seconds,
             edits=edits,
         )
@@ -109,6 +115,7 @@ class Trial:
         begun = dataclasses.replace(
             begun,
             seconds=seconds + tune.seconds,
+            cpu_s=cpu + tune.cpu_s,
             tune_s=tune.seconds,
             first_line_s=tune.first_line_s,
             **_described(described),
@@ -135,7 +142,7 @@ class Trial:
         return self._run(("tune", config, "--budget-seconds", f"{budget:.0f}", "--json"))
 
     def _run(self, words: tuple[str, ...]) -> CommandRun:
-        begun = time.monotonic()
+        begun, cpu = time.monotonic(), _cpu_of_children()
         with subprocess.Popen(
             [sys.executable, "-m", "autotune", *words],
             cwd=self._folder,
@@ -162,10 +169,16 @@ class Trial:
             words=words,
             exit_code=child.returncode,
             seconds=time.monotonic() - begun,
+            cpu_s=_cpu_of_children() - cpu,
             first_line_s=noted[0][0] if noted else None,
             printed=printed,
             noted="".join(line for _, line in noted),
         )
+
+
+def _cpu_of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def judged(begun: ForeignResult, document: Mapping[str, Any]) -> ForeignResult:

@@ -134,9 +134,14 @@ class InitCommand(TyperCommand):
         while place < len(args) and args[place].startswith("-") and args[place] != "--":
             place += 1 + (args[place] in valued)
         word = args[place] if place < len(args) else ""
-        if word and "/" not in word and not os.path.exists(word) and shutil.which(word):  # noqa: PTH110
+        marked = args[place + 1 : place + 2] == ["--"]
+        if word and not marked and "/" not in word and _is_command(word):
             args = [*args[:place], "--", *args[place:]]
         return super().parse_args(ctx, args)
+
+
+def _is_command(word: str) -> bool:
+    return not os.path.exists(word) and shutil.which(word) is not None  # noqa: PTH110
 
 
 def _question(progress: TerminalProgress) -> Callable[[str, Sequence[str]], int]:

@@ -358,6 +358,8 @@ def _answer(line: str) -> PrintedAnswer | None:
             break
         if said and said.start() < match.start():
             break
+        if label.rstrip().endswith(("<", ">", "<=", ">=")):
+            continue  # a limit that the program states, not what it found
         pattern = before_pattern(label) + r"([-+.\w]+)"
         return PrintedAnswer(line=line.strip(), text=match.group(), pattern=pattern)
     if said and not _TIME_WORD.search(line):

@@ -120,6 +120,7 @@ PROGRAMS = (
             *("--funcs", "sum", "--size", "1e5", "--threads", "2"),
         ),
         pypi=("numba==0.68.1", "numpy_groupies==0.16.0"),
+        edit=NamedEdit(named_by=r"more time: --limit 240", options=("--limit", "240")),
     ),
     ForeignProgram(
         name="xxhash",

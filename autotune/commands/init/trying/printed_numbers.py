@@ -64,6 +64,8 @@ _ANSWER = re.compile(
     re.IGNORECASE,
 )
 _SURE_ANSWER = re.compile(r"check|digest|hash|crc|sum|norm|residu|result|answer|verif|valid", re.I)
+_CLOCK = re.compile(r"cpu|user|real|wall|elapsed", re.I)
+"""Words that tell by which clock a number was taken."""
 _WORDS_OF_SUCCESS = re.compile(
     r"\b(passed|pass|valid\w*|success\w*|correct\w*|ok|verified)\b", re.IGNORECASE
 )
@@ -132,7 +134,8 @@ def printed_numbers(text: str, wall: float) -> list[PrintedNumber]:
                 continue
             # a rate beside a time says the same with the work taken into account
             beside = 3 if shared and number.kind == "time" else 0
-            better = replace(number, sure=number.sure - beside - _tiny(number, wall))
+            sure = number.sure - beside - _tiny(number, wall) - _of_cpu(number)
+            better = replace(number, sure=sure)
             old = seen.get(number.pattern)
             places[number.pattern] = i
             seen[number.pattern] = replace(better, count=old.count + 1) if old else better
@@ -199,6 +202,13 @@ def _share(number: PrintedNumber, wall: float) -> float:
 
 def _tiny(number: PrintedNumber, wall: float) -> int:
     return 2 * (number.kind == "time" and number.count * _share(number, wall) < _TINY)
+
+
+def _of_cpu(number: PrintedNumber) -> int:
+    """CPU time, or a rate by it, hides what threads gain and may exceed the life of a process."""
+    before = number.line[: number.line.find(number.label) + len(number.label)]
+    clocks = _CLOCK.findall(before)
+    return 4 * bool(clocks and clocks[-1].lower() in ("cpu", "user"))
 
 
 def _seconds(number: PrintedNumber) -> float:

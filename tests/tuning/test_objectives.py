@@ -18,7 +18,7 @@ from autotune.errors import InputError
 from autotune.measuring.conditions import energy
 from autotune.results.evaluate.study_evaluation import ProblemEvaluation
 from autotune.results.export import optuna_journal
-from autotune.results.report import page, study_table
+from autotune.results.report import study_page, study_table
 
 MIB = 1 << 20
 HOLDS = """\
@@ -92,7 +92,7 @@ def test_time_energy_and_memory_from_the_config_to_the_front(tmp_path, monkeypat
     assert held == pytest.approx([32, 16, 4], abs=3)
     assert result.record.runs[-1].conditions["objectives"] == "time, energy, memory"
     assert "Pareto front of time, energy and memory: " in study_table.study(result.evaluation)
-    assert "Pareto front of time, energy and memory" in page.render(result.evaluation)
+    assert "Pareto front of time, energy and memory" in study_page.render(result.evaluation)
     out, err = capsys.readouterr()
     assert out == ""
     assert "finished: every candidate was measured" in err

@@ -29,7 +29,7 @@ from autotune.files.store import Store, StudyRecord, kept_dissections
 from autotune.measuring.candidates.base import Measurer
 from autotune.measuring.candidates.stop_request import StopRequest
 from autotune.progress import Progress
-from autotune.results.report import page
+from autotune.results.report import study_page
 from autotune.results.report.number_words import seconds
 from autotune.tuning import Chosen, EarlierResult, Watcher, unwatched
 from autotune.workloads.base import EnumeratedSpace, Workload
@@ -291,7 +291,7 @@ def write_report(result: TunedStudy, path: Path) -> Path:
         for machine in machines
         if (dissection := kept_dissections.kept(machine, row.candidate.identity)) is not None
     ]
-    return page.write(result.evaluation, path, kept)
+    return study_page.write(result.evaluation, path, kept)
 
 
 def require_success(result: TunedStudy) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 from autotune.domain.calibration import BandwidthCurve, Calibration
 from autotune.domain.machine import Machine
 from autotune.domain.metric import TIME, Metric
-from autotune.domain.results import Prediction
+from autotune.domain.results import Part, Prediction
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     Interval,
@@ -31,6 +31,8 @@ class ShownCandidate:
 
     label: str
     role: Role
+    anchor: str = ""
+    """Id of its row on the page."""
 
     def __str__(self) -> str:
         return f"{self.label} ({self.role})" if self.marked else self.label
@@ -67,7 +69,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Stacked contributions per sweep, best prediction first."""
+    """Stacked contributions by loop: winner, baseline, then the best predictions."""
 
     names: tuple[str, ...]
     """The contributions in the order of the time step."""
@@ -142,17 +144,22 @@ def role(row: EvaluatedCandidate, result: ProblemEvaluation) -> Role:
 
 def shown(row: EvaluatedCandidate, result: ProblemEvaluation) -> ShownCandidate:
     """The candidate of a row as figures name it."""
-    return ShownCandidate(words.name(row.candidate, result), role(row, result))
+    return ShownCandidate(words.name(row.candidate, result), role(row, result), anchor(row))
 
 
-def stack(result: ProblemEvaluation, top: int = 8) -> Stack:
-    """Contributions to the times of the predicted top, of the winner and of the baseline."""
-    rows = [
-        row
-        for row in result.rows
-        if row.predicted is not None
-        and ((row.rank or top + 1) <= top or role(row, result) in ("winner", "baseline"))
-    ]
+def anchor(row: EvaluatedCandidate) -> str:
+    """The id of a candidate's row on a page."""
+    return f"row-{row.candidate.identity}"
+
+
+def stack(result: ProblemEvaluation, top: int = 3) -> Stack:
+    """Contributions to the times of the winner, of the baseline and of the predicted top."""
+    marked: list[Role] = ["winner", "baseline"]
+    rows = [row for row in result.rows if row.predicted is not None]
+    rows = sorted(
+        (r for r in rows if (r.rank or top + 1) <= top or role(r, result) in marked),
+        key=lambda row: [*marked, role(row, result)].index(role(row, result)),
+    )
     bars = tuple(_bar(row, result) for row in rows)
     names = dict.fromkeys(segment.name for bar in bars for segment in bar.segments)
     return Stack(tuple(names), bars)
@@ -173,7 +180,7 @@ def contributions(prediction: Prediction) -> tuple[BarSegment, ...]:
     joined: dict[str, BarSegment] = {}
     for part in prediction.parts:
         if part.kind in COMBINED:
-            name = part.sweep if part.kind == "sweep" else part.kind
+            name = loop(part) if part.kind == "sweep" else part.kind
             old = joined.get(name, BarSegment(name, 0.0, False))
             unsure = old.extrapolated or part.extrapolated or _unsure(prediction, part.sweep)
             joined[name] = BarSegment(name, old.seconds + part.seconds, unsure)
@@ -184,18 +191,67 @@ def _unsure(prediction: Prediction, sweep: str) -> bool:
     return any(part.extrapolated for part in prediction.parts if part.sweep == sweep)
 
 
-def breakdown(prediction: Prediction) -> tuple[tuple[str, ...], dict[str, dict[str, float]]]:
-    """The kinds of parts in their order, and the seconds of each sweep by kind."""
-    kinds: dict[str, None] = {}
-    table: dict[str, dict[str, float]] = {}
+def loop(part: Part) -> str:
+    """The readable name of the loop that a part belongs to: what it computes, in capitals.
+
+    Different forms of a kernel, ``rhs`` and ``rhs_first``, are one loop.
+    """
+    kernels = dict.fromkeys(name.partition("_")[0] for name in part.kernel.split("+"))
+    return "+".join(kernels).upper() if part.kernel else part.sweep
+
+
+@dataclass(frozen=True, slots=True)
+class LoopTimes:
+    """The predicted time of one loop of a candidate, and of what it is made."""
+
+    shown: ShownCandidate
+    loop: str
+    seconds: float
+    core: float
+    """Arithmetic on registers (T_OL), which overlaps with the rest."""
+    rest: tuple[tuple[str, float], ...]
+    """``T_nOL``, then the levels from near to far, then what else does not overlap with T_OL."""
+
+
+def loop_times(result: ProblemEvaluation, most: int = 6) -> tuple[LoopTimes, ...]:
+    """The longest loops of the winner, then of the baseline, with what each is made of."""
+    rows = dict.fromkeys(id(row) for row in (result.best, result.baseline) if row)
+    by_id = {id(row): row for row in result.rows}
+    return tuple(
+        times
+        for row in (by_id[key] for key in rows if key in by_id)
+        if row.prediction
+        for times in _loops(row.prediction, shown(row, result))[:most]
+    )
+
+
+def _loops(prediction: Prediction, candidate: ShownCandidate) -> list[LoopTimes]:
+    sums: dict[str, dict[str, float]] = {}
     for part in prediction.parts:
-        kinds.setdefault(part.kind)
-        row = table.setdefault(part.sweep, {})
-        row[part.kind] = row.get(part.kind, 0.0) + part.seconds
-    first = [kind for kind in ("T_OL", "T_nOL") if kind in kinds]
-    last = [kind for kind in COMBINED if kind in kinds]
-    middle = [kind for kind in kinds if kind not in (*first, *last)]
-    return (*first, *middle, *last), table
+        if part.kind not in COMBINED[1:]:
+            kinds = sums.setdefault(loop(part), {})
+            kinds[part.kind] = kinds.get(part.kind, 0.0) + part.seconds
+    loops = [
+        LoopTimes(
+            shown=candidate,
+            loop=name,
+            seconds=kinds.get("sweep", 0.0),
+            core=kinds.get("T_OL", 0.0),
+            rest=tuple(
+                (kind, kinds[kind])
+                for kind in sorted(kinds, key=_from_core)
+                if kind not in ("T_OL", "sweep")
+            ),
+        )
+        for name, kinds in sums.items()
+    ]
+    return sorted(loops, key=lambda times: -times.seconds)
+
+
+def _from_core(kind: str) -> tuple[int, str]:
+    """An order of parts: loads and stores of L1, the caches, memory, then the rest."""
+    group = 0 if kind == "T_nOL" else 1 if kind[:1] == "L" else 2 if kind == "MEM" else 3
+    return group, kind
 
 
 def scatter(result: ProblemEvaluation) -> Scatter:

@@ -22,8 +22,7 @@ from autotune.results.report.figure_records import ShownCandidate, shown
 from autotune.results.report.noise_figures import begun_at, moment, run_of
 from autotune.statistics.residual_scales import ResidualFactor
 
-_MOST_VALUES = 24
-_MOST_PLACES = 20
+_MOST_VALUES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class SearchStep:
     """From 1."""
     seconds: float
     """When it had its first sample that counts; of a failure when the one before had."""
-    label: str
+    shown: ShownCandidate
     measured: float | None
     """None: it failed."""
     best: float | None
@@ -62,24 +61,6 @@ class ResidualFigures:
     """Measured over predicted, geometric mean over all compared candidates."""
     left_out: int
     """Values that are nearer to the mean than those shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Rank of a candidate by prediction and by measurement, among the compared candidates."""
-
-    shown: ShownCandidate
-    before: int
-    after: int
-
-
-@dataclass(frozen=True, slots=True)
-class Moves:
-    """Ranks of candidates by prediction and by measurement, best measured first."""
-
-    moves: tuple[Move, ...]
-    of: int
-    """Compared candidates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +115,7 @@ def convergence(result: ProblemEvaluation, study: StudyRecord) -> Convergence:
         moment = first[row.candidate.identity]
         last = max(last, moment if math.isfinite(moment) else last)
         so_far = best if math.isfinite(best) else None
-        label = words.name(row.candidate, result)
-        steps.append(SearchStep(number, last, label, time, so_far))
+        steps.append(SearchStep(number, last, shown(row, result), time, so_far))
     ranked = [r.measured for r in result.rows if r.compared and r.rank and r.measured]
     ahead = tuple(float(t) for t in np.minimum.accumulate(ranked)) if ranked else ()
     base = result.baseline
@@ -151,23 +131,6 @@ def residuals(result: ProblemEvaluation) -> ResidualFigures:
     overall = math.exp(float(np.mean(logarithms))) if logarithms else 1.0
     largest = tuple(residual.factors for residual in ordered[:_MOST_VALUES])
     return ResidualFigures(largest, overall, len(ordered) - len(largest))
-
-
-def moves(result: ProblemEvaluation) -> Moves:
-    """Ranks among the candidates that have both a prediction and a compared time."""
-    both = [r for r in result.rows if r.compared and r.rank is not None and r.measured is not None]
-    after = sorted(both, key=lambda row: (row.measured or 0.0, row.candidate.identity))
-    before = {row.candidate.identity: place for place, row in enumerate(both, start=1)}
-    moves_of_rows = [
-        Move(
-            shown=shown(row, result),
-            before=before[row.candidate.identity],
-            after=place,
-        )
-        for place, row in enumerate(after, start=1)
-    ]
-    included = [m for m in moves_of_rows if m.after <= _MOST_PLACES or m.shown.marked]
-    return Moves(tuple(included), len(moves_of_rows))
 
 
 def front(result: ProblemEvaluation) -> Front:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from autotune.files.store import Store
 from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import SEARCHED, evaluate
-from autotune.results.report import page, study_table, words
+from autotune.results.report import study_page, study_table, words
 from autotune.statistics import pareto
 
 POINTS = st.dictionaries(
@@ -74,11 +74,11 @@ def test_what_was_read_is_shown_and_what_was_asked_for_is_said(study):
     row = study_document.study(searched, "autotune.tune/1", "").problems[0].front[1]
     assert row.candidate == smallest.candidate.id
     assert row.objectives == {"time": smallest.measured, "memory": smallest.memory}
-    assert "Pareto front of time and memory" in page.render(searched)
+    assert "Pareto front of time and memory" in study_page.render(searched)
 
 
 def test_an_objective_that_no_sample_has_leaves_an_empty_front(study):
     searched = asked(study, "time, energy")
     assert searched.problems[0].front == ()
     assert "No candidate has all of time and energy" in study_table.study(searched)
-    assert "No candidate has all of them" in page.render(searched)
+    assert "No candidate has all of them" in study_page.render(searched)

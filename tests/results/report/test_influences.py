@@ -16,7 +16,7 @@ from autotune.learning.influence import Influence
 from autotune.learning.models.terms import indicator
 from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import evaluate
-from autotune.results.report import page, study_table
+from autotune.results.report import problem_section, study_page, study_table
 from autotune.results.report.group_means import GroupMeans
 from autotune.results.report.influences import LEAST, influences, settings_table
 
@@ -273,10 +273,10 @@ def test_the_page_says_what_makes_candidates_fast(
         fake.fill(store, sizes=(256,), rounds=1)
         found = evaluate(store.load_study("quick"))
     assert found.problems[0].compared < LEAST
-    assert page.influences(found.problems[0]) is None
+    assert problem_section.influences(found.problems[0]) is None
     planted = influences(result([1e-3 * tile for _, tile in ROWS], ROWS))
-    monkeypatch.setattr(page, "influences", lambda _: planted)
-    text = page.render(found)
+    monkeypatch.setattr(problem_section, "influences", lambda _: planted)
+    text = study_page.render(found)
     assert "<h3>What makes candidates fast</h3>" in text
     assert "<li>tile from 8 to 128: 16 times the time, 2 times the time a doubling</li>" in text
 

@@ -12,7 +12,7 @@ from autotune.domain.variant import ExecutionLayout
 from autotune.errors import InputError
 from autotune.files.store import Store, StudyOrigin
 from autotune.results.evaluate.study_evaluation import evaluate
-from autotune.results.report import number_words, page, study_table, words
+from autotune.results.report import number_words, study_page, study_table, winner_decision, words
 
 VOID = {"meta", "link", "br", "path", "use", "rect", "img"}
 EVIL = "<script>alert('&')</script>"
@@ -63,7 +63,7 @@ def study(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def text(study):
-    return page.render(evaluate(study))
+    return study_page.render(evaluate(study))
 
 
 def test_structure(text, study):
@@ -88,7 +88,7 @@ def test_it_says_between_which_candidates_it_is_undecided(study):
     close = tuple(row for row in problem.evaluated if row.compared)[:2]
     for contenders in (close, (problem.best,)):
         result = dataclasses.replace(problem, contenders=contenders)
-        text = Page(page.render(dataclasses.replace(evaluation, problems=(result,)))).text
+        text = Page(study_page.render(dataclasses.replace(evaluation, problems=(result,)))).text
         sentence = words.undecided(result)
         assert sentence.startswith("undecided between ") == (len(contenders) > 1)
         assert sentence in text
@@ -113,7 +113,7 @@ def test_every_figure_says_what_it_shows(text):
 
 
 def test_the_same_study_gives_the_same_page(text, study):
-    assert page.render(evaluate(study)) == text
+    assert study_page.render(evaluate(study)) == text
 
 
 def test_everything_is_escaped(study):
@@ -141,7 +141,7 @@ def test_everything_is_escaped(study):
     evil = dataclasses.replace(
         study, name=EVIL, setup_text=EVIL, candidates=evil_candidates, runs=evil_runs
     )
-    text = page.render(evaluate(evil))
+    text = study_page.render(evaluate(evil))
     assert "<script" not in text
     found = Page(text)
     assert "script" not in found.tags
@@ -165,7 +165,7 @@ def empty(tmp_path, *, failed: bool, candidates: bool = True, run: bool = True):
 
 def test_only_failures(tmp_path):
     result = empty(tmp_path, failed=True)
-    found = Page(page.render(result))
+    found = Page(study_page.render(result))
     assert "No winner" in found.text
     assert "no x" in found.text
     assert "Not calibrated" in found.text
@@ -177,7 +177,7 @@ def test_only_failures(tmp_path):
 @pytest.mark.parametrize("candidates", [True, False])
 def test_nothing_measured(tmp_path, candidates, run):
     result = empty(tmp_path, failed=False, candidates=candidates, run=run)
-    found = Page(page.render(result))
+    found = Page(study_page.render(result))
     assert ("Nothing was measured" if candidates else "No result") in found.text
     assert study_table.study(result)
 
@@ -188,15 +188,15 @@ def test_write_replaces_the_page_as_a_whole(tmp_path):
         folder = tmp_path / str(failed)
         folder.mkdir()
         result = empty(folder, failed=failed)
-        assert page.write(result, target) == target
-        assert target.read_text(encoding="utf-8") == page.render(result)
+        assert study_page.write(result, target) == target
+        assert target.read_text(encoding="utf-8") == study_page.render(result)
     assert [p.name for p in target.parent.iterdir()] == ["report.html"]
 
 
 def test_a_page_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError) as caught:
-        page.write(empty(tmp_path, failed=False), tmp_path / "file" / "x.html")
+        study_page.write(empty(tmp_path, failed=False), tmp_path / "file" / "x.html")
     assert "cannot be written" in str(caught.value)
 
 
@@ -238,10 +238,10 @@ def test_candidates_of_several_layouts_are_told_apart(study):
     ranks = dataclasses.replace(first, layout=layout)
     assert layout.words == "4 ranks x 1 thread on 2 nodes, neighbour"
     mixed = evaluate(dataclasses.replace(study, candidates=(ranks, *rest)))
-    text = Page(page.render(mixed)).text
+    text = Page(study_page.render(mixed)).text
     assert f"{ranks.variant}, 4 ranks x 1 thread on 2 nodes, neighbour" in text
     row = next(r for r in mixed.problems[0].rows if r.candidate.layout.ranks == 4)
-    use = page.use(row, "study")
+    use = winner_decision.use(row, "study")
     assert use.build.startswith(f"OMPI_CC={ranks.build.compiler}")
     assert use.environment == "OMP_NUM_THREADS=1 mpiexec -n 4"
     alike = evaluate(study).problems[0]

@@ -8,7 +8,7 @@ import pytest
 
 from autotune.files.store import Store
 from autotune.results.evaluate.study_evaluation import evaluate
-from autotune.results.report import noise_figures, page, search_records, words
+from autotune.results.report import noise_figures, search_records, study_page, words
 from autotune.results.report.svg_minify import compact
 
 
@@ -113,7 +113,7 @@ def test_a_page_of_a_thousand_candidates_stays_light(study):
     )
     result = evaluate(large)
     assert (result.problems[0].compared, len(result.problems[0].failures)) == (800, 200)
-    text = page.render(result)
+    text = study_page.render(result)
     assert len(text) < 1_000_000
     assert "of 1000; all of them: <code>autotune export quick --format csv" in text
     assert "And 188 more" in text

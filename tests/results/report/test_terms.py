@@ -10,7 +10,7 @@ from autotune.domain.dissection import Dissection, KernelTime, SweepTerms, Term
 from autotune.files import codec
 from autotune.files.store import Store, kept_dissections
 from autotune.results.evaluate.study_evaluation import evaluate
-from autotune.results.report import page, terms_text
+from autotune.results.report import study_page, terms_text
 
 
 def term(kind, level, predicted, measured, **more):
@@ -96,8 +96,8 @@ def test_the_page_has_them_where_there_are_some(tmp_path):
     with Store.open(tmp_path / "x.sqlite") as store:
         fake.fill(store, sizes=(256,), rounds=1)
         result = evaluate(store.load_study("quick"))
-    with_terms = page.render(result, [FOUND])
+    with_terms = study_page.render(result, [FOUND])
     assert 'id="terms"' in with_terms
     assert "f_heat2d_1: 28 calls a step" in with_terms
     assert "interrupted &lt;after&gt; 3" in with_terms
-    assert 'id="terms"' not in page.render(result)
+    assert 'id="terms"' not in study_page.render(result)

@@ -1,0 +1,154 @@
+"""The decision of one problem, for the head of its page: who wins, how sure that is, what to do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
+from autotune.results.page.frame import CopyLine, Decision, KeyNumber
+from autotune.results.report import number_words, usage, words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinnerUsage:
+    """How to use a winner: lines to type or set; empty lines are left out."""
+
+    command: str
+    build: str
+    environment: str
+    layout: Mapping[str, str]
+
+    @property
+    def lines(self) -> tuple[CopyLine, ...]:
+        """The lines, each with what it does."""
+        titled = (
+            ("write its source", self.command),
+            ("build line", self.build),
+            ("run with", self.environment),
+        )
+        return tuple(CopyLine(title, line) for title, line in titled if line)
+
+
+def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
+    """How to use a candidate: the command that writes its source, build line, environment."""
+    candidate = row.candidate
+    build, layout = candidate.build, candidate.layout
+    parameters = {name: words.plain(value) for name, value in candidate.parameters.items()}
+    if not candidate.problem.stepped:
+        threads = f"OMP_NUM_THREADS={layout.threads}" if layout.threads > 1 else ""
+        return WinnerUsage(command="", build=build.words, environment=threads, layout=parameters)
+    alone = layout.ranks == 1
+    return WinnerUsage(
+        command=f"autotune variants {config}.yaml --emit {candidate.id} -o {candidate.variant}",
+        build=usage.build_line(build, layout, candidate.variant),
+        environment=usage.environment(layout),
+        layout=parameters if alone else parameters | {"layout": layout.words},
+    )
+
+
+def decision(result: ProblemEvaluation, config: str, anchor: str) -> Decision:
+    """The decision about one problem; ``anchor``: of the section that says why."""
+    best = result.best
+    if best is None:
+        return _failed(result, anchor)
+    name = words.name(best.candidate, result)
+    state, verdict = _verdict(result, name)
+    used = use(best, config)
+    settings = ", ".join(f"{key} = {value}" for key, value in used.layout.items())
+    return Decision(
+        about=result.label,
+        title=result.problem.title,
+        verdict=verdict,
+        state=state,
+        detail=best.candidate.id,
+        numbers=_numbers(result, best),
+        sure=_sure(result),
+        advice=_advice(result, name),
+        lines=used.lines,
+        notes=(("parameters", settings),) if settings else (),
+        link=anchor,
+    )
+
+
+def _failed(result: ProblemEvaluation, anchor: str) -> Decision:
+    tried = len(result.evaluated)
+    why = "Nothing was measured."
+    if tried:
+        why = f"None of the {tried} candidates that were tried gave a time."
+    return Decision(
+        about=result.label,
+        title=result.problem.title,
+        verdict="No decision: no winner",
+        state="failed",
+        sure=f"{why} {result.space.predicted} of {words.legal(result)} candidates were predicted.",
+        advice="Mend what failed, then autotune tune --resume." if tried else "autotune tune.",
+        link=anchor,
+    )
+
+
+def _verdict(
+    result: ProblemEvaluation, name: str
+) -> tuple[Literal["decided", "open", "failed"], str]:
+    """Whether it is decided, and who wins."""
+    others = len(result.contenders) - 1
+    if others > 0:
+        between = f"{name} and {others} other{'s' if others > 1 else ''}"
+        return "open", f"No decision between {between}"
+    if result.best is result.baseline:
+        return "decided", f"Keep the baseline, {name}"
+    if words.caution(result):
+        return "open", f"No decision: {name} is not surely better than the baseline"
+    return "decided", f"{name} wins"
+
+
+def _numbers(result: ProblemEvaluation, best: EvaluatedCandidate) -> tuple[KeyNumber, ...]:
+    goal = result.problem.goal
+    gain = "speed-up over the baseline" if goal.timed else "improvement over the baseline"
+    numbers = []
+    if result.speedup is not None:
+        ends = result.speedup.interval
+        span = f"{ends[0]:.2f} to {ends[1]:.2f}" if ends else result.speedup.note
+        numbers.append(KeyNumber(f"{result.speedup.value:.2f}x", gain, span))
+    measured = "measured per step" if result.problem.stepped else "measured"
+    numbers.append(
+        KeyNumber(
+            number_words.seconds(best.measured, goal),
+            measured,
+            number_words.span(best.interval, goal) if best.interval else "",
+        )
+    )
+    if best.predicted is not None:
+        off = number_words.signed(best.deviation)
+        numbers.append(KeyNumber(number_words.seconds(best.predicted), "predicted", off))
+    return tuple(numbers)
+
+
+def _sure(result: ProblemEvaluation) -> str:
+    """How sure the decision is, in sentences."""
+    undecided = words.undecided(result)
+    sentences = [undecided or "No other measured candidate may be faster, with 95 %"]
+    if result.speedup is None or result.speedup.crossed is not None:
+        gain = "speed-up" if result.problem.goal.timed else "improvement"
+        sentences.append(f"{gain} over the baseline: {words.speedup(result)}")
+    sentences.append(words.floor(result))
+    measurement = result.best.measurement if result.best else None
+    if measurement and measurement.verified:
+        error = measurement.error
+        close = f", max |a - b| / max |b| = {error:.1e}" if error is not None else ""
+        sentences.append(f"verified against the reference{close}")
+    else:
+        sentences.append("its result was not verified")
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
+
+
+def _advice(result: ProblemEvaluation, name: str) -> str:
+    """What to do, in sentences."""
+    caution = words.caution(result)
+    sentences = [f"Caution: {caution}"] if caution else []
+    if words.undecided(result):
+        sentences.append(f"Use {name}; autotune noise CONFIG says what would tell them apart")
+    elif result.best is result.baseline:
+        sentences.append("Change nothing")
+    elif not caution:
+        sentences.append(f"Use {name}")
+    return " ".join(f"{text}." for text in sentences)

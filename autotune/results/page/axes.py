@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autotune.domain.metric import TIME, Metric
 from autotune.units import show as in_units
 
 _MOST = 6
 """Ticks that fit beside one another on a phone."""
+_APART = 0.14
+"""Share of an axis between ticks that are not equally far apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +38,16 @@ def linear(
     *,
     zero: bool = False,
     whole: bool = False,
+    unit: float = 1.0,
 ) -> PlotAxis:
     """An axis that holds all values with a margin; ``zero``: it begins at 0.
 
-    ``whole``: only whole numbers are ticks.
+    ``whole``: only whole numbers are ticks. Ticks are round in multiples of ``unit``.
     """
     low, high = _ends(values)
     margin = 0.04 * (high - low or abs(high) or 1.0)
     low, high = 0.0 if zero else low - margin, high + margin
-    step = _step((high - low) / _MOST, whole=whole)
+    step = unit * _step((high - low) / unit / _MOST, whole=whole)
     first = math.ceil(low / step - 1e-9)
     ticks = [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
     return PlotAxis(title=title, low=low, high=high, ticks=tuple((t, show(t)) for t in ticks))
@@ -63,14 +66,12 @@ def logarithmic(
     low, high = _ends(values)
     margin = max(1.04, (high / low) ** 0.04)
     low, high = low / margin, high * margin
-    ticks = round_costs(low, high, goal)
-    return PlotAxis(
-        title=title,
-        low=low,
-        high=high,
-        ticks=tuple((t, show(t)) for t in ticks[:: 1 + (len(ticks) - 1) // _MOST]),
-        log=True,
-    )
+    bare = PlotAxis(title=title, low=low, high=high, log=True)
+    kept: list[float] = []
+    for tick in round_costs(low, high, goal):
+        if not kept or bare.share(tick) - bare.share(kept[-1]) >= _APART:
+            kept.append(tick)
+    return replace(bare, ticks=tuple((tick, show(tick)) for tick in kept))
 
 
 def _ends(values: Iterable[float]) -> tuple[float, float]:

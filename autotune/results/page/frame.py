@@ -109,6 +109,8 @@ class PageCell:
     """Small print below the text."""
     tag: str = ""
     """A mark behind the text, such as ``winner``."""
+    paint: str = ""
+    """Class of the colour that the thing has in figures, shown beside the text."""
     tone: Tone = ""
     code: bool = False
 
@@ -127,6 +129,8 @@ class PageColumn:
     """Its cells stand at the right."""
     words: str = ""
     """What the title means, shown while the pointer rests on it."""
+    long: bool = False
+    """Its cells hold sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ Shape = Literal["dot", "square", "star", "cross", "bead"]
 
 @dataclass(frozen=True, slots=True)
 class LaneLabel:
-    """The name of a lane, in what colour, and the anchor of the row that it links to."""
+    """The name of a lane, the colour of a square before it, the row that it links to."""
 
     words: str
     paint: str = ""
@@ -234,8 +234,11 @@ def _grid(canvas: Canvas) -> str:
     if isinstance(canvas.y, Lanes):
         for number, lane in enumerate(canvas.y.labels):
             top = _TOP + _LANE * number + 14
-            words = _text(canvas.left + 4, top, lane.words, f"ink {lane.paint}".strip())
-            texts.append(_linked(words, lane.anchor, ""))
+            left = canvas.left + 4
+            if lane.paint:
+                texts.append(_shape("square", left + 5, top - 4, 5, f"fill {lane.paint}"))
+                left += 15
+            texts.append(_linked(_text(left, top, lane.words, "ink"), lane.anchor, ""))
     else:
         for value, label in canvas.y.ticks:
             y = canvas.down(value)

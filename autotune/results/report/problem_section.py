@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from autotune.domain.ranking import roles
 from autotune.files.store.records import StudyRecord
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.results.explanation import reasons
@@ -22,12 +21,11 @@ from autotune.results.page.frame import (
     PageTable,
     Paragraph,
     Tone,
-    plain,
     table,
 )
 from autotune.results.report import figure_records, number_words, search_records, words
 from autotune.results.report.draw import search_plots, study_plots
-from autotune.results.report.figure_records import COMBINED, ShownCandidate
+from autotune.results.report.figure_records import ShownCandidate
 from autotune.results.report.influences import influences
 from autotune.results.report.noise_figures import NoiseFigures, noise
 
@@ -91,11 +89,11 @@ def _why(result: ProblemEvaluation, plan: SectionPlan) -> tuple[Card, ...]:
         cards.append(Card(title="Where the time goes", blocks=(figure,)))
     times = figure_records.loop_times(result)
     if any(t.core or t.rest for t in times):
-        picture = study_plots.core_against_levels(times, of)
+        picture = study_plots.core_against_levels(times, plan.paints, of)
         cards.append(Card(title="In the core against each level", blocks=(picture,)))
     sentences = _reasons(result)
     if sentences:
-        blocks = (Bullets(tuple(sentences)), *_parts_table(result))
+        blocks = (Bullets(tuple(sentences)), *_parts_table(result, plan.paints))
         cards.append(Card(title="As predicted, in words", blocks=blocks, wide=True))
     influence = influences(result)
     if influence is not None:
@@ -116,33 +114,33 @@ def _reasons(result: ProblemEvaluation) -> list[str]:
     return reasons.alone(explained[0]) if explained and result.best else []
 
 
-def _parts_table(result: ProblemEvaluation) -> tuple[PageBlock, ...]:
-    """Loops of the winner beside those of the baseline, by what they compute."""
-    best, baseline = result.best, result.baseline
-    if best is None or best.prediction is None or best.prediction.seconds is None:
+def _parts_table(result: ProblemEvaluation, paints: Mapping[str, str]) -> tuple[PageBlock, ...]:
+    """Loops of the winner beside those of the baseline; they add up to the predicted times."""
+    rows = {id(row): row for row in (result.best, result.baseline) if row and row.prediction}
+    parts = [
+        {part.name: part.seconds for part in figure_records.contributions(row.prediction)}
+        for row in rows.values()
+        if row.prediction
+    ]
+    if not any(parts) or result.best is None or result.best.prediction is None:
         return ()
-    if baseline is None or baseline.prediction is None or baseline.prediction.seconds is None:
-        baseline = best
-    first, second = best.prediction, baseline.prediction
-    assert second is not None
-    rows = [(role.name, role.first, role.second) for role in roles(first, second)]
-    for kind in COMBINED[1:]:
-        ours, theirs = (
-            sum(float(part.seconds) for part in prediction.parts if part.kind == kind)
-            for prediction in (first, second)
+    titles = ["loop", *(figure_records.role(row, result) for row in rows.values())]
+    names = dict.fromkeys(name for column in parts for name in column)
+    body = [(name, [column.get(name) for column in parts]) for name in names]
+    body.append(("whole step", [sum(column.values()) for column in parts]))
+    lines = [
+        PageRow(
+            cells=(
+                PageCell(text=name, paint=paints.get(name, "")),
+                *(PageCell(text=number_words.seconds(v), value=v) for v in values),
+            )
         )
-        rows += [(kind, ours, theirs)] if ours or theirs else []
-    alone = baseline is best
-    titles = ["loop", "winner", *([] if alone else ["baseline", "difference"])]
-    body = []
-    for name, ours, theirs in rows:
-        values = [ours] if alone else [ours, theirs, ours - theirs]
-        texts = [number_words.seconds(value) for value in values]
-        body.append(PageRow(cells=plain(name, *texts, numbers=dict(enumerate(values, start=1)))))
-    caption = "Predicted time of the loops in one step"
-    notes = (first.reason, *first.notes)
+        for name, values in body
+    ]
+    prediction = result.best.prediction
+    notes = tuple(text for text in (prediction.reason, *prediction.notes) if text)
     return (
-        table(caption, titles, body, right=1),
+        table("Predicted time of the loops in one step", titles, lines, right=1),
         Disclosure("What the winner's prediction rests on", (Bullets(notes),)),
     )
 
@@ -337,8 +335,8 @@ def _columns(result: ProblemEvaluation, predicted: bool) -> tuple[PageColumn, ..
         PageColumn("status"),
         PageColumn("samples", number=True),
         *(PageColumn(metric.name, number=True) for metric in result.problem.others),
-        PageColumn("why tried"),
-        *([PageColumn("what bounds it")] if predicted else []),
+        PageColumn("why tried", long=True),
+        *([PageColumn("what bounds it", long=True)] if predicted else []),
     )
 
 

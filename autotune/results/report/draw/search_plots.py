@@ -1,5 +1,6 @@
 """Plots of a search: its course, where the model is wrong, drift, the Pareto front."""
 
+from dataclasses import replace
 from typing import Literal
 
 from autotune.domain.metric import Metric
@@ -17,7 +18,7 @@ from autotune.results.report.search_records import (
     SearchStep,
 )
 
-_PAINTS_OF_FRONT = "p3"
+_FRONT = "p3"
 
 
 def course(
@@ -107,7 +108,7 @@ def drift(record: NoiseFigures, caption: str, of: str) -> PageFigure:
         points = tuple(zip(series.seconds, series.ratio, strict=True))
         paint = ROLES[series.shown.role].paint
         marks.append(Polyline(points=points, paint=paint, thin=True))
-        marks += [role_dot(series.shown, seconds, ratio) for seconds, ratio in points]
+        marks += [replace(role_dot(series.shown, x, y), size=3) for x, y in points]
     ratios = [0.96, 1.04, *(ratio for series in record.drifts for ratio in series.ratio)]
     moments = [moment for series in record.drifts for moment in series.seconds]
     return PageFigure(
@@ -132,18 +133,18 @@ def front(record: Front, other: str, of: str) -> PageFigure:
     marks: list[Mark] = []
     edge = sorted((_at(record, p, first), _at(record, p, other)) for p in record.places if p.front)
     if len(record.objectives) == 2:
-        marks.append(Polyline(points=tuple(edge), paint=_PAINTS_OF_FRONT, stepped=True))
+        marks.append(Polyline(points=tuple(edge), paint=_FRONT, stepped=True))
     for point in sorted(record.places, key=lambda p: (p.shown.marked, p.front)):
         x, y = _at(record, point, first), _at(record, point, other)
         if point.front:
-            marks.append(Dot(x=x, y=y, paint=_PAINTS_OF_FRONT, size=6))
+            marks.append(Dot(x=x, y=y, paint=_FRONT, size=6))
         marks.append(role_dot(point.shown, x, y))
     return PageFigure(
         drawing=plot.draw(
             Plot(name=f"{other} over {first}, {of}", x=across, y=upright, marks=marks, height=220)
         ),
         legend=(
-            LegendEntry(_PAINTS_OF_FRONT, "Pareto front"),
+            LegendEntry(_FRONT, "Pareto front"),
             *roles_of([point.shown for point in record.places]),
         ),
         caption=f"{upright.title} over {across.title}.",
@@ -160,6 +161,7 @@ def _axis(record: Front, kind: str) -> axes.PlotAxis:
     metric: Metric | None = record.metrics.get(kind)
     values = [_at(record, point, kind) for point in record.places]
     if metric is None:
+        unit, factor = words.unit_of(kind, max(values))
         title = words.OBJECTIVE_WORDS[kind]
-        return axes.linear(title, values, lambda value: words.objective(kind, value))
+        return axes.linear(title, values, lambda v: f"{v / factor:.4g} {unit}", unit=factor)
     return axes.linear(metric.title, values, lambda value: f"{value:.4g}")

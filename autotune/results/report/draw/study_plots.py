@@ -115,10 +115,13 @@ def stack(record: Stack, paints: Mapping[str, str], of: str) -> PageFigure:
 
 def lane_label(candidate: ShownCandidate) -> LaneLabel:
     """The label of the lane of a candidate; it links to its row."""
-    return LaneLabel(str(candidate), ROLES[candidate.role].paint, candidate.anchor)
+    paint = ROLES[candidate.role].paint if candidate.marked else ""
+    return LaneLabel(str(candidate), paint, candidate.anchor)
 
 
-def core_against_levels(loops: Sequence[LoopTimes], of: str) -> PageFigure:
+def core_against_levels(
+    loops: Sequence[LoopTimes], paints: Mapping[str, str], of: str
+) -> PageFigure:
     """Arithmetic of each loop above what its loads take from each level: the ECM picture."""
     marks: list[Mark] = []
     kinds: dict[str, str] = {}
@@ -145,7 +148,9 @@ def core_against_levels(loops: Sequence[LoopTimes], of: str) -> PageFigure:
         words = f"predicted time of the loop: {time(times.seconds)}"
         marks.append(Dot(x=times.seconds, y=lane, paint="ink", shape="bead", size=4, words=words))
     ends = [max(t.core, t.seconds, sum(s for _, s in t.rest)) for t in loops]
-    labels = tuple(LaneLabel(f"{t.shown.role}: {t.loop}", ROLES[t.shown.role].paint) for t in loops)
+    labels = tuple(
+        LaneLabel(f"{t.loop} of the {t.shown.role}", paints.get(t.loop, "")) for t in loops
+    )
     levels = [kind for kind in (*LEVELS, *kinds) if kind in kinds]
     return PageFigure(
         drawing=plot.draw(

@@ -6,6 +6,7 @@ It speaks the DevTools protocol over two pipes, so that it needs neither a port 
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +21,9 @@ _OPTIONS = (
     "--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu",
     "--hide-scrollbars", "--disable-background-networking", "--disable-extensions",
 )  # fmt: skip
+
+_PATIENCE = 60
+"""Seconds without a message after which something is wrong."""
 
 
 def program() -> str | None:
@@ -52,7 +56,7 @@ class Tab:
         self.call("Emulation.setEmulatedMedia", media=media, features=pairs)
 
     def open(self, url: str) -> None:
-        """Load a page and wait until it has loaded."""
+        """Load a page and wait until it has loaded; it is another than the one shown."""
         self.events.clear()
         self.call("Page.navigate", url=url)
         self.browser.until(lambda: self.named("Page.loadEventFired"))
@@ -192,6 +196,8 @@ class Browser:
     def _messages(self) -> Iterator[dict[str, Any]]:
         while True:
             while b"\0" not in self._rest:
+                if not select.select([self._from], [], [], _PATIENCE)[0]:
+                    raise TimeoutError(f"the browser said nothing for {_PATIENCE} s")
                 chunk = os.read(self._from, 1 << 20)
                 if not chunk:
                     raise RuntimeError("the browser ended")

@@ -73,6 +73,7 @@ for (const table of all("table.filters")) {
   let waiting = 0;
   const later = () => { clearTimeout(waiting); waiting = setTimeout(() => filter(table), 60); };
   text.addEventListener("input", later);
+  text.addEventListener("change", () => filter(table));
   measured.addEventListener("change", () => filter(table));
   const tools = make("div", { className: "tools" }, make("label", {}, "Filter ", text));
   if (table.querySelector("tr.idle")) tools.append(make("label", {}, measured, " measured only"));

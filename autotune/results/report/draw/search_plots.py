@@ -24,7 +24,9 @@ _FRONT = "p3"
 def course(
     record: Convergence, over: Literal["candidates", "seconds"], caption: str, of: str
 ) -> PageFigure:
-    """The best so far over the candidates tried or over time, with every candidate tried."""
+    """The best so far over the candidates tried, which are all shown, or over time, where only
+    those are that were the best when they were tried.
+    """
 
     def at(step: SearchStep) -> float:
         return float(step.evaluation) if over == "candidates" else step.seconds
@@ -37,13 +39,16 @@ def course(
     x = axes.linear(title, places, lambda v: f"{v:g}", zero=True, whole=True)
     y = axes.logarithmic(record.goal.name, values, record.goal.show, record.goal)
     best = tuple((at(s), s.best) for s in record.steps if s.best is not None)
+    listed = sorted(timed, key=lambda step: step.shown.marked)
+    if over == "seconds":
+        listed = [step for step in listed if step.measured == step.best or step.shown.marked]
     marks: list[Mark] = [
         role_dot(s.shown, at(s), s.measured, faint=not s.shown.marked)
-        for s in sorted(timed, key=lambda step: step.shown.marked)
+        for s in listed
         if s.measured is not None
     ]
     marks.append(Polyline(points=best, paint="p1", stepped=True))
-    legend = [*roles_of([s.shown for s in timed]), LegendEntry("p1", "best so far", "line")]
+    legend = [*roles_of([s.shown for s in listed]), LegendEntry("p1", "best so far", "line")]
     if record.predicted and over == "candidates":
         ahead = tuple((float(k), v) for k, v in enumerate(record.predicted, start=1))
         marks.append(Polyline(points=ahead, paint="p2", stepped=True, dashed=True))

@@ -84,7 +84,7 @@ def _paint(axes: Axes, panel: Panel) -> None:
     axes.set_xlabel("measured time")
     axes.set_ylabel("predicted time")
     for side in ("x", "y"):
-        time_ticks(axes, side, log=(low, high))
+        time_ticks(axes, side, low, high)
     axes.grid(color=GRID, linewidth=0.7)
     legend_above(axes, columns=3)
 

@@ -221,11 +221,12 @@ def loop_times(result: ProblemEvaluation, most: int = 6) -> tuple[LoopTimes, ...
         times
         for row in (by_id[key] for key in rows if key in by_id)
         if row.prediction
-        for times in _loops(row.prediction, shown(row, result))[:most]
+        for times in loops_of(row.prediction, shown(row, result))[:most]
     )
 
 
-def _loops(prediction: Prediction, candidate: ShownCandidate) -> list[LoopTimes]:
+def loops_of(prediction: Prediction, candidate: ShownCandidate) -> list[LoopTimes]:
+    """The loops of a prediction, the longest first."""
     sums: dict[str, dict[str, float]] = {}
     for part in prediction.parts:
         if part.kind not in COMBINED[1:]:

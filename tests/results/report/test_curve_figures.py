@@ -7,16 +7,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.axes import Axes
 
 from autotune.domain.cost_curve import CostCurve, CurvePoint, Segment
-from autotune.domain.metric import Metric
 from autotune.domain.network import Network
 from autotune.results.report.cost_curves import BEYOND, panels
-from autotune.results.report.draw import draw_curves, draw_search
-from autotune.results.report.draw.svg import figure_svg, round_values, svg, time_ticks
+from autotune.results.report.draw import draw_curves, search_plots
+from autotune.results.report.draw.svg import figure_svg
 from autotune.results.report.figure_records import ShownCandidate
-from autotune.results.report.search_records import Convergence, Move, Moves, SearchStep
+from autotune.results.report.search_records import Convergence, SearchStep
 
 PAIR = CostCurve(
     operation="pingpong", benchmark="osu", nodes=2, ranks=2, measured=(8, 1 << 20),
@@ -98,24 +96,6 @@ def test_lines_join_and_rise_along_the_size(low, more):
         assert before.size[-1] == pytest.approx(after.size[0])
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "values"),
-    [
-        (1e-6, 1e-2, [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]), (1.0, 20.0, [1, 2, 5, 10, 20]),
-        (1.0, 3.5, [1, 1.5, 2, 3]), (1.1, 1.2, []),
-    ],
-)  # fmt: skip
-def test_ticks_are_round_values_between_the_limits(low, high, values):
-    assert round_values(low, high) == pytest.approx(values)
-
-
-@given(st.floats(1e-9, 1e3), st.floats(1, 1e6))
-def test_ticks_lie_between_the_limits_and_ascend(low, factor):
-    values = round_values(low, low * factor)
-    assert values == sorted(values)
-    assert all(low <= value <= low * factor for value in values)
-
-
 # --- figures ----------------------------------------------------------------------------------
 
 
@@ -171,7 +151,11 @@ def test_the_same_figure_is_the_same_text_with_ids_of_its_own():
 
 def step(number, measured, best):
     return SearchStep(
-        evaluation=number, seconds=10.0 * number, label=f"c{number}", measured=measured, best=best
+        evaluation=number,
+        seconds=10.0 * number,
+        shown=ShownCandidate(f"c{number}", "measured", f"row-c{number}"),
+        measured=measured,
+        best=best,
     )
 
 
@@ -180,25 +164,14 @@ def test_a_search_is_shown_with_what_failed_and_what_was_foretold():
         steps=(step(1, 2e-3, 2e-3), step(2, None, 2e-3), step(3, 1e-3, 1e-3)),
         predicted=(2e-3, 1.5e-3), baseline=3e-3,
     )  # fmt: skip
-    said, _ = texts(draw_search.convergence(record, "search"))
-    expected = {"a candidate", "failed", "best so far", "baseline", "measured time"}
-    assert expected <= set(said)
+    figure = search_plots.course(record, "candidates", "caption", "of x")
+    said = {entry.words for entry in figure.legend}
+    assert said >= {"other candidates", "failed", "best so far"}
     assert "best so far in the predicted order" in said
-
-
-def test_moves_are_labelled_with_both_places_and_hostile_names_stay_text():
-    moves = Moves(
-        moves=(
-            Move(shown=ShownCandidate("<script>$x$", "winner"), before=3, after=1),
-            Move(shown=ShownCandidate("b", "measured"), before=1, after=2),
-        ),
-        of=2,
-    )
-    figure = draw_search.moves(moves, "moves")
-    said, _ = texts(figure)
-    assert "1  <script>$x$ (winner)" in said
-    assert "2  b" in said
-    assert "<script" not in figure
+    links = [a.attrib["href"] for a in ET.fromstring(figure.drawing).iter("a")]
+    assert sorted(links) == ["#row-c1", "#row-c2", "#row-c3"]
+    over_time = search_plots.course(record, "seconds", "caption", "of x")
+    assert "best so far in the predicted order" not in {e.words for e in over_time.legend}
 
 
 def test_winner_and_baseline_are_told_apart_by_their_names():
@@ -215,16 +188,3 @@ def test_a_figure_names_what_it_shows_and_scales_with_the_page():
     assert "width" not in root.attrib
     assert "<metadata" not in figure
     assert "<style" not in figure
-
-
-def test_ticks_of_a_rate_are_where_its_values_are_round() -> None:
-    rate = Metric("rate", "MB/s", "more")
-
-    def paint(axes: Axes) -> None:
-        axes.set_xlim(0.0, 0.01)
-        time_ticks(axes, "x", goal=rate)
-
-    drawn = svg(paint, (6, 2), "rates", "rates")
-    for label in ("100 MB/s", "200 MB/s", "500 MB/s", "1000 MB/s"):
-        assert label in drawn
-    assert "333.3" not in drawn

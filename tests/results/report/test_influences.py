@@ -277,7 +277,7 @@ def test_the_page_says_what_makes_candidates_fast(
     planted = influences(result([1e-3 * tile for _, tile in ROWS], ROWS))
     monkeypatch.setattr(problem_section, "influences", lambda _: planted)
     text = study_page.render(found)
-    assert "<h3>What makes candidates fast</h3>" in text
+    assert "<h4>What makes candidates fast</h4>" in text
     assert "<li>tile from 8 to 128: 16 times the time, 2 times the time a doubling</li>" in text
 
 

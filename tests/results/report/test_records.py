@@ -1,5 +1,7 @@
 """The numbers of the figures, before anything is drawn."""
 
+import dataclasses
+
 import fabricated as fake
 import pytest
 
@@ -39,10 +41,18 @@ def test_equal_contributions_are_joined():
     assert [(s.name, s.seconds) for s in figure_records.contributions(made)] == [("a", 3.0)]
 
 
-def test_breakdown_begins_with_the_core_and_ends_with_the_sum():
-    kinds, table = figure_records.breakdown(fake.prediction(1.0))
-    assert kinds == ("T_OL", "L2", "MEM", "sweep", "barrier")
-    assert table["lc"]["MEM"] == pytest.approx(0.225)
+def test_the_parts_of_a_loop_go_from_the_core_outwards():
+    parts = tuple(
+        Part(sweep="lc", kind=kind, seconds=1.0, kernel="lc_first+rhs")
+        for kind in ("MEM", "entry", "L2", "T_nOL", "L3", "T_OL", "sweep")
+    )
+    assert {figure_records.loop(part) for part in parts} == {"LC+RHS"}
+    (times,) = figure_records.loops_of(
+        dataclasses.replace(fake.prediction(1.0), parts=parts),
+        figure_records.ShownCandidate("a", "winner"),
+    )
+    assert [kind for kind, _ in times.rest] == ["T_nOL", "L2", "L3", "MEM", "entry"]
+    assert (times.core, times.seconds) == (1.0, 1.0)
 
 
 def test_scatter_holds_what_was_compared(result):

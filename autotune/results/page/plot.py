@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from autotune.results.page.axes import PlotAxis
 from autotune.results.page.frame import Drawing
+from autotune.results.page.plot_axes import PlotAxis
 
 PAINTS = tuple(f"p{number}" for number in range(1, 9))
 """Classes of colours that can be told apart with any colour vision."""
@@ -113,7 +113,7 @@ class Whisker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class PlotSegment:
     """A part of a bar from ``start`` to ``end`` in a lane; hatched where it is uncertain.
 
     ``level``: how far its middle is from that of the lane, ``height``: both in units of the plot.
@@ -172,7 +172,7 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class RuleLine:
     """A line across the whole plot at a value of one axis, with words at its end."""
 
     at: float

@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.domain.metric import Metric
-from autotune.results.page import axes, plot
-from autotune.results.page.plot import Dot, LaneLabel, Lanes, Plot, Polyline, Rule, Segment, Whisker
+from autotune.results.page import plot, plot_axes
+from autotune.results.page.plot import (
+    Dot,
+    LaneLabel,
+    Lanes,
+    Plot,
+    PlotSegment,
+    Polyline,
+    RuleLine,
+    Whisker,
+)
 
 SPANS = st.tuples(st.floats(1e-9, 1e6), st.floats(1.001, 1e6)).map(lambda p: (p[0], p[0] * p[1]))
 
@@ -19,14 +28,14 @@ SPANS = st.tuples(st.floats(1e-9, 1e6), st.floats(1.001, 1e6)).map(lambda p: (p[
     [(0.9, 1100, [1, 10, 100, 1000]), (1, 20, [1, 2, 5, 10, 20]), (1, 4, [1, 1.5, 2, 3])],
 )
 def test_round_values_lie_between_the_limits(low, high, values):
-    assert axes.round_values(low, high) == pytest.approx(values)
+    assert plot_axes.round_values(low, high) == pytest.approx(values)
 
 
 @given(SPANS)
 def test_ticks_are_within_the_axis_and_few(span):
     for axis in (
-        axes.logarithmic("t", span, "{:g}".format),
-        axes.linear("t", span, "{:g}".format),
+        plot_axes.logarithmic("t", span, "{:g}".format),
+        plot_axes.linear("t", span, "{:g}".format),
     ):
         places = [axis.share(value) for value, _ in axis.ticks]
         assert len(places) <= 9
@@ -37,18 +46,18 @@ def test_ticks_are_within_the_axis_and_few(span):
 
 def test_ticks_of_a_rate_are_where_its_values_are_round():
     rate = Metric("rate", "MB/s", "more")
-    axis = axes.logarithmic("rate", (0.0009, 0.011), rate.show, rate)
+    axis = plot_axes.logarithmic("rate", (0.0009, 0.011), rate.show, rate)
     assert [label for _, label in axis.ticks] == ["1000 MB/s", "500 MB/s", "200 MB/s", "100 MB/s"]
 
 
 def test_ticks_of_memory_are_round_in_its_unit():
-    axis = axes.linear("m", (4.5 * 2**20, 7 * 2**20), lambda v: f"{v / 2**20:g}", unit=2.0**20)
+    axis = plot_axes.linear("m", (4.5 * 2**20, 7 * 2**20), lambda v: f"{v / 2**20:g}", unit=2.0**20)
     assert {label for _, label in axis.ticks} >= {"5", "6", "7"}
 
 
 @pytest.mark.parametrize("values", [(1.0,), (1.0, 1.0), (0.0, 0.0), ()])
 def test_an_axis_of_one_value_or_none_is_drawn(values):
-    axis = axes.linear("x", values, str)
+    axis = plot_axes.linear("x", values, str)
     assert axis.low < axis.high
 
 
@@ -56,14 +65,14 @@ def test_a_linked_mark_leads_to_its_row_and_hostile_names_stay_text():
     drawing = plot.draw(
         Plot(
             name='<a> "b"',
-            x=axes.linear("x & y", (0, 1), str),
+            x=plot_axes.linear("x & y", (0, 1), str),
             y=Lanes((LaneLabel("<evil>", "p2", "row-7"), LaneLabel("b"))),
             marks=[
                 Dot(x=0.5, y=0, paint="winner", shape="star", anchor="row-1", words="<b>"),
                 Dot(x=0.5, y=1, paint="idle", shape="cross"),
-                Segment(start=0, end=0.5, lane=1, paint="p1", hatched=True, words="1 ms"),
+                PlotSegment(start=0, end=0.5, lane=1, paint="p1", hatched=True, words="1 ms"),
                 Whisker(low=0.1, high=0.9, at=1, paint="ink"),
-                Rule(at=0.5, paint="ink", upright=True, words="half"),
+                RuleLine(at=0.5, paint="ink", upright=True, words="half"),
                 Polyline(points=((0, 0), (1, 1)), paint="p1", stepped=True),
             ],
         )
@@ -77,11 +86,11 @@ def test_a_linked_mark_leads_to_its_row_and_hostile_names_stay_text():
 
 
 def test_values_beyond_the_axis_lie_at_its_end():
-    axis = axes.PlotAxis(title="", low=1, high=10, log=True)
+    axis = plot_axes.PlotAxis(title="", low=1, high=10, log=True)
     assert (axis.share(0.001), axis.share(99)) == (0, 1)
 
 
 def test_colours_come_from_the_style():
-    x, y = axes.linear("x", (0, 1), str), axes.linear("y", (0, 1), str)
+    x, y = plot_axes.linear("x", (0, 1), str), plot_axes.linear("y", (0, 1), str)
     text = plot.draw(Plot(name="n", x=x, y=y, marks=[Dot(x=0, y=0, paint="p1")]))
     assert not re.search(r"#[0-9a-f]{3,6}|style=", text)

@@ -8,7 +8,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from autotune.commands.learn.compare.text import FLOOR, paying_top
 from autotune.learning.comparison.learning_curves import CurveTable, Kind, ScoreSpread
-from autotune.results.page.axes import round_values
+from autotune.results.page.plot_axes import round_values
 from autotune.results.report.draw.svg import GRID, INK, PALETTE, figure_svg
 
 _DASHES: dict[Kind, str | tuple[int, tuple[float, float]]] = {

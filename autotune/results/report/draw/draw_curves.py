@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from autotune.results.page.axes import round_values
+from autotune.results.page.plot_axes import round_values
 from autotune.results.report.cost_curves import Panel
 from autotune.results.report.draw.svg import GRID, INK, PALETTE, figure_svg
 from autotune.units import show

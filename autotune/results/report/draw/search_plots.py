@@ -4,9 +4,18 @@ from dataclasses import replace
 from typing import Literal
 
 from autotune.domain.metric import Metric
-from autotune.results.page import axes, plot
+from autotune.results.page import plot, plot_axes
 from autotune.results.page.frame import LegendEntry, PageFigure
-from autotune.results.page.plot import Dot, LaneLabel, Lanes, Mark, Plot, Polyline, Rule, Whisker
+from autotune.results.page.plot import (
+    Dot,
+    LaneLabel,
+    Lanes,
+    Mark,
+    Plot,
+    Polyline,
+    RuleLine,
+    Whisker,
+)
 from autotune.results.report import words
 from autotune.results.report.draw.study_plots import ROLES, role_dot, roles_of
 from autotune.results.report.noise_figures import NoiseFigures
@@ -36,8 +45,8 @@ def course(
     values += [*record.predicted, *([record.baseline] if record.baseline else [])]
     places = [at(step) for step in record.steps]
     title = "candidates tried" if over == "candidates" else "seconds since the run began"
-    x = axes.linear(title, places, lambda v: f"{v:g}", zero=True, whole=True)
-    y = axes.logarithmic(record.goal.name, values, record.goal.show, record.goal)
+    x = plot_axes.linear(title, places, lambda v: f"{v:g}", zero=True, whole=True)
+    y = plot_axes.logarithmic(record.goal.name, values, record.goal.show, record.goal)
     best = tuple((at(s), s.best) for s in record.steps if s.best is not None)
     listed = sorted(timed, key=lambda step: step.shown.marked)
     if over == "seconds":
@@ -54,7 +63,7 @@ def course(
         marks.append(Polyline(points=ahead, paint="p2", stepped=True, dashed=True))
         legend.append(LegendEntry("p2", "best so far in the predicted order", "dash"))
     if record.baseline is not None:
-        marks.append(Rule(at=record.baseline, paint="baseline", dashed=True))
+        marks.append(RuleLine(at=record.baseline, paint="baseline", dashed=True))
     failed = [step for step in record.steps if step.measured is None]
     marks += [
         Dot(x=at(s), y=y.high, paint="bad", shape="cross", anchor=s.shown.anchor) for s in failed
@@ -72,8 +81,8 @@ def course(
 def residuals(record: ResidualFigures, caption: str, of: str) -> PageFigure:
     """Measured over predicted by parameter value, with the interval of the mean."""
     marks: list[Mark] = [
-        Rule(at=1.0, paint="ink", upright=True),
-        Rule(at=record.overall, paint="idle", upright=True, dashed=True),
+        RuleLine(at=1.0, paint="ink", upright=True),
+        RuleLine(at=record.overall, paint="idle", upright=True, dashed=True),
     ]
     values = [1.0, record.overall]
     for lane, share in enumerate(record.shares):
@@ -92,7 +101,7 @@ def residuals(record: ResidualFigures, caption: str, of: str) -> PageFigure:
         drawing=plot.draw(
             Plot(
                 name=f"Measured over predicted time by the values of parameters, {of}",
-                x=axes.logarithmic("measured over predicted", values, lambda v: f"{v:.4g}"),
+                x=plot_axes.logarithmic("measured over predicted", values, lambda v: f"{v:.4g}"),
                 y=Lanes(labels),
                 marks=marks,
             )
@@ -108,7 +117,7 @@ def residuals(record: ResidualFigures, caption: str, of: str) -> PageFigure:
 
 def drift(record: NoiseFigures, caption: str, of: str) -> PageFigure:
     """Time of winner and baseline over the run, each relative to its overall time."""
-    marks: list[Mark] = [Rule(at=1.0, paint="idle")]
+    marks: list[Mark] = [RuleLine(at=1.0, paint="idle")]
     for series in record.drifts:
         points = tuple(zip(series.seconds, series.ratio, strict=True))
         paint = ROLES[series.shown.role].paint
@@ -120,8 +129,8 @@ def drift(record: NoiseFigures, caption: str, of: str) -> PageFigure:
         drawing=plot.draw(
             Plot(
                 name=f"Times of winner and baseline over the run, {of}",
-                x=axes.linear("seconds since the run began", moments, lambda v: f"{v:.4g}"),
-                y=axes.linear("change", ratios, lambda v: f"{100 * (v - 1):+.0f} %"),
+                x=plot_axes.linear("seconds since the run began", moments, lambda v: f"{v:.4g}"),
+                y=plot_axes.linear("change", ratios, lambda v: f"{100 * (v - 1):+.0f} %"),
                 marks=marks,
                 height=200,
             )
@@ -162,11 +171,11 @@ def _at(record: Front, point: FrontPoint, kind: str) -> float:
     return metric.value(value) if metric else value
 
 
-def _axis(record: Front, kind: str) -> axes.PlotAxis:
+def _axis(record: Front, kind: str) -> plot_axes.PlotAxis:
     metric: Metric | None = record.metrics.get(kind)
     values = [_at(record, point, kind) for point in record.places]
     if metric is None:
         unit, factor = words.unit_of(kind, max(values))
         title = words.OBJECTIVE_WORDS[kind]
-        return axes.linear(title, values, lambda v: f"{v / factor:.4g} {unit}", unit=factor)
-    return axes.linear(metric.title, values, lambda value: f"{value:.4g}")
+        return plot_axes.linear(title, values, lambda v: f"{v / factor:.4g} {unit}", unit=factor)
+    return plot_axes.linear(metric.title, values, lambda value: f"{value:.4g}")

@@ -2,9 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
-from autotune.results.page import axes, plot
+from autotune.results.page import plot, plot_axes
 from autotune.results.page.frame import LegendEntry, PageFigure
-from autotune.results.page.plot import Dot, LaneLabel, Lanes, Mark, Plot, Rule, Segment, Whisker
+from autotune.results.page.plot import (
+    Dot,
+    LaneLabel,
+    Lanes,
+    Mark,
+    Plot,
+    PlotSegment,
+    RuleLine,
+    Whisker,
+)
 from autotune.results.report.figure_records import (
     Bandwidths,
     LoopTimes,
@@ -72,7 +81,7 @@ def stack(record: Stack, paints: Mapping[str, str], of: str) -> PageFigure:
         for part in bar.segments:
             end = start + part.seconds
             marks.append(
-                Segment(
+                PlotSegment(
                     start=start,
                     end=end,
                     lane=lane,
@@ -97,7 +106,7 @@ def stack(record: Stack, paints: Mapping[str, str], of: str) -> PageFigure:
         drawing=plot.draw(
             Plot(
                 name=f"Predicted contributions by loop, and measured times, {of}",
-                x=axes.linear("time", ends, time, zero=True),
+                x=plot_axes.linear("time", ends, time, zero=True),
                 y=Lanes(tuple(lane_label(bar.shown) for bar in record.bars)),
                 marks=marks,
             )
@@ -129,7 +138,7 @@ def core_against_levels(
         if times.core:
             words = f"arithmetic in the core: {time(times.core)}"
             marks.append(
-                Segment(
+                PlotSegment(
                     start=0, end=times.core, lane=lane, paint="core", words=words, height=8,
                     level=-5,
                 )
@@ -139,7 +148,7 @@ def core_against_levels(
             kinds.setdefault(kind, LEVELS.get(kind, "p8"))
             words = f"{level_words(kind)}: {time(seconds)}"
             marks.append(
-                Segment(
+                PlotSegment(
                     start=start, end=start + seconds, lane=lane, paint=kinds[kind], words=words,
                     height=8, level=5,
                 )
@@ -156,7 +165,7 @@ def core_against_levels(
         drawing=plot.draw(
             Plot(
                 name=f"Work in the core against transfers from each level, {of}",
-                x=axes.linear("time in one step", ends, time, zero=True),
+                x=plot_axes.linear("time in one step", ends, time, zero=True),
                 y=Lanes(labels),
                 marks=marks,
             )
@@ -187,8 +196,8 @@ def scatter(record: Scatter, of: str) -> PageFigure:
     if len(points) <= _MANY:
         ends = [p.interval or () for p in points] + [p.predicted_interval or () for p in points]
         values += [value for interval in ends for value in interval]
-    x = axes.logarithmic("measured time", values, time)
-    y = axes.logarithmic("predicted time", values, time)
+    x = plot_axes.logarithmic("measured time", values, time)
+    y = plot_axes.logarithmic("predicted time", values, time)
     low, high = x.low, x.high
     marks: list[Mark] = [
         plot.Area(
@@ -240,7 +249,7 @@ def samples(record: Samples, floor: str, of: str) -> PageFigure:
         drawing=plot.draw(
             Plot(
                 name=f"Samples of each candidate, {of}",
-                x=axes.linear(record.goal.name, accepted_values, record.goal.show),
+                x=plot_axes.linear(record.goal.name, accepted_values, record.goal.show),
                 y=Lanes(tuple(lane_label(strip.shown) for strip in record.strips)),
                 marks=marks,
             )
@@ -277,7 +286,7 @@ def bandwidths(record: Bandwidths, caption: str) -> PageFigure:
     sizes = [float(size) for curve in record.curves for size in curve.working_set]
     marks = [
         *(
-            Rule(at=size, paint="idle", upright=True, dashed=True, words=name)
+            RuleLine(at=size, paint="idle", upright=True, dashed=True, words=name)
             for name, size in record.caches
             if min(sizes) <= size <= max(sizes)
         ),
@@ -288,8 +297,8 @@ def bandwidths(record: Bandwidths, caption: str) -> PageFigure:
         drawing=plot.draw(
             Plot(
                 name="Measured load bandwidth over the working set",
-                x=axes.powers_of_two("working set of one thread", sizes),
-                y=axes.logarithmic(
+                x=plot_axes.powers_of_two("working set of one thread", sizes),
+                y=plot_axes.logarithmic(
                     "load bandwidth of one thread", speeds, lambda v: show(v, "bandwidth")
                 ),
                 marks=marks,

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from autotune.results.page.axes import round_values
+from autotune.results.page.plot_axes import round_values
 from autotune.results.report.svg_minify import compact
 from autotune.units import show
 

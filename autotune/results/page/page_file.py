@@ -1,4 +1,4 @@
-"""Files of HTML pages: replaced as a whole, and never over a file of another kind; their style."""
+"""Files of HTML pages: replaced as a whole, and never over a file of another kind."""
 
 import os
 import tempfile
@@ -8,12 +8,6 @@ from autotune import paths
 from autotune.errors import Fault, InputError
 
 _BEGIN = b"<!DOCTYPE HTML"
-_STYLE = Path(__file__).with_name("page.css")
-
-
-def style() -> str:
-    """The style sheet that all pages share."""
-    return _STYLE.read_text(encoding="utf-8")
 
 
 def check(path: Path) -> None:

@@ -35,6 +35,22 @@ VARIABLES: tuple[EnvironmentVariable, ...] = (
         "else `~/.local/share/autotune`.",
     ),
     EnvironmentVariable(
+        name="COLUMNS",
+        set_by="user",
+        about="How wide text is laid out. Without it: as the terminal; in a pipe or file one row "
+        "per line, however long.",
+    ),
+    EnvironmentVariable(
+        name="NO_COLOR",
+        set_by="user",
+        about="Set to anything: no colours. Without it: colours on a terminal.",
+    ),
+    EnvironmentVariable(
+        name="FORCE_COLOR",
+        set_by="user",
+        about="Set to anything: colours in pipes and files too, unless `NO_COLOR` is set.",
+    ),
+    EnvironmentVariable(
         name="XDG_CACHE_HOME",
         set_by="user",
         about="Where caches go on this system; `AUTOTUNE_CACHE` comes first.",

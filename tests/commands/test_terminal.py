@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from command_line import Finished
 
-from autotune.commands.terminal import EscapingStream, escaped
+from autotune.commands.terminal import EscapingStream, escaped, style_of
+from autotune.results.report.text_style import TextStyle, styled, toned
 
 Cli = Callable[..., Finished]
 HOSTILE = "\x1b[2J\x1b]0;title\x07\r\x9b31m\u202e"
@@ -95,3 +96,39 @@ def test_output_that_cannot_be_written(tmp_path: Path, output: str, code: int, s
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "variables", "colour", "width"),
+    [
+        (io.StringIO, {}, False, None),
+        (io.StringIO, {"FORCE_COLOR": "1"}, True, None),
+        (io.StringIO, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, None),
+        (io.StringIO, {"COLUMNS": "100"}, False, 100),
+        (io.StringIO, {"COLUMNS": "0"}, False, None),
+        (io.StringIO, {"COLUMNS": "wide"}, False, None),
+        (Screen, {}, True, None),
+        (Screen, {"NO_COLOR": "1"}, False, None),
+        (Screen, {"TERM": "dumb"}, False, None),
+        (Screen, {"COLUMNS": "60"}, True, 60),
+    ],
+)
+def test_colours_and_width_of_terminals_and_pipes(monkeypatch, stream, variables, colour, width):
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert style_of(stream()) == TextStyle(width=width, colour=colour)
+
+
+def test_tones_become_colours_and_other_text_stays_escaped():
+    written = io.StringIO()
+    with styled(TextStyle(colour=True)):
+        text = toned("best\x1b[2J", "winner")
+    EscapingStream(written, colour=True).write(text)
+    assert written.getvalue() == "\x1b[1;32mbest\\x1b[2J\x1b[0m"

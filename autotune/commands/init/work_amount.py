@@ -40,7 +40,7 @@ _WORDS: tuple[tuple[Role, str, str], ...] = (
         "quality",
         "it changes the result",
         r"seed|eps|epsilon|tol|tolerance|accuracy|precision|level|quality|cfl|dt|dx|alpha|beta|"
-        r"gamma|omega|tau|lambda|sigma|mu|nu|rho|pi|version|major|minor|real|double|float|type|"
+        r"shared|static|abi|fixed|api|gamma|omega|tau|lambda|sigma|mu|nu|rho|pi|version|major|minor|real|double|float|type|"
         r"rate|error|bits|probability|prob|density|ratio|format|mode",
     ),
     (

@@ -60,10 +60,12 @@ _WEAK = re.compile(
 )
 _ANSWER = re.compile(
     r"(check\w*|digest|hash|crc\w*|\w*sum|norm\w*|residu\w*|results?|answers?|energy|solution\w*|"
-    r"error|verif\w*|zeta|pi|value|total|count|found|max\w*|min\w*)\b",
+    r"[\w-]*score|error|verif\w*|zeta|pi|value|total|count|found|max\w*|min\w*)\b",
     re.IGNORECASE,
 )
-_SURE_ANSWER = re.compile(r"check|digest|hash|crc|sum|norm|residu|result|answer|verif|valid", re.I)
+_SURE_ANSWER = re.compile(
+    r"check|digest|hash|score|crc|sum|norm|residu|result|answer|verif|valid", re.IGNORECASE
+)
 _CLOCK = re.compile(r"cpu|user|real|wall|elapsed", re.I)
 """Words that tell by which clock a number was taken."""
 _WORDS_OF_SUCCESS = re.compile(

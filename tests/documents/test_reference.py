@@ -65,9 +65,9 @@ def test_examples_of_commands_are_commands() -> None:
 def test_commands_that_the_pages_name_exist() -> None:
     names = {*typer.main.get_command(app).commands}
     for page in PAGES:
-        fences = re.findall(r"^ *```(?:sh|console)\n(.*?)^ *```", page.read_text(), re.M | re.S)
+        fences = re.findall(r"^ *```sh\n(.*?)^ *```", page.read_text(), re.M | re.S)
         code = "\n".join([*fences, *re.findall(r"`(autotune [^`]+)`", page.read_text())])
-        called = set(re.findall(r"(?:^|/|\$ |\| |; )autotune (\w[\w-]*)", code, re.M))
+        called = set(re.findall(r"(?:^|/|\| |; )autotune (\w[\w-]*)", code, re.M))
         assert called <= names, page
 
 

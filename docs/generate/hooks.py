@@ -8,6 +8,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents
 
 import command_pages  # noqa: E402
 import environment_page  # noqa: E402
+import glossary_page  # noqa: E402
 import repository_pages  # noqa: E402
 import schema_pages  # noqa: E402
 from mkdocs.structure.files import File  # noqa: E402
@@ -19,7 +20,7 @@ REFERENCE = "Reference"
 def generated_pages() -> dict[str, str]:
     """The Markdown of every generated page by its path in the site."""
     sources = (
-        repository_pages, command_pages, schema_pages, environment_page,
+        repository_pages, command_pages, schema_pages, environment_page, glossary_page,
     )  # fmt: skip
     return {path: text for source in sources for path, text in source.pages().items()}
 

@@ -17,8 +17,9 @@ from autotune.files.config.kinds import FILES
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("**/*.md")]
 sys.path.insert(0, str(ROOT / "docs" / "generate"))
-command_pages, environment_page, schema_pages = map(
-    importlib.import_module, ("command_pages", "environment_page", "schema_pages")
+command_pages, environment_page, glossary_page, schema_pages = map(
+    importlib.import_module,
+    ("command_pages", "environment_page", "glossary_page", "schema_pages"),
 )
 
 
@@ -83,6 +84,16 @@ def test_variables_are_those_that_the_code_reads() -> None:
     assert read - preprocessor == {name for name in listed if name.startswith("AUTOTUNE_")}
     page = environment_page.pages()["reference/environment.md"]
     assert all(f"`{variable.name}`" in page for variable in VARIABLES)
+
+
+def test_the_glossary_and_the_messages_are_those_of_explain() -> None:
+    pages = glossary_page.pages()
+    folder = ROOT / "autotune" / "commands" / "explain"
+    for file, page in (("glossary.toml", "glossary"), ("messages.toml", "messages")):
+        names = re.findall(r'^name = "(.+)"$', (folder / file).read_text(encoding="utf-8"), re.M)
+        text = pages[f"reference/{page}.md"]
+        assert len(names) > 10
+        assert all(f"## {name}\n" in text for name in names)
 
 
 def test_studies_of_the_pages_are_valid(tmp_path: Path) -> None:

@@ -1,7 +1,11 @@
 """The wheel: built, installed in a new environment, used from another folder."""
 
+import ast
+import importlib.metadata
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,3 +74,35 @@ def test_the_wheel_works_from_another_directory(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert "wave1d-N5000" in run("rank", "mine.yaml")
+
+
+def test_every_library_that_is_imported_is_a_dependency() -> None:
+    """Also where another one brings it along today: the next version of that may not.
+
+    The process that runs kerncraft uses what kerncraft uses, whose version is pinned.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    stated = [*project["dependencies"], *(line for extra in extras for line in extra)]
+    names = {re.split(r"[\[<>=;! ]", line)[0].lower().replace("_", "-") for line in stated}
+    brought = importlib.metadata.packages_distributions()
+    absent = {}
+    for path in (ROOT / "autotune").rglob("*.py"):
+        if "kerncraft_child" in path.parts:
+            continue
+        for module in modules_of(path) - set(sys.stdlib_module_names) - {"autotune"}:
+            distributions = {name.lower().replace("_", "-") for name in brought.get(module, ())}
+            if distributions and not distributions & names:
+                absent[module] = str(path.relative_to(ROOT))
+    assert not absent
+
+
+def modules_of(path: Path) -> set[str]:
+    """The first names of all modules that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {item.name.partition(".")[0] for item in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 from typer.core import TyperCommand, TyperOption
 
@@ -154,10 +153,21 @@ def _question(progress: TerminalProgress) -> Callable[[str, Sequence[str]], int]
         typer.echo(question, err=True)
         for number, answer in enumerate(answers, 1):
             typer.echo(f"  {number}  {answer}", err=True)
-        choice = typer.prompt("number", default=1, type=click.IntRange(1, len(answers)), err=True)
-        return int(choice) - 1
+        number_of = _numbered(len(answers))
+        return int(typer.prompt("number", default="1", value_proc=number_of, err=True)) - 1
 
     return ask
+
+
+def _numbered(count: int) -> Callable[[str], int]:
+    """Reads a number from 1 to ``count``; BadParameter, on which the question is asked again."""
+
+    def number(text: str) -> int:
+        if text.isdecimal() and 1 <= int(text) <= count:
+            return int(text)
+        raise typer.BadParameter(f"{text!r} is no number from 1 to {count}")
+
+    return number
 
 
 def _name(given: str | None) -> str:

@@ -62,7 +62,7 @@ def test_a_candidate_that_ran_has_its_time_its_interval_and_its_samples() -> Non
     assert of.location is not None
     low, high = of.location[1] or (0.0, 0.0)
     assert lines(of) == [
-        CANDIDATE.id,
+        CANDIDATE.label,
         "status     ok",
         "predicted  1.000 ms per time step",
         f"measured   1.097 s per time step [{1e3 * low:#.4g} ms, {high:#.4g} s]",

@@ -30,6 +30,7 @@ const sort = (table, head) => {
     a === null || b === null ? (a === null) - (b === null) || i - j
       : (down ? -1 : 1) * order(a, b) || i - j);
   body.append(...keyed.map(entry => entry[2]));
+  if (shown.has(table)) filter(table);
   say(`sorted by ${head.textContent}, ${down ? "descending" : "ascending"}`);
 };
 for (const table of all("table.sorts")) for (const head of all("thead th", table)) {
@@ -49,37 +50,48 @@ const mark = (row, name, on) => {
   for (const link of points.get(row.id) || []) link.classList.toggle(name, on);
 };
 
-// filter
+// filter; of many rows only the first are laid out, until the others are asked for
+const LOT = 300;
 const shown = new Map();
 const number = count => count.toLocaleString("en");
 const filter = table => {
-  const { text, measured, count } = shown.get(table);
+  const { text, measured, count, more, most } = shown.get(table);
   const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = table.tBodies[0].rows;
   let left = 0;
-  for (const row of table.tBodies[0].rows) {
-    row.words ??= row.textContent.toLowerCase();
-    const hide = (measured.checked && row.classList.contains("idle"))
+  for (const row of rows) {
+    if (words.length) row.words ??= row.textContent.toLowerCase();
+    const out = (measured.checked && row.classList.contains("idle"))
       || !words.every(word => row.words.includes(word));
-    if (row.hidden !== hide) { row.hidden = hide; mark(row, "out", hide); }
-    left += !hide;
+    left += !out;
+    const hide = out || left > most;
+    if (row.hidden !== hide) row.hidden = hide;
+    if ((row.out ?? false) !== out) { row.out = out; mark(row, "out", out); }
   }
-  count.textContent = `${number(left)} of ${number(table.tBodies[0].rows.length)} rows`;
+  const some = left < rows.length ? `${number(left)} of ` : "";
+  count.textContent = `${some}${number(rows.length)} rows`;
+  more.hidden = left <= most;
+  more.textContent = `Show all ${number(left)} rows, not only the first ${number(most)}`;
 };
+const limit = (table, most) => { shown.get(table).most = most; filter(table); };
 for (const table of all("table.filters")) {
   const text = make("input", { type: "search", placeholder: "words that a row must contain" });
   const measured = make("input", { type: "checkbox" });
   const count = make("output");
-  shown.set(table, { text, measured, count });
+  const more = make("button", { type: "button", className: "more" });
+  shown.set(table, { text, measured, count, more, most: LOT });
   let waiting = 0;
   const later = () => { clearTimeout(waiting); waiting = setTimeout(() => filter(table), 60); };
   text.addEventListener("input", later);
   text.addEventListener("change", () => filter(table));
   measured.addEventListener("change", () => filter(table));
+  more.addEventListener("click", () => limit(table, Infinity));
   const tools = make("div", { className: "tools" }, make("label", {}, "Filter ", text));
   if (table.querySelector("tr.idle")) tools.append(make("label", {}, measured, " measured only"));
   tools.append(count);
-  count.textContent = `${number(table.tBodies[0].rows.length)} rows`;
   table.parentNode.before(tools);
+  table.parentNode.after(more);
+  filter(table);
 }
 
 // permalinks: a row that is folded away or filtered out is shown again
@@ -93,7 +105,7 @@ const reveal = () => {
   if (target.hidden && shown.has(table)) {
     shown.get(table).text.value = "";
     shown.get(table).measured.checked = false;
-    filter(table);
+    limit(table, Math.max(shown.get(table).most, target.sectionRowIndex + 50));
   }
   target.scrollIntoView({ block: "center" });
 };
@@ -160,7 +172,11 @@ for (const pre of all("pre[data-copy]")) {
   box.append(pre, button);
 }
 
-addEventListener("beforeprint", () => { for (const node of all("details")) node.open = true; });
+addEventListener("beforeprint", () => {
+  for (const node of all("details")) node.open = true;
+  for (const table of shown.keys()) limit(table, Infinity);
+});
+addEventListener("afterprint", () => { for (const table of shown.keys()) limit(table, LOT); });
 reveal();
 performance.mark("interactive");
 })();

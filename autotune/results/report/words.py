@@ -40,8 +40,14 @@ OBJECTIVE_WORDS = {
 
 
 def name(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
-    """The variant of a candidate; also its layout if layouts differ within the problem."""
-    return candidate.variant + (f", {candidate.layout.words}" if result.layouts > 1 else "")
+    """The variant of a candidate; also its layout if layouts differ within the problem.
+
+    The first digits of its identity follow where other candidates have the same variant and
+    layout, and differ in how they are built.
+    """
+    digits = result.names.get(candidate.identity, "").removeprefix(candidate.label)
+    layout = f", {candidate.layout.words}" if result.layouts > 1 else ""
+    return f"{candidate.variant}{digits}{layout}"
 
 
 def built(candidate: CandidateRecord, result: ProblemEvaluation) -> str:

@@ -2,12 +2,15 @@
 
 import importlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from autotune.results.evaluate.study_evaluation import evaluate
+from autotune.results.page import frame
+from autotune.results.page.frame import Card, Page, PageRow, PageSection, plain, table
 from autotune.results.report import study_page
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
@@ -108,6 +111,31 @@ def test_a_permalink_shows_its_row_even_where_a_filter_hid_it(tab):
     wait(tab, f"{row}.matches(':target') && !{row}.hidden")
     wait(tab, f"{row}.getBoundingClientRect().top >= 0")
     wait(tab, f"{row}.getBoundingClientRect().bottom <= innerHeight")
+
+
+def test_of_many_rows_the_first_are_laid_out_until_others_are_asked_for(browser, tmp_path):
+    rows = [
+        PageRow(cells=plain(f"name {k}", str(k), numbers={1: float(k)}), anchor=f"row-{k}")
+        for k in range(700)
+    ]
+    listing = replace(table("All", ("name", "value"), rows, right=1), filterable=True)
+    section = PageSection(title="All", anchor="all", cards=(Card(title="", blocks=(listing,)),))
+    path = frame.write(
+        Page(title="many", lead=(), decisions=(), sections=(section,)), tmp_path / "many.html"
+    )
+    tab = browser.tab()
+    tab.open(path.as_uri())
+    laid_out = f"{ROWS}.filter(row => !row.hidden).map(row => row.id)"
+    assert tab.run(laid_out) == [f"row-{k}" for k in range(300)]
+    for _ in range(2):
+        click(tab, "value")
+    assert tab.run(laid_out) == [f"row-{699 - k}" for k in range(300)]
+    tab.run("location.hash = 'row-200'")  # the 500th now
+    wait(tab, "!document.getElementById('row-200').hidden")
+    tab.run("document.querySelector('button.more').click()")
+    assert len(tab.run(laid_out)) == 700
+    assert tab.run("document.querySelector('button.more').hidden")
+    tab.call("Page.close")
 
 
 def test_the_pointer_on_a_point_shows_its_values(tab):

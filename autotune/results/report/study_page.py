@@ -97,6 +97,7 @@ def page(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> Pag
             winner_decision.decision(problem, study.config, anchor)
             for problem, anchor in zip(problems, anchors, strict=True)
         )
+        + _map_decisions(study)
         or _no_result(study),
         common=(_common(common, problems),) if common else (),
         sections=(
@@ -128,12 +129,18 @@ def _lead(study: StudyRecord) -> list[str]:
 
 
 def _no_result(study: StudyRecord) -> tuple[Decision, ...]:
-    if study.maps:
-        return ()
     text = "This study has no candidates yet: the run ended before any was entered."
     return (
         Decision(about=study.name, verdict="No decision: no result", state="failed", sure=text),
     )
+
+
+def _map_decisions(study: StudyRecord) -> tuple[Decision, ...]:
+    if not study.maps:
+        return ()
+    from autotune.results.maps import map_cards  # noqa: PLC0415 - matplotlib is heavy
+
+    return tuple(map_cards.decision(chart, study.name, "map") for chart in study.maps)
 
 
 def _common(common: CommonWinner, problems: Sequence[ProblemEvaluation]) -> Card:

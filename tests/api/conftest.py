@@ -14,7 +14,7 @@ def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., at.S
     monkeypatch.chdir(tmp_path)
 
     def tuned(target: object, **keywords: object) -> at.StudyResult:
-        measuring = {"rounds": 3, "samples": 1, "attempts": 1, "min_sample": "1 ms"}
+        measuring = {"rounds": 2, "samples": 1, "attempts": 1, "min_sample": "1 ms"}
         usual: dict[str, object] = {
             "store": "study.sqlite",
             "budget": "6 evaluations",

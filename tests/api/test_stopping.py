@@ -36,8 +36,8 @@ def test_callbacks_get_the_study_and_each_trial_once(quick: Tune) -> None:
 
     study = quick(seconds, parameters={"n": [4, 3, 2]}, time=float, callbacks=[note])
     assert sorted(n for n, _, _ in seen) == sorted({t.params["n"] for t in study.trials})
-    assert all(value == pytest.approx(1e-3 * n) for n, value, _ in seen)
-    assert seen[-1][2] == pytest.approx(2e-3)
+    assert all(value == pytest.approx(1e-3 * n, rel=1e-2) for n, value, _ in seen)
+    assert seen[-1][2] == pytest.approx(2e-3, rel=1e-2)
 
 
 def test_a_callback_stops_the_study(quick: Tune) -> None:

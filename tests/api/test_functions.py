@@ -1,8 +1,5 @@
 """Functions as targets: called in worker processes, timed, checked, and failing in every way."""
 
-import ctypes
-import os
-import random
 import subprocess
 import sys
 import time
@@ -11,22 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tuned_functions import hard, seconds, work
 
 import autotune as at
 
 Tune = Callable[..., at.StudyResult]
-SCALE = 3
-
-
-def seconds(n: float) -> float:
-    """A time that no two runs repeat."""
-    return 1e-3 * n * (1 + 1e-3 * random.random())
-
-
-def work(n: int, fast: bool) -> float:
-    """A time that depends on n, and half as much on a switch."""
-    time.sleep(0.002 * n * (1 if fast else 2))
-    return float(n * 0 + SCALE)
 
 
 def test_a_function_is_timed_and_the_fastest_wins(quick: Tune) -> None:
@@ -74,24 +60,6 @@ def test_lambdas_closures_arrays_and_local_classes_go_to_workers(quick: Tune) ->
 
     best = quick(lambda n: halved(n), parameters={"n": [3, 1]}, time=float)
     assert best.best_value == pytest.approx(1e-3 * (6 + 1) / 2, rel=1e-2)
-
-
-def hard(case: str) -> object:
-    """Ends in the way that is asked for."""
-    sys.stdout.write(f"told {case}\n")
-    if case == "exit":
-        os._exit(3)
-    if case == "segfault":
-        ctypes.string_at(0)
-    if case == "hang":
-        time.sleep(60)
-    if case == "raise":
-        raise ValueError("no luck")
-    if case == "nonsense":
-        return "fast"
-    if case == "nan":
-        return float("nan")
-    return seconds(1)
 
 
 def test_what_a_worker_dies_of_is_a_result(quick: Tune) -> None:
@@ -305,6 +273,6 @@ def test_figures_frames_pages_and_displays(quick: Tune, tmp_path: Path) -> None:
         study.plot_predicted()
     assert seen.value.hint == "plot_history shows the search"
     assert study.report(tmp_path / "page.html").read_text().startswith("<!")
-    assert "| n | m | time [s] |" in study._repr_markdown_()
+    assert "| m | n | time [s] |" in study._repr_markdown_()
     assert study._repr_html_().count("<tr>") == 1 + len(study.trials)
     assert study.__rich__().row_count == len(study.trials)

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -12,20 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tuned_functions import seconds, slow_seconds
 
 import autotune as at
 
 Tune = Callable[..., at.StudyResult]
-
-
-def seconds(n: int) -> float:
-    """A time that no two runs repeat."""
-    return 1e-3 * n * (1 + 1e-3 * random.random())
-
-
-def slow(n: int) -> float:
-    time.sleep(0.05)
-    return seconds(n)
 
 
 def test_callbacks_get_the_study_and_each_trial_once(quick: Tune) -> None:
@@ -46,7 +36,7 @@ def test_a_callback_stops_the_study(quick: Tune) -> None:
         study.stop()
 
     study = quick(
-        slow, parameters={"n": range(1, 500)}, time=float, callbacks=[enough], budget=None
+        slow_seconds, parameters={"n": range(1, 500)}, time=float, callbacks=[enough], budget=None
     )
     assert study.result.record.runs[-1].state == "interrupted"
     assert study.best.value is not None
@@ -57,7 +47,13 @@ def test_what_a_callback_raises_ends_the_study_and_is_raised(quick: Tune) -> Non
         raise LookupError("of the user's")
 
     with pytest.raises(LookupError, match="of the user's"):
-        quick(slow, parameters={"n": range(1, 500)}, time=float, callbacks=[broken], budget=None)
+        quick(
+            slow_seconds,
+            parameters={"n": range(1, 500)},
+            time=float,
+            callbacks=[broken],
+            budget=None,
+        )
     assert at.load_study("study.sqlite").trials, "what was measured is kept"
 
 
@@ -92,7 +88,7 @@ def test_within_asyncio_a_cancelled_task_stops_its_study(quick: Tune) -> None:
 
         def tuned() -> None:
             quick(
-                slow, parameters={"n": range(1, 500)}, time=float, callbacks=[note], stop=stop,
+                slow_seconds, parameters={"n": range(1, 500)}, time=float, callbacks=[note], stop=stop,
                 budget=None,
             )  # fmt: skip
             ended.set()

@@ -104,7 +104,9 @@ def _read(text: str) -> Any:  # noqa: ANN401 - a value of any type
 
 def read(result: Any, way: Any, what: str) -> float:  # noqa: ANN401 - of the user's
     """The number that a function or a name gets from a result."""
-    if callable(way):
+    if way is float:
+        value = result
+    elif callable(way):
         value = way(result)
     elif isinstance(result, Mapping) and way in result:
         value = result[way]

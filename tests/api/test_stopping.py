@@ -88,9 +88,13 @@ def test_within_asyncio_a_cancelled_task_stops_its_study(quick: Tune) -> None:
 
         def tuned() -> None:
             quick(
-                slow_seconds, parameters={"n": range(1, 500)}, time=float, callbacks=[note], stop=stop,
+                slow_seconds,
+                parameters={"n": range(1, 500)},
+                time=float,
+                callbacks=[note],
+                stop=stop,
                 budget=None,
-            )  # fmt: skip
+            )
             ended.set()
 
         async def study() -> None:

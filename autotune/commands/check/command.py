@@ -31,7 +31,7 @@ class CheckedOptions:
 
 @command
 def check(options: CheckedOptions) -> None:
-    """Prove that the chosen candidate is slower than it was, or say what could be proven.
+    """Prove that a candidate became slower, or say what was provable.
 
     Old and new program are launched in turn where the old one can be had: --against-revision builds
     it, the build cache may still have that of the study. Otherwise the times of the study count,

@@ -100,7 +100,7 @@ class CompareOptions:
 
 @command
 def compare(options: CompareOptions) -> None:
-    """Compare predicted with measured or published times, studies, revisions, machines.
+    """Compare predicted and measured times, studies or revisions.
 
     Of two sides or more it says problem by problem who is faster by how much, whether the winner
     moved, what it would cost to keep the old one, and what the model says of the difference.

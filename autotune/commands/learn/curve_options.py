@@ -165,9 +165,10 @@ def check_page(path: Path | None) -> None:
 
 def write_page(curves: "CurveTable", title: str, tables: str, path: Path) -> None:
     """Write a page with the learning curves and tables; InputError if that is not possible."""
+    from autotune.commands.learn.compare import curve_page
     from autotune.commands.learn.compare import figure as compare_figure
-    from autotune.results.page import page_file
-    from autotune.results.report.draw import draw_curves
+    from autotune.results.page import frame
 
-    page_file.write(draw_curves.page(title, compare_figure.svg(curves, title), tables), path)
+    drawing = frame.Drawing(compare_figure.svg(curves, title))
+    frame.write(curve_page.page(curves, title, tables, drawing), path)
     note(f"wrote {path}")

@@ -128,10 +128,11 @@ def test_a_figure_alone_is_an_svg_file_with_a_white_background(curves):
     assert [background.attrib[k] for k in ("x", "y", "width", "height")] == box
 
 
-def test_a_page_escapes_its_title_and_its_table(tmp_path: Path):
+def test_a_page_says_that_it_decides_nothing_and_escapes_its_words():
     page = draw_curves.page("<b> & c", "<svg></svg>", "a < b\n")
-    assert "<title>&lt;b&gt; &amp; c</title>" in page
-    assert "<pre>a &lt; b\n</pre>" in page
+    assert "<title>&lt;b&gt; &amp; c - autotune</title>" in page
+    assert "No decision: costs of communication" in page
+    assert "<code>a &lt; b\n</code>" in page
     assert page.count("<svg></svg>") == 1
     assert page.startswith("<!DOCTYPE html>")
 

@@ -1,12 +1,21 @@
 """Cost curves as SVG, and as a page of their own. Import it only to draw: it loads matplotlib."""
 
-import html
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from autotune.results.page import frame
+from autotune.results.page.frame import (
+    Card,
+    Decision,
+    Drawing,
+    Listing,
+    Page,
+    PageFigure,
+    PageSection,
+)
 from autotune.results.page.plot_axes import round_values
 from autotune.results.report.cost_curves import Panel
 from autotune.results.report.draw.svg import GRID, INK, PALETTE, figure_svg
@@ -109,16 +118,28 @@ def _size_axis(axes: Axes) -> None:
     axes.set_xlabel("bytes of one rank")
 
 
-def page(title: str, figure: str, table: str) -> str:
-    """A complete HTML page with the figure and a table below it."""
-    name, text = html.escape(title), html.escape(table)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
-        "<style>body{font-family:sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;"
-        "color:#222;background:#fff}svg{width:100%;height:auto}"
-        "pre{overflow-x:auto;font-size:.85rem}</style></head>\n"
-        f"<body><h1>{name}</h1>\n{figure}\n<pre>{text}</pre></body></html>\n"
+def page(title: str, figure: str, listing: str) -> str:
+    """An HTML page with the figure, and all figures as text below it."""
+    decision = Decision(
+        about=title,
+        verdict="No decision: costs of communication",
+        state="open",
+        sure="Predictions of programs with several ranks use these curves.",
+        advice="Do not trust times beyond the sizes of the samples, which are dashed. autotune comm"
+        " bench measures more, autotune comm fit fits them.",
+        link="curves",
     )
+    caption = (
+        "Time by message size: medians of the samples, the fitted pieces, and 5 % to 95 % of the"
+        " samples. Dashed: beyond the sizes that a curve was fitted to."
+    )
+    drawn = PageFigure(drawing=Drawing(figure), caption=caption, plate=True)
+    cards = (
+        Card(title="Time by message size", blocks=(drawn,), wide=True),
+        Card(title="All figures", blocks=(Listing(listing),), wide=True),
+    )
+    section = PageSection(title="Curves", anchor="curves", cards=cards)
+    return frame.render(Page(title=title, lead=(), decisions=(decision,), sections=(section,)))
 
 
 def alone(figure: str) -> str:

@@ -2,7 +2,6 @@
 
 import xml.etree.ElementTree as ET
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given

@@ -1,7 +1,7 @@
 """``autotune machine``: machine files and this host."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +9,13 @@ from autotune.commands import completion
 from autotune.commands.machine.refine.refine_options import RefinementOptions
 from autotune.commands.options import Json, StoreOptions, command, command_options
 from autotune.commands.output import TerminalProgress, document, note, say
+
+if TYPE_CHECKING:
+    from autotune.domain.machine import Machine
+
+Page = Annotated[
+    Path | None, typer.Option("-o", "--page", help="Also write the figures as an HTML page.")
+]
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host.")
 
@@ -35,6 +42,7 @@ def machine_show(
             help="Name of a machine file, a path, or host.", autocompletion=completion.machines
         ),
     ] = "host",
+    page: Page = None,
     json: Json = False,
 ) -> None:
     """One machine with the source of each figure.
@@ -50,6 +58,7 @@ def machine_show(
         document(documents.MachineDocument(schema="autotune.machine.show/1", machine=machine))
     else:
         say(text.machine(machine))
+    _write_page(machine, page)
 
 
 @app.command("check", epilog="Example: autotune machine check my-machine.yaml")
@@ -101,6 +110,7 @@ class CalibrateOptions:
     budget_seconds: Annotated[float, typer.Option(help="Wall time to spend.", min=5, max=600)] = (
         45.0
     )
+    page: Page = None
     json: Json = False
 
 
@@ -119,12 +129,25 @@ def machine_calibrate(options: CalibrateOptions) -> None:
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
+    from autotune.results.page import page_file
 
+    if options.page is not None:
+        page_file.check(options.page)
     machine = hosts.calibrate_host(options.budget_seconds, TerminalProgress())
     if options.json:
         document(documents.MachineDocument(schema="autotune.machine.calibrate/1", machine=machine))
     else:
         say(text.machine(machine))
+    _write_page(machine, options.page)
+
+
+def _write_page(machine: "Machine", path: Path | None) -> None:
+    from autotune.results.page import frame
+    from autotune.results.report import machine_page
+
+    if path is not None:
+        frame.write(machine_page.page(machine), path)
+        note(f"wrote {path}")
 
 
 @command_options

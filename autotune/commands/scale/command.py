@@ -1,7 +1,7 @@
 """``autotune scale``: which size keeps the time on more processors."""
 
 from autotune.commands.options import command
-from autotune.commands.output import document, say
+from autotune.commands.output import document, note, say
 from autotune.commands.scale.scale_options import ScaleOptions
 
 EXAMPLE = (
@@ -22,10 +22,18 @@ def scale(options: ScaleOptions) -> None:
     """
     from autotune.commands.scale import document as scale_document
     from autotune.commands.scale import flow, text
+    from autotune.results.page import frame, page_file
 
+    if options.page is not None:
+        page_file.check(options.page)
     answers = flow.scale(options.file, options.request())
     if options.json:
         regions = tuple(scale_document.region(answer) for answer in answers)
         document(scale_document.ScaleDocument(file=options.file, regions=regions))
     else:
         say(text.text(answers))
+    if options.page is not None:
+        from autotune.commands.scale import scale_page
+
+        frame.write(scale_page.page(answers, options.file.name), options.page)
+        note(f"wrote {options.page}")

@@ -230,6 +230,9 @@ class ScaleOptions:
     model: MethodOptions
     confidence: Confidence = USUAL_CONFIDENCE
     generated: GenerationOptions
+    page: Annotated[
+        Path | None, typer.Option("-o", "--page", help="Also write the answers as an HTML page.")
+    ] = None
     json: Json = False
 
     def request(self) -> "ScaleRequest":

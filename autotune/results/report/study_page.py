@@ -235,6 +235,11 @@ def _machine(study: StudyRecord) -> PageSection:
     if machine is None:
         text = "No run has been made, so no machine is known."
         return PageSection(title="The machine", anchor="machine", lead=text)
+    return machine_section(machine)
+
+
+def machine_section(machine: Machine) -> PageSection:
+    """The figures of a machine with their sources, and its bandwidths."""
     rows = [
         PageRow(cells=plain(fact.name, fact_text(fact), fact.source))
         for fact in figure_records.facts(machine)

@@ -54,6 +54,17 @@ def test_the_example_of_the_help_runs_as_it_stands(tmp_path: Path, monkeypatch):
     assert "sizes that take 100 s" in run(*example[2:])
 
 
+def test_a_page_has_the_size_first_and_refuses_other_files(csv: Path, tmp_path: Path):
+    page = tmp_path / "scale.html"
+    run(csv, *COLUMNS, "--condition", "nz_per_row=14", "-o", page)
+    text = page.read_text(encoding="utf-8")
+    for words in ("Take size ", "median error in the back-test", "Sizes that keep the time"):
+        assert words in text
+    assert text.index("Take size ") < text.index("Model and back-tests")
+    with pytest.raises(InputError, match="not an HTML page"):
+        run(csv, *COLUMNS, "--page", csv)
+
+
 def test_the_size_that_keeps_the_time(csv: Path):
     text = run(csv, *COLUMNS, "--size-unit", "cells", "--condition", "nz_per_row=14")
     assert "SIZE = nx*ny*nz [cells]" in text

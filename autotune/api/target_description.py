@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autotune import paths
-from autotune.api.calling.function_program import CalledFunction, texts_of
+from autotune.api.calling.function_program import CalledFunction, is_lazy, texts_of
 from autotune.api.parameters import (
     Parameters,
     domains,
@@ -136,6 +136,8 @@ class StudyDescription:
     def _target(self, metrics: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
         """The keys that depend on what the target is."""
         if callable(self.target):
+            if is_lazy(self.target):
+                raise InputError(_lazy(self._title))
             return self._called(self.target, metrics)
         for name, metric in metrics.items():
             if callable(metric.get("read")):
@@ -305,6 +307,16 @@ def _of_result(stated: object, where: str) -> str | Callable[..., Any] | None:
             expected="a name in what the function returns, or a function of it",
             hint="time=float where it returns its time in seconds",
         )
+    )
+
+
+def _lazy(title: str) -> Fault:
+    """The fault of a target whose call returns before its work is done."""
+    return Fault(
+        where="target",
+        found=f"{title} is a coroutine or generator, whose call returns before its work is done",
+        expected="a function whose calls can be timed",
+        hint="wrap it: lambda **parameters: asyncio.run(it(**parameters)), or list(it(...))",
     )
 
 

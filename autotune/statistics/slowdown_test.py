@@ -9,7 +9,7 @@ rounds ended early, belongs to the last look as well.
 
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from autotune.statistics.distributions import student
@@ -21,6 +21,8 @@ Outcome = Literal["slower", "within", "open"]
 """Slower by more than the limit; slower by no more than that, or faster; not told apart."""
 _LEAST = 5
 """Rounds before the first look."""
+_PROVING = 3
+"""Rounds below which nothing is proven: a launch may be slow for a reason of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +125,8 @@ class SlowdownTest:
             return None
         half = math.log(comparison.high / comparison.low) / 2
         error = half / student(rounds + 2, share)
-        return self.judge(comparison.ratio, half, error, rounds)
+        reading = self.judge(comparison.ratio, half, error, rounds)
+        return replace(reading, outcome="open") if rounds < _PROVING else reading
 
     def decide(
         self, first: Mapping[int, LaunchTime], second: Mapping[int, LaunchTime]

@@ -19,6 +19,8 @@ from autotune.toolchain.scratch_folder import temporary_folder
 
 WORKING_TREE = "."
 """The name that stands for the working tree as it is, in place of a revision."""
+_SCRATCH = "autotune-revision-"
+"""What the names of the folders begin with that hold worktrees."""
 _LIMIT = 120.0
 """Seconds of a git command."""
 _SHORT = 10
@@ -113,8 +115,8 @@ class GitRepository:
         if not revision.commit:
             yield self.root
             return
-        _git(self.root, "worktree", "prune")
-        with temporary_folder("autotune-revision-") as scratch:
+        self._remove_left()
+        with temporary_folder(_SCRATCH) as scratch:
             folder = scratch / self.root.name
             try:
                 added = _git(self.root, "worktree", "add", "--detach", str(folder), revision.commit)
@@ -128,8 +130,19 @@ class GitRepository:
         """Remove a worktree, also one that git was interrupted in making and so keeps locked."""
         _git(self.root, "worktree", "unlock", str(folder))
         _git(self.root, "worktree", "remove", "--force", "--force", str(folder))
-        shutil.rmtree(folder, ignore_errors=True)
-        _git(self.root, "worktree", "prune")
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            _git(self.root, "worktree", "remove", "--force", "--force", str(folder))
+
+    def _remove_left(self) -> None:
+        """Forget the worktrees of processes that were killed; those of the user, which may lie on a
+        disk that is not there now, are kept (``git worktree prune`` would forget them too).
+        """
+        for line in _git(self.root, "worktree", "list", "--porcelain").out.splitlines():
+            folder = Path(line.removeprefix("worktree "))
+            ours = line.startswith("worktree ") and folder.parent.name.startswith(_SCRATCH)
+            if ours and not folder.exists():
+                self._remove(folder)
 
 
 def _shallow(root: Path) -> str:

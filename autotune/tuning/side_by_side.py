@@ -17,6 +17,8 @@ from autotune.statistics.slowdown_test import SlowdownReading, SlowdownTest
 from autotune.tuning.base import TunerLock
 from autotune.tuning.result_checks import Checksum, agree
 
+ProgramKey = tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchedProgram:
@@ -24,11 +26,13 @@ class LaunchedProgram:
 
     prepared: Prepared
     measurer: Measurer
+    settings: tuple[str, ...] = ()
+    """The launcher and the variables of its config."""
 
     @property
-    def build(self) -> tuple[str, str]:
-        """What is equal for sides that are the same program."""
-        return self.prepared.candidate.identity, self.prepared.build
+    def build(self) -> ProgramKey:
+        """What is equal for sides that are the same program and are run alike."""
+        return self.prepared.candidate.identity, self.prepared.build, *self.settings
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,8 +56,8 @@ class SideLaunches:
     status: Status = "ok"
     detail: str = ""
     _order: random.Random = field(init=False)
-    _fastest: dict[tuple[str, str], float] = field(default_factory=dict)
-    _checksums: dict[tuple[str, str], Checksum] = field(default_factory=dict)
+    _fastest: dict[ProgramKey, float] = field(default_factory=dict)
+    _checksums: dict[ProgramKey, Checksum] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.samples = {name: [] for name in self.programs}

@@ -1,9 +1,10 @@
 """Functions as targets: called in worker processes, timed, checked, and failing in every way."""
 
+import functools
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -276,3 +277,19 @@ def test_figures_frames_pages_and_displays(quick: Tune, tmp_path: Path) -> None:
     assert "| m | n | time [s] |" in study._repr_markdown_()
     assert study._repr_html_().count("<tr>") == 1 + len(study.trials)
     assert study.__rich__().row_count == len(study.trials)
+
+
+async def _coroutine(n: int) -> int:
+    return n
+
+
+def _generator(n: int) -> Iterator[int]:
+    yield n
+
+
+@pytest.mark.parametrize("target", [_coroutine, _generator, functools.partial(_coroutine, n=1)])
+def test_a_call_that_returns_before_its_work_is_done_is_no_target(
+    quick: Tune, target: Callable[..., object]
+) -> None:
+    with pytest.raises(at.InputError, match="before its work is done"):
+        quick(target, parameters={"n": [1, 2]})

@@ -20,6 +20,8 @@ Number = float | Sequence[float]
 """One value, or those of several samples."""
 _CONDITIONS = {"energy": ENERGY, "memory": MEMORY}
 """Objectives that samples keep among their conditions."""
+_LEAST, _MOST = 1e-100, 1e100
+"""Costs that can be told: numbers such as 1e308, which stand for a failure, have no interval."""
 _ASSUMED = 4.0
 """So many launches the assumed noise counts for."""
 
@@ -189,12 +191,13 @@ def _listed(name: str, value: Number) -> list[float]:
 def _cost(goal: Metric, value: float) -> float:
     """The cost of a value of the objective; InputError for one that has none."""
     costs = positive_cost(goal, value)
-    if goal.name not in costs:
+    if goal.name not in costs or not (value == 0 or _LEAST <= costs[goal.name] <= _MOST):
         raise InputError(
             Fault(
                 where=f"tell: {goal.name}",
                 found=f"the number {value:g}",
-                expected="seconds, more than 0" if goal.timed else "a number above 0",
+                expected=("seconds, more than 0" if goal.timed else "a number above 0")
+                + f", of a size between {_LEAST:g} and {_MOST:g}" * (value > 0),
                 hint='failed="why" for a candidate that gave no result',
             )
         )

@@ -1,5 +1,6 @@
 """What a program file would say of a Python function."""
 
+import inspect
 import json
 import os
 import pickle
@@ -81,6 +82,16 @@ class CalledFunction:
         elif compared:
             made["check"] = {"json": "autotune.check", "value": worker.RIGHT}
         return made
+
+
+def is_lazy(function: Callable[..., Any]) -> bool:
+    """Whether a call returns before the work is done: a coroutine or a generator."""
+    kinds = (
+        inspect.iscoroutinefunction,
+        inspect.isgeneratorfunction,
+        inspect.isasyncgenfunction,
+    )
+    return any(is_kind(function) for is_kind in kinds)
 
 
 def texts_of(values: Mapping[str, Sequence[Value]]) -> dict[str, dict[str, Value]]:

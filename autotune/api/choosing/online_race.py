@@ -122,8 +122,29 @@ class OnlineRace:
         elif self._left == 0:
             self._next_visit()
 
-    def failed(self) -> None:
-        """The call of variant ``running`` raised an exception: it takes no further part."""
+    def starting(self) -> None:
+        """Variant ``running`` is about to be called: go on with another one where other races have
+        used up meanwhile what the call was to be paid from.
+        """
+        number, times = self.running, self._times[self.running]
+        if number == self.best:
+            return
+        if times.count:
+            slower = times.typical - self._times[self.best].typical
+            paid = self._borne(self._left * slower, 1.0)
+        else:
+            known = self._left == 1  # as long as its first call
+            paid = self._borne(self._cold[-1] - self._reference() if known else 0.0, FIRST_VISITS)
+        if not paid:
+            times.dropped = True
+            self._next_visit()
+
+    def failed(self, seconds: float) -> None:
+        """The call of variant ``running`` raised an exception after so long: it takes no further
+        part, and the time is lost.
+        """
+        if self.running != 0:
+            self._cold.append(seconds)
         self._times[self.running].dropped = self.running != 0
         self._left = 1 + 2**self._round
         if self.running != 0:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from autotune.api.calling.function_program import is_lazy
 from autotune.api.choosing.online_race import LossAccount, OnlineRace
 from autotune.api.choosing.stored_variants import (
     Parameters,
@@ -98,6 +99,10 @@ class TunedFunction(Generic[R]):
         self._cases: dict[tuple[object, object], _CaseChoice] = {}
         self._check()
 
+    def __reduce__(self) -> str:
+        """By its name, as functions are pickled: process pools take it."""
+        return str(getattr(self.function, "__qualname__", self._where))
+
     def __get__(self, instance: object, owner: type | None = None) -> object:
         return self if instance is None else types.MethodType(self, instance)
 
@@ -145,12 +150,11 @@ class TunedFunction(Generic[R]):
     ) -> R:
         """A call during a race: timed, unless another one is, or the caller sets a parameter."""
         with self._lock:
-            number = race.running
             timed = race.racing and not self._timing and kwargs.keys().isdisjoint(case.variants[0])
             if timed:
-                self._timing = True
-            elif race.racing:
-                number = race.best
+                race.starting()
+                timed = self._timing = race.racing
+            number = race.best if race.racing and not timed else race.running
         if not timed:
             return self.function(*args, **{**case.variants[number], **kwargs})
         clock = self._choosing.online.clock
@@ -160,7 +164,7 @@ class TunedFunction(Generic[R]):
             result = self.function(*args, **{**case.variants[number], **kwargs})
             settle = functools.partial(race.ended, clock() - began)
         except Exception:
-            settle = race.failed
+            settle = functools.partial(race.failed, clock() - began)
             raise
         finally:
             with self._lock:
@@ -291,10 +295,7 @@ class TunedFunction(Generic[R]):
                     hint="10 is usual",
                 )
             )
-        lazy = inspect.iscoroutinefunction(self.function) or inspect.isgeneratorfunction(
-            self.function
-        )
-        if choosing.online.calls and (lazy or inspect.isasyncgenfunction(self.function)):
+        if choosing.online.calls and is_lazy(self.function):
             raise InputError(
                 Fault(
                     where=f"online of {self._where}",

@@ -120,7 +120,7 @@ class GateRun:
             hint = "measure the old code here: --against-revision REV"
             return _nothing(item, candidate.id, f"{elsewhere} ({hint})")
         same = old_side.stored_build(study, item.record) == new.prepared.build
-        if same and new.prepared.executes:
+        if same and new.prepared.executes and candidate.identity == item.record.identity:
             return _verdict(
                 item, candidate.id, "same program", "the study measured this program, byte for byte"
             )
@@ -139,7 +139,7 @@ class GateRun:
         until: float,
     ) -> ProblemGate:
         candidate = new.prepared.candidate
-        if new.prepared.build == old.prepared.build:
+        if new.build == old.build:
             return _verdict(
                 item,
                 candidate.id,

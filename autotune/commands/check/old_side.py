@@ -39,7 +39,7 @@ def kept(
     prepared = replace(new.prepared, build=key, executes="")
     # a measurer of its own: the results of the two are compared with one another afterwards
     measurer = space.workload.measurer(space.machine)
-    return BuiltSide(LaunchedProgram(prepared=prepared, measurer=measurer))
+    return BuiltSide(replace(new, prepared=prepared, measurer=measurer))
 
 
 def stored_build(study: StudyRecord, record: CandidateRecord) -> str:

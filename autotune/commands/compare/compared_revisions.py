@@ -10,7 +10,6 @@ from autotune.commands.compare.matching_candidates import ListedSpace
 from autotune.commands.compare.revision_config import RevisionConfig, config_at
 from autotune.commands.compare.side_builder import SideBuilder
 from autotune.commands.tune.preflight import check_launchers
-from autotune.domain.variant import Candidate
 from autotune.errors import AutotuneError
 from autotune.files.store import Store
 from autotune.files.store.records import CandidateRecord
@@ -117,7 +116,7 @@ class RevisionRun:
             for record in records:
                 program, fault = self._built(side, record, until)
                 if program is not None:
-                    programs[_key(side, program.prepared.candidate)] = program
+                    programs[_key(side, record)] = program
                 elif fault:
                     faults.append(f"{side.name}: {fault}")
         empty = [s for s in self.sides if not any(k.startswith(f"{s.name}: ") for k in programs)]
@@ -221,7 +220,7 @@ class RevisionRun:
         safe: CandidateRecord,
     ) -> SideWinner:
         record = candidate_record(launches.programs[key].prepared.candidate)
-        reference = f"{side.name}: {safe.variant}"
+        reference = _key(side, safe)
         rivals = [
             name
             for name in level.times
@@ -327,8 +326,9 @@ def varied_key(record: CandidateRecord) -> tuple[object, ...]:
     return (record.variant, record.build, record.layout)
 
 
-def _key(side: RevisionSide, candidate: Candidate) -> str:
-    return f"{side.name}: {candidate.variant.label}"
+def _key(side: RevisionSide, record: CandidateRecord) -> str:
+    """The name of a candidate of a side, which its build and its layout tell from others."""
+    return f"{side.name}: {record.variant} [{record.build.words}], {record.layout.words}"
 
 
 def _alike(

@@ -45,4 +45,7 @@ class SideBuilder:
             return BuiltSide(None, "no time was left to build it")
         if made[0].status != "ok":
             return BuiltSide(None, f"{made[0].status}: {made[0].detail}", failed=True)
-        return BuiltSide(LaunchedProgram(prepared=made[0], measurer=measurer))
+        setup = self.space.workload.setup
+        variables = sorted(f"{name}={text}" for name, text in setup.environment.items())
+        settings = (setup.launcher, *variables)
+        return BuiltSide(LaunchedProgram(prepared=made[0], measurer=measurer, settings=settings))

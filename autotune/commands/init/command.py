@@ -73,7 +73,12 @@ class InitOptions:
         float, typer.Option("--limit", help="Seconds that a run may take when it is tried.", min=1)
     ] = 60.0
     run: Annotated[
-        bool, typer.Option("--run/--no-run", help="Build it and run it twice, or leave that.")
+        bool,
+        typer.Option(
+            "--run/--no-run",
+            help="Build it and run it twice, or leave that. make -n or cmake"
+            " is asked for the commands of a project in any case.",
+        ),
     ] = True
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False
     json: Json = False

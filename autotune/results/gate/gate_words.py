@@ -32,6 +32,9 @@ def headline(check: GateCheck) -> str:
     if check.regressions:
         number = counted(len(check.regressions), "problem")
         return f"regression: slower by more than {limit} in {number} of {len(check.problems)}"
+    unknown = [problem for problem in check.problems if problem.outcome == "not compared"]
+    if unknown and len(unknown) == len(check.problems):
+        return "nothing was compared: the check proves nothing"
     if all(problem.outcome in ("within", "same program") for problem in check.problems):
         return f"no regression: nothing is slower by more than {limit}"
     return f"no regression of more than {limit} is provable"

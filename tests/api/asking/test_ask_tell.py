@@ -323,6 +323,10 @@ def test_the_store_serves_the_commands(store):
     [
         ({}, r"nothing of time; expected time=\.\.\."),
         ({"time": -1.0}, r"tell: time: the number -1; expected seconds, more than 0"),
+        (
+            {"time": 1e308},
+            r"tell: time: the number 1e\+308; expected .* between 1e-100 and 1e\+100",
+        ),
         ({"time": math.nan}, r"tell: time: nan; expected a finite number"),
         ({"time": "fast"}, r"tell: time: text 'fast'"),
         ({"time": None}, r"nothing|nan|finite"),

@@ -1,6 +1,7 @@
 """The decorator: stored choices by size and threads, and the choice on line with its bound."""
 
 import asyncio
+import pickle
 import subprocess
 import sys
 import threading
@@ -227,6 +228,38 @@ def test_the_bound_holds_over_all_sizes_together():
             function(n)
     assert machine.lost() <= 10 * 1.0 + 0.3
     assert function.lost_calls <= 10.0 + 0.3
+
+
+def test_sizes_that_take_turns_pay_one_dear_first_call_together():
+    """Their races were all opened before the first of them knew what a call costs."""
+    machine = Machine([1.0, 1000.0])
+    function = raced(machine, online=10.0, size=lambda n: n)
+    for _ in range(6):
+        for n in range(1, 21):
+            function(n)
+    assert machine.calls.count(1) == 1
+    assert machine.lost() <= 10.0 + 999.0
+    assert function.lost_calls == pytest.approx(999.0)
+
+
+def test_the_time_of_calls_that_raise_is_lost():
+    account = LossAccount(10.0)
+    race = OnlineRace(3, account)
+    for seconds in (1.0, 1.0):
+        race.ended(seconds)
+    assert race.running == 1
+    race.failed(101.0)
+    assert race.lost_calls == pytest.approx(100.0)
+    assert not race.racing, "variant 2 is not affordable any more"
+
+
+@tuned(online=OnlineChoice(variants=[{"variant": 0}, {"variant": 1}]))
+def of_this_module(*, variant):
+    return variant
+
+
+def test_a_tuned_function_goes_to_process_pools_by_its_name():
+    assert pickle.loads(pickle.dumps(of_this_module)) is of_this_module
 
 
 def test_one_dear_first_call_ends_the_race():

@@ -1,6 +1,7 @@
 """``autotune check``: verdicts on a real program whose second revision does twice the work."""
 
 import json
+import shutil
 import sqlite3
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -78,7 +79,25 @@ def test_what_does_not_build_fails_and_what_did_not_is_not_compared(
     revised_program.write(tmp_path, 50)
     old = autotune("check", config, "--against-revision", "HEAD")
     assert "NOT COMPARED" in old.out
+    assert "nothing was compared: the check proves nothing" in old.out
     assert "revision HEAD: build-failed" in old.out
+
+
+@pytest.mark.parametrize("changed", ["run", "environment"])
+def test_one_program_that_is_run_otherwise_is_compared(
+    autotune: Run, tmp_path: Path, changed: str
+) -> None:
+    config = revised_program.repository(tmp_path)
+    same = autotune("check", config, "--against-revision", "twice")
+    assert "both are one program" in same.out
+    if changed == "run":
+        text = revised_program.PROGRAM.replace('run: ["{output}"]', 'run: ["{output}", "all"]')
+        (tmp_path / "sum.yaml").write_text(text, encoding="utf-8")
+    else:
+        config.write_text(f"{revised_program.CONFIG}environment: {{A: b}}\n", encoding="utf-8")
+    done = autotune("check", config, "--against-revision", "twice", "--rounds", "3")
+    assert "both are one program" not in done.out
+    assert "old and new built and launched in turn" in done.out
 
 
 def test_another_result_is_not_compared(autotune: Run, tmp_path: Path) -> None:
@@ -151,6 +170,23 @@ def test_worktrees_are_removed_also_after_an_interruption(tmp_path: Path) -> Non
     assert not folders[0].exists()
     assert revised_program.git(tmp_path, "worktree", "list").count("\n") == 1
     assert "PASSES 100" in (tmp_path / "sum.c").read_text(encoding="utf-8")
+
+
+def test_worktrees_of_killed_processes_are_removed_and_those_of_the_user_kept(
+    tmp_path: Path,
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    repository = GitRepository.of(revised_program.repository(project))
+    absent = (tmp_path / "autotune-revision-killed" / "project", tmp_path / "on a disk")
+    for folder in absent:
+        revised_program.git(project, "worktree", "add", "-q", "--detach", str(folder), "first")
+        shutil.rmtree(folder)
+    with repository.checked_out(repository.revision("first", "--revisions")):
+        pass
+    left = revised_program.git(project, "worktree", "list")
+    assert "autotune-revision-killed" not in left
+    assert "on a disk" in left
 
 
 def test_uncommitted_files_are_named(tmp_path: Path) -> None:

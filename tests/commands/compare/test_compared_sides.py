@@ -43,6 +43,23 @@ def test_the_working_tree_is_a_side(autotune: Run, tmp_path: Path) -> None:
     assert pair["ratio"]["high"] < 1
 
 
+def test_candidates_of_two_builds_are_both_measured(autotune: Run, tmp_path: Path) -> None:
+    config = revised_program.repository(tmp_path)
+    both = "[{compiler: gcc, flags: [-O0]}, {compiler: gcc, flags: [-O2]}]"
+    text = revised_program.CONFIG.replace("[{compiler: gcc, flags: [-O1]}]", both)
+    config.write_text(text, encoding="utf-8")
+    program = revised_program.PROGRAM.replace("[8, 64]", "[8]")
+    (tmp_path / "sum.yaml").write_text(program, encoding="utf-8")
+    revised_program.git(tmp_path, "commit", "-qam", "two builds")
+    autotune("tune", config, "--exhaustive")
+    revised_program.write(tmp_path, 200)
+    document = autotune("compare", "--revisions", "HEAD", ".", config, "--json").json()
+    (problem,) = document["comparison"]["problems"]
+    for winner in problem["winners"]:
+        assert "-O2" in str(winner["settings"])
+        assert winner["speedup"] > 1.2, "the baseline, built with -O0, was measured as well"
+
+
 def test_equal_revisions_have_nothing_to_measure(autotune: Run, tmp_path: Path) -> None:
     config = revised_program.repository(tmp_path)
     done = autotune("compare", "--revisions", "twice", "HEAD", config)

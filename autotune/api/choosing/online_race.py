@@ -133,8 +133,8 @@ class OnlineRace:
             slower = times.typical - self._times[self.best].typical
             paid = self._borne(self._left * slower, 1.0)
         else:
-            known = self._left == 1  # as long as its first call
-            paid = self._borne(self._cold[-1] - self._reference() if known else 0.0, FIRST_VISITS)
+            tried = self._left == 1  # the next call may take as long as the first one did
+            paid = self._borne(self._cold[-1] - self._reference() if tried else 0.0, FIRST_VISITS)
         if not paid:
             times.dropped = True
             self._next_visit()

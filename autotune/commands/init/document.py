@@ -46,7 +46,7 @@ class InitDocument:
     observed: ObservedRun | None = None
     """What was seen when it was built and run; null: it was not."""
     remarks: tuple[str, ...] = ()
-    """What is worth knowing of its build."""
+    """What is worth knowing of its build, and what may be done next."""
     combinations: int
     fill_in: tuple[ReviewNote, ...]
     """Places to fill in before the tuner can do something useful."""

@@ -96,6 +96,8 @@ class Draft:
     """Parameters that change neither work nor answer, whatever the program is."""
     kept: dict[str, str] = field(default_factory=dict)
     """What could vary and does not, with the reason."""
+    hints: list[str] = field(default_factory=list)
+    """What the user may do next."""
 
     def __post_init__(self) -> None:
         self._command_line()
@@ -124,7 +126,7 @@ class Draft:
             self.safe.add(name)
             self.remarks[name] = f"{LOOK_AT}threads of the libraries that it computes in"
         self._flags()
-        if not self.parameters and not self.flags:
+        if not self.parameters and not self.flag_set and self.options is None:
             self._nothing_varies()
         while _combinations(self.parameters) > _MOST:
             self._shorten()
@@ -272,7 +274,11 @@ class Draft:
             name = self._vary("unroll", (None, "-funroll-loops"))
             self.flags.append(f"{{{name}}}")
             self.safe.add(name)
-            self.remarks[name] = f"{LOOK_AT}flags to try; null: none. The source has no macros"
+            why = "has no macros" if not self.kept else "shows no macro that may vary"
+            self.remarks[name] = f"{LOOK_AT}flags to try; null: none. The source {why}"
+            if self.compiler in ("gcc", "g++", "gfortran"):
+                next_step = f"--flags {self.compiler} varies the options of the compiler as well"
+                self.hints.append(f"the source {why}: {next_step}")
             return
         name = self._vary("allocator", _ALLOCATOR)
         self.environment["GLIBC_TUNABLES"] = f"{{{name}}}"

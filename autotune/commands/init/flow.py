@@ -124,7 +124,7 @@ def _document(
         kept=draft.kept,
         absolute_files=target.files,
         observed=draft.observed,
-        remarks=draft.plan.remarks if draft.plan else (),
+        remarks=(*(draft.plan.remarks if draft.plan else ()), *draft.hints),
         combinations=math.prod(map(len, program.domains.values())),
         fill_in=marks[FILL_IN],
         look_at=marks[LOOK_AT],

@@ -12,6 +12,7 @@ from typing import Literal
 
 from autotune.commands.init.included_files import followed, source_text, with_imports, with_modules
 from autotune.commands.init.option_scan import ProgramOption, python_options
+from autotune.commands.init.time_units import TIME_UNIT, unit_of
 from autotune.commands.init.work_amount import role_of
 
 Language = Literal["C", "C++", "Fortran", "Python", "script", "executable"]
@@ -48,8 +49,8 @@ _PERCENT = re.compile(r"%[-+ #0-9.*]*(?:ll|l|L|z|j)?[fFeEgGdiux]")
 _BRACES = re.compile(r"\{[^{}]*\}")
 _TIME = re.compile(r"\b(?:time|times|seconds?|secs?|elapsed|wall|runtime|took|walltime)", re.I)
 _CHECK = re.compile(r"\b(?:check\w*|\w*sum|norm|results?|residual|answer|energy|steps)\b", re.I)
-_UNIT = re.compile(r"^[\s\[(]*(ms|us|ns|min|s|secs?|seconds?|milliseconds?)\b")
-_UNITS = {"milliseconds": "ms", "millisecond": "ms", "sec": "s", "secs": "s"}
+_UNIT = re.compile(rf"^[\s\[(]*({TIME_UNIT})\b")
+_UNIT_BEFORE = re.compile(rf"[\[(]\s*(?:in\s+)?({TIME_UNIT})\s*[\])]|\bin\s+({TIME_UNIT})\b")
 _RATE = r"[A-Za-z]+/(?:s|sec|second)|[kKMGT]?(?:FLOPS|Flops|flops)"
 _RATE_AFTER = re.compile(rf"^[\s\[(]*({_RATE})(?!\w)")
 _RATE_BEFORE = re.compile(rf"[\[(]({_RATE})[\])][\s:=]*$")
@@ -258,13 +259,8 @@ class _Printed:
 
     @property
     def unit(self) -> str:
-        match = _UNIT.match(self.after)
-        if match is None:
-            match = re.search(r"[\[(](ms|us|ns|min|s)[\])]", self.before)
-        name = match.group(1) if match else "s"
-        return (
-            _UNITS.get(name, name.rstrip("s") or "s") if len(name) > 3 else _UNITS.get(name, name)
-        )
+        match = _UNIT.match(self.after) or _UNIT_BEFORE.search(self.before)
+        return unit_of(next(filter(None, match.groups()))) if match else "s"
 
     @property
     def rate_unit(self) -> str:

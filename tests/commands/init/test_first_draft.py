@@ -8,6 +8,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import faults
 
 from autotune.commands.init.first_draft import Draft, around
 from autotune.commands.init.flow import ConfigRequest, write
@@ -16,7 +17,11 @@ from autotune.commands.init.source_scan import (
     PrintedRate,
     SourceScan,
     scan_source,
+    scan_text,
 )
+from autotune.commands.init.time_units import TIME_UNITS, unit_of
+from autotune.commands.init.trying.trial import trial_of
+from autotune.units import parse
 
 
 def draft(
@@ -120,6 +125,26 @@ def test_a_source_without_macros_varies_a_flag() -> None:
     of = draft()
     assert of.parameters == {"unroll": (None, "-funroll-loops")}
     assert "The source has no macros" in lines(of, "unroll:")[0]
+
+
+def test_a_source_whose_only_macro_is_an_amount_of_work_varies_a_flag(tmp_path: Path) -> None:
+    source = tmp_path / "w.c"
+    source.write_text("#ifndef STEP\n#define STEP 4\n#endif\nint main(void) { return 0; }\n")
+    made = write(ConfigRequest(program=source, folder=tmp_path))
+    assert made.parameters == {"unroll": (None, "-funroll-loops")}
+    assert made.kept == {"STEP": "repeat count"}
+    assert "may vary: --flags" in " ".join(made.remarks)
+
+
+def test_a_draft_that_is_refused_is_told_without_the_file_that_it_was_in(tmp_path: Path) -> None:
+    source = tmp_path / "w.c"
+    source.write_text("int main(void) { return 0; }\n")
+    of = Draft(source, tmp_path, (), scan_source(source))
+    of.parameters.clear()
+    words = faults(lambda: trial_of(of))
+    assert words.startswith(f"{source}: autotune's own draft of its description is refused: ")
+    assert "nothing; expected keys and values" in words
+    assert "trial" not in words.replace(str(tmp_path), "")
 
 
 def test_a_script_is_not_built_and_varies_how_it_takes_memory() -> None:
@@ -262,6 +287,23 @@ def test_a_time_that_is_printed_is_read_in_its_unit() -> None:
     of = draft(time=r"took\s*([-+0-9.eEdD]+)", unit="ms")
     assert described(of)["time"] == {"pattern": r"took\s*([-+0-9.eEdD]+)", "unit": "ms"}
     assert "unit" not in lines(draft(time="t ([0-9]+)"), "time:")[0]
+
+
+SPELLINGS = (*TIME_UNITS, *(name.capitalize() for name in TIME_UNITS if len(name) > 3))
+
+
+@pytest.mark.parametrize("line", ['f"took {t:.2f} UNIT"', '"time (UNIT): %g" % t'])
+@pytest.mark.parametrize("unit", SPELLINGS)
+def test_any_spelling_of_a_unit_is_written_as_descriptions_have_it(unit: str, line: str) -> None:
+    seen = scan_text("Python", text := f"print({line.replace('UNIT', unit)})", text)
+    assert seen.unit == unit_of(unit)
+    assert parse(f"1 {seen.unit}", "time") > 0
+
+
+def test_a_draft_with_a_unit_that_is_spelled_out_is_loaded(tmp_path: Path) -> None:
+    source = tmp_path / "blur.py"
+    source.write_text('print(f"Time: {t:.2f} milliseconds")')
+    assert "unit: ms" in write(ConfigRequest(program=source, folder=tmp_path)).program.read_text()
 
 
 def test_without_a_printed_time_the_whole_process_is_timed() -> None:

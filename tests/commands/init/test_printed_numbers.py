@@ -4,11 +4,13 @@ import re
 
 import pytest
 
+from autotune.commands.init.time_units import TIME_UNITS, unit_of
 from autotune.commands.init.trying.printed_numbers import (
     printed_answers,
     printed_numbers,
     ratio_pattern,
 )
+from autotune.units import parse
 
 STREAM = """\
 Your clock granularity/precision appears to be 1 microseconds.
@@ -25,6 +27,14 @@ Doing sha256 ops for 3s on 16 size blocks: 1234567 sha256 ops in 2.99s
 The 'numbers' are in 1000s of bytes per second processed.
 sha256           45678.12k   123456.78k
 """
+
+
+@pytest.mark.parametrize("line", ["took 250 UNIT", "Elapsed (UNIT): 250", "time in UNIT: 250"])
+@pytest.mark.parametrize("unit", TIME_UNITS)
+def test_any_spelling_of_a_unit_of_time_is_one_that_descriptions_have(unit: str, line: str) -> None:
+    number = printed_numbers(line.replace("UNIT", unit), 1e7)[0]
+    assert number.unit == unit_of(unit)
+    assert parse(f"1 {number.unit}", "time") > 0
 
 
 @pytest.mark.parametrize(

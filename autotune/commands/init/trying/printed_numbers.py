@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
+from autotune.commands.init.time_units import TIME_UNIT, unit_of
+from autotune.units import parse
 from autotune.workloads.program.measuring.printed_output import shown_lines
 
 Kind = Literal["time", "rate", "cost"]
@@ -18,14 +20,6 @@ _IN_PATTERNS = re.compile(rf"{_PLAIN.pattern}|\d+\.\d+")
 """Numbers that another run may print otherwise, also behind a letter: ``x3.186``."""
 _GROUP = r"([-+0-9.eEdD]+)"
 _ANY = r"[-+0-9.eEdD]+"
-_TIME_UNITS = {
-    **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), "ns"),
-    **dict.fromkeys(("us", "usec", "\u00b5s", "\u03bcs", "microsecond", "microseconds"), "us"),
-    **dict.fromkeys(("ms", "msec", "millisec", "millisecs", "millisecond", "milliseconds"), "ms"),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
-    **dict.fromkeys(("min", "minute", "minutes"), "min"),
-}
-_TIME_UNIT = "|".join(sorted(map(re.escape, _TIME_UNITS), key=len, reverse=True))
 _RATE = (
     r"[A-Za-z]+/(?:seconds?|secs?|s)(?![\w/])"
     r"|[kKMGTPgmt]?(?:FLOPS?|flops?|Flops?|LUPS|CUPS|OPS|TEPS|lups|mips)(?:/s(?:ec)?)?(?!\w)"
@@ -35,11 +29,11 @@ _RATE = (
 _RATE_AFTER = re.compile(rf"\s*[\[(]?({_RATE})")
 _RATE_WITHIN = re.compile(rf"(?<![\w/])({_RATE})")
 _COST_AFTER = re.compile(
-    rf"\s*[\[(]?((?:{_TIME_UNIT}|cycles)\s*(?:/|per)\s*[A-Za-z]+)", re.IGNORECASE
+    rf"\s*[\[(]?((?:{TIME_UNIT}|cycles)\s*(?:/|per)\s*[A-Za-z]+)", re.IGNORECASE
 )
-_TIME_AFTER = re.compile(rf"\s*[\[(]?({_TIME_UNIT})(?![\w/])")
+_TIME_AFTER = re.compile(rf"\s*[\[(]?({TIME_UNIT})(?![\w/])")
 _TIME_WITHIN = re.compile(
-    rf"[\[(]\s*(?:in\s+)?({_TIME_UNIT})\s*[\])]|\bin\s+({_TIME_UNIT})\b", re.I
+    rf"[\[(]\s*(?:in\s+)?({TIME_UNIT})\s*[\])]|\bin\s+({TIME_UNIT})\b", re.I | re.ASCII
 )
 _THOUSANDS = re.compile(r"k(?!\w)")
 _PER_SECOND = re.compile(r"1000s of bytes per second", re.IGNORECASE)
@@ -214,8 +208,8 @@ def _of_cpu(number: PrintedNumber) -> int:
 
 
 def _seconds(number: PrintedNumber) -> float:
-    factors = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
-    return number.value * factors.get(number.unit, 1.0)
+    """A time in seconds."""
+    return number.value * parse(f"1 {number.unit}", "time")
 
 
 def _possible(number: PrintedNumber, wall: float) -> bool:
@@ -257,14 +251,14 @@ def _kind(
     if match := _RATE_AFTER.match(line, end):
         return "rate", re.sub(r"\s+", " ", match.group(1)), match.group(), True
     if match := _TIME_AFTER.match(line, end):
-        return "time", _TIME_UNITS[match.group(1).lower()], match.group(), True
+        return "time", unit_of(match.group(1)), match.group(), True
     if thousands and (match := _THOUSANDS.match(line, end)):
         return "rate", "kB/s", match.group(), True
     rates = list(_RATE_WITHIN.finditer(label))
     if rates:
         return "rate", rates[-1].group(1), "", True
     if match := _TIME_WITHIN.search(label):
-        return "time", _TIME_UNITS[(match.group(1) or match.group(2)).lower()], "", True
+        return "time", unit_of(match.group(1) or match.group(2)), "", True
     if _TIME_WORD.search(label) and not re.match(r"\s*(?:%|[A-Za-z])", line[end:]):
         return "time", "s", "", False
     return None, "", "", False
@@ -326,7 +320,7 @@ def _in_table(lines: Sequence[str], i: int) -> Iterator[PrintedNumber]:
         if value is None or value <= 0 or not (rate or timed):
             continue
         unit = _TIME_WITHIN.search(title)
-        stated = _TIME_UNITS[(unit.group(1) or unit.group(2)).lower()] if unit else "s"
+        stated = unit_of(unit.group(1) or unit.group(2)) if unit else "s"
         head = [_ANY if _PLAIN.fullmatch(before) else _spaced(before) for before in cells[:column]]
         yield PrintedNumber(
             line=lines[i].strip(),

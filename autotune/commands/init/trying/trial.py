@@ -10,6 +10,7 @@ from autotune.commands.init.first_draft import Draft
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.domain.program import Program
 from autotune.domain.variant import Candidate, Value
+from autotune.errors import ConfigError, Fault, InputError
 from autotune.files import config
 from autotune.toolchain import child_process, launcher
 from autotune.toolchain.child_process import ChildLimits, ProcessOutcome
@@ -22,6 +23,7 @@ from autotune.workloads.program.program_workload import ProgramWorkload
 BUILD_LIMIT = Seconds(300.0)
 """Of each command of the first build."""
 _NAME = "trial"
+_REFUSED = "autotune's own draft of its description is refused"
 _OUTPUT = 1 << 20
 """Bytes that a run may print: as many as in a study."""
 _FILE = 1 << 30
@@ -66,7 +68,26 @@ class BaselineTrial:
 
 
 def trial_of(draft: Draft) -> BaselineTrial:
-    """The trial of a draft; what is wrong in its texts raises ConfigError, as ``tune`` would."""
+    """The trial of a draft; InputError, with the reason, for a draft that ``tune`` would refuse."""
+    try:
+        return _loaded(draft)
+    except ConfigError as error:
+        where, hint = str(draft.path), "docs/own-program.md says how one is written by hand"
+        raise InputError(
+            *(
+                Fault(where=where, found=f"{_REFUSED}: {_reason(fault)}", hint=hint)
+                for fault in error.faults
+            )
+        ) from error
+
+
+def _reason(fault: Fault) -> str:
+    """What is wrong in a draft, without its file, which is gone when this is read."""
+    words = str(replace(fault, where=""))
+    return re.sub(rf"\S*{_NAME}(?:-tune)?\.yaml(?::\d+)*:?\s*", "", words)
+
+
+def _loaded(draft: Draft) -> BaselineTrial:
     with temporary_folder() as scratch:
         beside, draft.folder = draft.folder, scratch
         try:

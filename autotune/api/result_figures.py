@@ -90,14 +90,7 @@ def importance(problem: ProblemEvaluation) -> Figure:
     rows = [row for row in problem.rows if row.compared and row.measured]
     effects = _effects(problem) if len(rows) > 1 else []
     if not effects:
-        raise InputError(
-            Fault(
-                where="plot_importance",
-                found=f"{len(rows)} compared candidates of {problem.label}",
-                expected="candidates that differ in a parameter",
-                hint="a larger budget",
-            )
-        )
+        raise InputError(_no_importance(problem, len(rows)))
     figure, axes = _axes(f"{_worse(problem.problem.goal)} [%]", "")
     for row, (_, change) in enumerate(effects):
         ends = 100 * (np.exp2([change.mean - change.half, change.mean + change.half]) - 1)
@@ -108,6 +101,20 @@ def importance(problem: ProblemEvaluation) -> Figure:
     axes.set_yticks(range(len(effects)), [name for name, _ in effects])
     axes.invert_yaxis()
     return _finished(figure, axes, problem)
+
+
+def _no_importance(problem: ProblemEvaluation, compared: int) -> Fault:
+    """Why the influence of no parameter can be drawn."""
+    found = f"the {compared} candidates of {problem.label} differ in no parameter that can be told"
+    if compared < 2:
+        only = "only one candidate" if compared else "no candidate"
+        found = f"{only} of {problem.label} was measured, so no parameter has an influence"
+    return Fault(
+        where="plot_importance",
+        found=found,
+        expected="two measured candidates or more, with different values",
+        hint="tune with more values, or with a larger budget",
+    )
 
 
 def _worse(goal: Metric) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autotune import paths
+from autotune.api.calling.accepted_names import require_accepted
 from autotune.api.calling.function_program import CalledFunction, is_lazy, texts_of
 from autotune.api.parameters import (
     Parameters,
@@ -113,22 +114,16 @@ class StudyDescription:
         return {**stated, **self.arguments}
 
     def _split(self) -> tuple[dict[str, object], dict[str, object]]:
-        """The further keys of the config and of the program; InputError for other keys."""
-        study, program = {}, {}
+        """The further keys of the config and those of the program."""
+        study: dict[str, object] = {}
+        program: dict[str, object] = {}
         of_study, of_program = keys_of(Setup), keys_of(Program)
-        faults = []
         for key, value in self.further.items():
             # threads: [1, 2] is a number of threads, threads: openmp how a program gets it
             if key in of_program and (key not in of_study or isinstance(value, str)):
                 program[key] = value
-            elif key in of_study:
-                study[key] = value
             else:
-                names = {*of_study, *of_program}
-                fault = unknown_name("tune", "keyword", key, names)
-                faults.append(fault)
-        if faults:
-            raise InputError(*faults)
+                study[key] = value
         return study, program
 
     # --- targets ------------------------------------------------------------------------------
@@ -162,6 +157,14 @@ class StudyDescription:
         self, function: Callable[..., Any], metrics: Mapping[str, Mapping[str, object]]
     ) -> dict[str, object]:
         """A function, as a program that calls it."""
+        require_accepted(
+            function,
+            {
+                **dict.fromkeys(self._arguments, "problems"),
+                **dict.fromkeys(self.arguments, "arguments"),
+                **dict.fromkeys(map(str, parameters_notation(self.parameters)), "parameters"),
+            },
+        )
         values: dict[str, list[Value]] = {}
         for name, domain in domains(self.parameters).items():
             listed = [] if isinstance(domain, FlagSet) else list(domain.all_values)

@@ -1,6 +1,7 @@
 """``tune``: measure the candidates of anything that can be tuned from Python."""
 
 import contextlib
+import inspect
 import sys
 import threading
 import time as clock
@@ -17,7 +18,10 @@ from autotune.api.study_result import StudyResult
 from autotune.api.target_description import StudyDescription, Target
 from autotune.commands.tune import flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
-from autotune.errors import Fault, InputError, WorkFailed
+from autotune.domain.program import Program
+from autotune.domain.setup import Setup
+from autotune.errors import Fault, InputError, WorkFailed, nearest, one_of
+from autotune.files.config.file_fields import keys_of
 from autotune.files.store import Store
 from autotune.language.constraint import Value
 from autotune.progress import Progress, silent
@@ -127,10 +131,11 @@ def _setup(
     target: Described | Target, parameters: Parameters | None, described: Mapping[str, Any]
 ) -> Described:
     """What is tuned: the target itself, or the setup of one with parameters."""
+    names = {field.name for field in fields(StudyDescription)}
+    _refuse_unknown(described)
     if parameters is None:
         _refuse_others(described)
         return _described(target)
-    names = {field.name for field in fields(StudyDescription)}
     return StudyDescription(
         target=_tunable(target),
         parameters=parameters,
@@ -167,6 +172,7 @@ def _run(
             result = _kept(interrupt, study, store)
     if study.fault is not None:
         raise study.fault
+    flow.require_success(result)
     return StudyResult(result, store)
 
 
@@ -221,6 +227,24 @@ def _display(progress: Progress | bool | None) -> Iterator[tuple[Progress, Watch
             yield shown, shown.watch
 
 
+def _refuse_unknown(given: Mapping[str, object]) -> None:
+    """Raise InputError for keywords that ``tune`` does not have."""
+    keywords = {*inspect.signature(tune).parameters, *TuneKeywords.__annotations__} - {"further"}
+    known = {*keywords, *keys_of(Setup), *keys_of(Program)}
+    faults = [
+        Fault(
+            where="tune",
+            found=f"unknown keyword {key!r}",
+            expected="" if (near := nearest(key, keywords)) else one_of(sorted(keywords)),
+            hint=near,
+        )
+        for key in given
+        if key not in known
+    ]
+    if faults:
+        raise InputError(*faults)
+
+
 def _refuse_others(given: Mapping[str, object]) -> None:
     """Raise InputError for keywords that describe a target, where the target is a config."""
     named = [key for key, value in given.items() if value is not None and value != ()]
@@ -228,7 +252,7 @@ def _refuse_others(given: Mapping[str, object]) -> None:
         raise InputError(
             Fault(
                 where=named[0],
-                found=f"{', '.join(named)} without parameters",
+                found=f"{', '.join(named)} without values of parameters",
                 expected="parameters, or a config as the target that says all of it",
                 hint='parameters={"tile": [16, 32, 64]}',
             )

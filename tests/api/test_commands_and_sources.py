@@ -121,8 +121,12 @@ def test_a_config_file_may_hold_its_program(tmp_path: Path, script: Path) -> Non
     assert places == {"inline.yaml:6:51", "inline.yaml:7:16"}
 
 
+def repeated(n: int) -> str:
+    return n * "x"
+
+
 def stated(**keywords: object) -> Callable[[], object]:
-    return lambda: at.tune(**{"target": print, "parameters": {"n": [1, 2]}, **keywords})  # type: ignore[arg-type]
+    return lambda: at.tune(**{"target": repeated, "parameters": {"n": [1, 2]}, **keywords})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

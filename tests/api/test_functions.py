@@ -12,6 +12,8 @@ import pytest
 from tuned_functions import hard, seconds, work
 
 import autotune as at
+from autotune.api.calling.accepted_names import require_accepted
+from autotune.commands.tune import flow
 
 Tune = Callable[..., at.StudyResult]
 
@@ -213,6 +215,8 @@ def test_a_changed_function_is_another_program(quick: Tune) -> None:
 SCRIPT = """
 import random
 import autotune as at
+from autotune.api.calling.accepted_names import require_accepted
+from autotune.commands.tune import flow
 
 LEAST = 2
 
@@ -293,3 +297,50 @@ def test_a_call_that_returns_before_its_work_is_done_is_no_target(
 ) -> None:
     with pytest.raises(at.InputError, match="before its work is done"):
         quick(target, parameters={"n": [1, 2]})
+
+
+def _blocked(block: int, n: int = 3) -> float:
+    return 1e-3 * block * n
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"parameters": {"blok": [1, 2]}}, r"parameters\.blok: .*did you mean block\?"),
+        ({"parameters": {"n": [1, 2]}}, "_blocked needs an argument 'block'"),
+        (
+            {"parameters": {"block": [1]}, "arguments": {"m": 2}},
+            r"arguments\.m: _blocked has no argument 'm'",
+        ),
+        ({"paramters": {"block": [1]}}, r"unknown keyword 'paramters' \(did you mean parameters"),
+        ({"parameters": {"block": [1]}, "chekc": 1}, r"unknown keyword 'chekc' \(did you mean ch"),
+    ],
+)
+def test_names_that_nothing_takes_are_refused_before_a_launch(
+    quick: Tune, tmp_path: Path, keywords: dict[str, object], message: str
+) -> None:
+    with pytest.raises(at.InputError, match=message):
+        quick(_blocked, **keywords)
+    assert not (tmp_path / "study.sqlite").exists()
+
+
+def test_functions_that_take_any_keyword_or_show_none_are_not_compared() -> None:
+    require_accepted(lambda **settings: settings, {"any": "parameters"})
+    require_accepted(lambda block, n=1: block * n, {"block": "parameters"})
+    with pytest.raises(at.InputError, match="by its position only"):
+        require_accepted(lambda n, /, block: n * block, {"block": "parameters"})
+
+
+def test_one_number_is_one_value_and_has_no_importance(quick: Tune) -> None:
+    study = quick(_blocked, parameters={"block": 3}, time=float)
+    assert study.best_params == {"block": 3}
+    with pytest.raises(at.InputError, match=r"only one candidate of \S+ was measured"):
+        study.plot_importance()
+
+
+def test_a_study_in_which_nothing_was_measured_fails(
+    quick: Tune, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flow, "measuring_deadline", lambda *_: time.monotonic() - 1)
+    with pytest.raises(at.WorkFailed, match="nothing was measured"):
+        quick(_blocked, parameters={"block": [3, 4]}, time=float)

@@ -230,7 +230,7 @@ def _display(progress: Progress | bool | None) -> Iterator[tuple[Progress, Watch
 def _refuse_unknown(given: Mapping[str, object]) -> None:
     """Raise InputError for keywords that ``tune`` does not have."""
     keywords = {*inspect.signature(tune).parameters, *TuneKeywords.__annotations__} - {"further"}
-    known = {*keywords, *keys_of(Setup), *keys_of(Program)}
+    accepted = {*keywords, *keys_of(Setup), *keys_of(Program)}
     faults = [
         Fault(
             where="tune",
@@ -239,7 +239,7 @@ def _refuse_unknown(given: Mapping[str, object]) -> None:
             hint=near,
         )
         for key in given
-        if key not in known
+        if key not in accepted
     ]
     if faults:
         raise InputError(*faults)

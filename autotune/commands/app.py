@@ -1,6 +1,6 @@
 """The command line: its commands, in the order of the help."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -30,6 +30,9 @@ from autotune.commands.schema import command as schema_command
 from autotune.commands.tune import command as tune_command
 from autotune.version import VERSION
 
+_COMPLETION = ("completion", "completions", "complete")
+"""Names under which other programs have what is an option here."""
+
 
 class RefusingGroup(TyperGroup):
     """The commands, with wrong options refused in one form: the option in quotes, no prefix."""
@@ -44,6 +47,15 @@ class RefusingGroup(TyperGroup):
                 error.param_hint = [error.param_hint]
             raise
         return result
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - types of Click
+        """The command that is named; UsageError, for one that completes, with the option."""
+        if args and args[0] in _COMPLETION:
+            ctx.fail(
+                f"No such command {args[0]!r}. autotune --install-completion makes the shell"
+                " complete commands; --show-completion prints how."
+            )
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(

@@ -12,8 +12,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from typer.testing import CliRunner
 
 from autotune.commands import completion
+from autotune.commands.app import app
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -150,3 +152,9 @@ def _until(terminal: int, wanted: str, longest: float = 60.0) -> str:
         if select.select([terminal], [], [], 0.5)[0]:
             text += os.read(terminal, 4096).decode(errors="replace")
     return text
+
+
+def test_who_looks_for_a_command_is_sent_to_the_option() -> None:
+    refused = CliRunner().invoke(app, ["completion"])
+    assert refused.exit_code == 2
+    assert "autotune --install-completion" in refused.output

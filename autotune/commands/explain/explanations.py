@@ -9,11 +9,6 @@ from importlib import resources
 
 from autotune.errors import Fault, InputError, nearest
 
-_TELLING = 4
-"""Letters of a word that says something about a message."""
-_ALIKE = 2
-"""So many such words let a message belong to a kind that no pattern finds."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GlossaryWord:
@@ -22,6 +17,8 @@ class GlossaryWord:
     name: str
     also: tuple[str, ...] = ()
     """Further spellings."""
+    printed: tuple[str, ...] = ()
+    """Regular expressions that sentences of results about it contain."""
     text: str
     see: tuple[str, ...] = ()
     """Names of related words."""
@@ -51,6 +48,7 @@ def glossary() -> tuple[GlossaryWord, ...]:
         GlossaryWord(
             name=row["name"],
             also=tuple(row.get("also", ())),
+            printed=tuple(row.get("printed", ())),
             text=row["text"],
             see=tuple(row.get("see", ())),
         )
@@ -80,34 +78,41 @@ def meaning(query: str) -> GlossaryWord | MessageKind:
     for spelling in (plain, plain.removesuffix("s"), plain.replace("_", " ")):
         if spelling in words:
             return words[spelling]
-    kind = message_kind(query)
-    if kind is not None:
-        return kind
+    meant = sentence_word(query) or message_kind(query)
+    if meant is not None:
+        return meant
     raise InputError(
         Fault(
             where="WORD",
             found=f"no word or message {' '.join(query.split())!r}",
             expected="a word of the output, or a message as it was printed",
-            hint=nearest(plain, words) or "autotune explain lists all words",
+            hint=nearest(plain, words) or _nearest_by_words(plain, words),
         )
     )
 
 
+def sentence_word(sentence: str) -> GlossaryWord | None:
+    """The word that a printed sentence of a result is about; None for other sentences."""
+    text = " ".join(sentence.split())
+    for word in glossary():
+        if any(re.search(pattern, text) for pattern in word.printed):
+            return word
+    return None
+
+
 def message_kind(message: str) -> MessageKind | None:
-    """The kind of a message: the first whose pattern it contains, else the most alike."""
+    """The kind of a message: the first whose pattern it contains; None where none does."""
     text = " ".join(message.split())
     for part in (re.sub(r"^(error|failed): ", "", text), text):
         for kind in message_kinds():
             if re.search(kind.pattern, part):
                 return kind
-    telling = _telling(text)
-    shared = {
-        kind.name: len(telling & _telling(f"{kind.name} {kind.means} {kind.advice}"))
-        for kind in message_kinds()
-    }
-    best = max(message_kinds(), key=lambda kind: shared[kind.name])
-    return best if shared[best.name] >= _ALIKE else None
+    return None
 
 
-def _telling(text: str) -> set[str]:
-    return {word for word in re.findall(r"[a-z]+", text.lower()) if len(word) >= _TELLING}
+def _nearest_by_words(sentence: str, words: Iterable[str]) -> str:
+    """A hint with the longest word of the glossary that a sentence contains."""
+    contained = [word for word in words if re.search(rf"\b{re.escape(word)}\b", sentence)]
+    if not contained:
+        return "autotune explain lists all words"
+    return f"nearest: {max(contained, key=len)}"

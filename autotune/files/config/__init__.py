@@ -78,10 +78,10 @@ def load(path: str | Path) -> Setup:
         elif str(path) in paths.names("configs"):
             config_file = paths.folder("configs") / f"{path}.yaml"
         else:
-            names = [
-                *paths.names("configs"),
-                *(f"configs/{n}.yaml" for n in paths.names("configs")),
-            ]
+            names = paths.names("configs")
+            if config_file.suffix:
+                there = sorted(config_file.parent.glob(f"*{config_file.suffix}"))
+                names = [*map(str, there), *(f"configs/{name}.yaml" for name in names)]
             session.absent(yaml_document.shown(config_file), names)
             session.finish()
     return _finished(session, session.once(config_file, read_study))

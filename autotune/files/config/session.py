@@ -2,6 +2,7 @@
 faults.
 """
 
+import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ _BELONGS = {
 }
 """What a file is for that was given where another kind is read."""
 
+_ALIKE = 0.7
+"""How alike two names of files are, 0 to 1, of which one may be a slip of the other."""
 _PLACE = re.compile(r"(.*?)(?::(\d+))?(?::(\d+))?")
 
 KINDS: dict[paths.Collection, str] = {
@@ -124,8 +127,13 @@ class Session:
         return False
 
     def absent(self, name: str, names: list[str]) -> None:
-        """Note as a fault that a file of this name does not exist."""
-        self.add(name, "there is no such file", hint=nearest(name, names))
+        """Note as a fault that a file of this name does not exist; names are compared without
+        their folders, and must be much alike.
+        """
+        stems = {Path(other).stem: other for other in reversed(names)}
+        near = difflib.get_close_matches(Path(name).stem, stems, n=1, cutoff=_ALIKE)
+        hint = f"did you mean {stems[near[0]]}?" if near else ""
+        self.add(name, "there is no such file", hint=hint)
 
     def resolve(
         self,

@@ -1,12 +1,14 @@
 """Every word and every message with which autotune stops has an explanation."""
 
 import ast
+import dataclasses
 import itertools
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import fabricated
 import pytest
 from typer.testing import CliRunner
 
@@ -19,9 +21,13 @@ from autotune.commands.explain.explanations import (
     meaning,
     message_kind,
     message_kinds,
+    sentence_word,
 )
 from autotune.domain.results import STATUSES
 from autotune.errors import InputError
+from autotune.files.store import Store
+from autotune.results.evaluate.study_evaluation import SEARCHED, evaluate
+from autotune.results.report import study_table, winner_decision
 from autotune.results.report.words import STATUS_WORDS
 
 PACKAGE = Path(autotune.__file__).parent
@@ -107,6 +113,85 @@ def test_a_pasted_message_finds_its_kind(message: str, kind: str) -> None:
     found = meaning(message)
     assert isinstance(found, MessageKind)
     assert found.name == kind
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("is not a unit of time", "a wrong unit"),
+        ("error: a.yaml:7:3: text 'min' is not a unit of time", "a wrong unit"),
+        ("error: budget: the number 3 without a unit; expected a time", "a wrong unit"),
+        ("a.yaml:3:4: the grid is crooked", "a mistake in a file"),
+    ],
+)
+def test_faults_of_a_config_have_kinds(message: str, kind: str) -> None:
+    assert meaning(message).name == kind
+
+
+@pytest.mark.parametrize(
+    "sentence", ["the time that it takes to measure memory", "builds of compilers and candidates"]
+)
+def test_a_sentence_that_only_shares_words_with_a_kind_is_refused(sentence: str) -> None:
+    with pytest.raises(InputError, match="no word or message"):
+        meaning(sentence)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("It is undecided between O3@mm-T1, O2@mm-T1 (within 8.3 %)", "undecided"),
+        ("187 of 196 samples disturbed", "noisy"),
+        ("predicted place 3 of 112, not told apart from the first", "undecided"),
+        ("drawn at random from the other 106", "search"),
+        ("step 1: doubted surface, expected improvement 6.5 %", "search"),
+        ("Caution: the speed-up is not above the noise floor (2 %): a choice by", "speed-up"),
+        ("~ not told apart from the first: 3 of the others", "undecided"),
+        ("heat2d-N256: 112 candidates on host, time per step predicted", "candidate"),
+        ("No decision between jli and 2 others", "undecided"),
+        ("Keep the baseline, jli", "baseline"),
+        ("samples  120 in 10 rounds, 30 % disturbed", "noisy"),
+        ("  Undecided between jli and jil.", "undecided"),
+        ("over all 2 problems: cost over the best of each problem, mean", "problem"),
+        ("  - instead of an interval: launched too few times for one", "interval"),
+        ("wall time 12.0 s: predict 1.0 s, measure 9.0 s, own overhead 2.0 s", "study"),
+    ],
+)
+def test_sentences_of_results_are_about_a_word(sentence: str, word: str) -> None:
+    assert meaning(sentence).name == word
+
+
+def test_no_message_of_an_error_is_taken_for_a_sentence_of_a_result() -> None:
+    assert not [text for text in templates() if sentence_word(text)]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The lines of a study with a front, without the rows of its tables."""
+    with Store.open(tmp_path_factory.mktemp("store") / "x.sqlite") as store:
+        fabricated.fill(store)
+        study = store.load_study("quick")
+    runs = tuple(
+        dataclasses.replace(run, conditions={**run.conditions, SEARCHED: "time, memory"})
+        for run in study.runs
+    )
+    evaluation = evaluate(dataclasses.replace(study, runs=runs))
+    lines = study_table.study(evaluation, top=3).splitlines()
+    decisions = [
+        winner_decision.decision(problem, "quick", "x").verdict for problem in evaluation.problems
+    ]
+    rows = re.compile(r"^(\*| {2,})\s*\S+@|^ +candidate |^ +\S+@\S+ +\d|^\W*\S+( \d\.\d{3})+$")
+    return [*decisions, *(line for line in lines if line.strip() and not rows.search(line))]
+
+
+def test_every_sentence_of_a_printed_study_is_explained(printed: list[str]) -> None:
+    assert len(printed) >= 15
+    unexplained = []
+    for line in printed:
+        try:
+            meaning(line)
+        except InputError:
+            unexplained.append(line)
+    assert not unexplained
 
 
 def test_an_unknown_word_has_a_nearest_one() -> None:

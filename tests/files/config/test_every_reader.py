@@ -15,6 +15,7 @@ from sample_nodes import calibrated
 from autotune import paths
 from autotune.domain.setup import Generated
 from autotune.domain.tables.parameter_space import DesignSpace
+from autotune.errors import InputError
 from autotune.files import config
 from autotune.files.config import (
     design_spaces,
@@ -192,6 +193,25 @@ def test_an_absent_file_is_one_fault(kind, tmp_path):
     value, faults = read(kind, tmp_path / "x.yaml")
     assert (value, len(faults)) == (None, 1)
     assert "there is no such file" in faults[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("g/w-tune.yaml", ""), ("quickstrat", "did you mean quickstart?"),
+        ("configs/quikstart.yaml", "did you mean configs/quickstart.yaml?"),
+        ("here/my-sort-tun.yaml", "did you mean here/my-sort-tune.yaml?"),
+    ],
+)  # fmt: skip
+def test_only_a_file_with_a_name_near_to_an_absent_config_is_suggested(
+    name, hint, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "my-sort-tune.yaml").touch()
+    with pytest.raises(InputError) as absent:
+        config.load(name)
+    assert absent.value.hint == hint
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import foreign_programs
 
-from autotune.errors import InputError
+from autotune.errors import Fault, InputError
 
 Progress = Callable[[str], None]
 _APT_HELPER = "/usr/lib/apt/apt-helper"
@@ -150,9 +150,9 @@ def checked(archive: Path, sha256: str) -> None:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     if digest != sha256:
         archive.unlink()
-        raise InputError(
-            f"{archive.name}: its SHA256 is {digest}; expected {sha256} (it was removed)"
-        )
+        found, expected = f"its SHA256 is {digest}", sha256
+        hint = "it was removed"
+        raise InputError(Fault(where=archive.name, found=found, expected=expected, hint=hint))
 
 
 def chain(atoms: int, turn: float) -> str:

@@ -101,12 +101,16 @@ class Draft:
 
     def __post_init__(self) -> None:
         self._command_line()
+        self.kept |= self.seen.unvaried
         for option in self.seen.options:
             self._option(option)
         if self.plan is not None:
             self.compiler = self.plan.compiler
             if self.plan.flagged:
                 self._macros()
+            else:
+                why = "the build takes no flags from outside"
+                self.kept |= dict.fromkeys((macro for macro, _ in self.seen.macros), why)
         elif self.seen.language in COMPILED:
             self.compiler = self._compiler()
             self._macros()

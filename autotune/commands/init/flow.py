@@ -134,7 +134,7 @@ def _document(
 def _seen(path: Path, plan: BuildPlan | None, target: InitTarget) -> SourceScan:
     """What the sources of a program show; InputError for a file that is no program."""
     if plan is not None:
-        seen = scan_project(plan.language, plan.files)
+        seen = scan_project(plan.language, plan.files, plan.includes)
         return replace(seen, mpi=plan.compiler.startswith("mpi") or seen.mpi)
     try:
         seen = scan_source(path)

@@ -1,5 +1,6 @@
 """The files that belong to a source: what it includes, and sources with the same names."""
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from autotune import paths
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*\"([^\"]+)\"", re.MULTILINE)
+_BRACKETED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>", re.MULTILINE)
 _FORTRAN = re.compile(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNORECASE)
 _USED = re.compile(r"^\s*use\s*(?:,\s*non_intrinsic\s*::)?\s*(\w+)", re.MULTILINE | re.IGNORECASE)
 _MODULE = re.compile(r"^\s*module\s+(?!procedure\b)(\w+)\s*$", re.MULTILINE | re.IGNORECASE)
@@ -47,6 +49,27 @@ def followed(path: Path, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
                     names.append(file)
                     texts.append((str(Path(file).parent), source_text(root / file)))
     return tuple(names), tuple(folders)
+
+
+def headers_of(files: Sequence[Path], folders: Sequence[Path]) -> list[Path]:
+    """The headers that sources of a project include, directly or not, in reading order.
+
+    ``folders``: where their compiler looks; what lies there may stand in angle brackets.
+    """
+    headers = list[Path]()
+    texts = [(file, source_text(file)) for file in files]
+    while texts and len(headers) < _MOST:
+        file, content = texts.pop(0)
+        beside = (file.parent, *(file.parent / name for name in _FOLDERS))
+        quoted, bracketed = _INCLUDE.findall(content), _BRACKETED.findall(content)
+        for names, searched in ((quoted, (*beside, *folders)), (bracketed, folders)):
+            for name in names:
+                places = (Path(os.path.normpath(folder / name)) for folder in searched)
+                header = next((place for place in places if place.is_file()), None)
+                if header is not None and header not in (*headers, *files):
+                    headers.append(header)
+                    texts.append((header, source_text(header)))
+    return headers
 
 
 def _place(root: Path, folder: str, name: str) -> tuple[str | None, str]:

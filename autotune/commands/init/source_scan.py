@@ -6,11 +6,17 @@ program, which its author then corrects.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from autotune.commands.init.included_files import followed, source_text, with_imports, with_modules
+from autotune.commands.init.included_files import (
+    followed,
+    headers_of,
+    source_text,
+    with_imports,
+    with_modules,
+)
 from autotune.commands.init.option_scan import ProgramOption, python_options
 from autotune.commands.init.time_units import TIME_UNIT, unit_of
 from autotune.commands.init.work_amount import role_of
@@ -31,6 +37,13 @@ _MACRO = re.compile(
     r"[ \t]*#[ \t]*define[ \t]+\1[ \t]+([-+]?\d+)[ \t]*(?:/[*/][^\n]*)?$",
     re.MULTILINE,
 )
+_DEFAULTED = re.compile(
+    r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+(\S[^\n/]*?)[ \t]*"
+    r"(?:/[/*][^\n]*)?\n[ \t]*#[ \t]*endif\b",
+    re.MULTILINE,
+)
+_GUARD = re.compile(r"_.*|\w+_(?:H|HH|HPP|HXX|INCLUDED|GUARD)_*", re.IGNORECASE)
+"""Macros that say that a header was read, and those that compilers and libraries define."""
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif|define)\b(.*)$", re.M)
 _DEFINED = re.compile(r"^\s*defined\s*\(?\s*(\w+)\s*\)?\s*(?:/[*/].*)?$")
 _FOREIGN = re.compile(r"_.*|NDEBUG|DEBUG|VERBOSE|WIN32|APPLE|M_PI|.*_H|.*_HPP|.*MPI.*|.*OPENMP.*")
@@ -90,6 +103,8 @@ class SourceScan:
     language: Language
     macros: tuple[tuple[str, int], ...] = ()
     """Numbers that are macros with a default: ``#ifndef BI``, ``#define BI 64``."""
+    unvaried: dict[str, str] = field(default_factory=dict)
+    """Other macros with a default, each with the reason why it is not varied."""
     flags: frozenset[str] = frozenset()
     """Those of them that are only on or off."""
     switches: tuple[tuple[str, ...], ...] = ()
@@ -151,20 +166,46 @@ def _files(language: Language, path: Path, text: str) -> tuple[tuple[str, ...], 
     return tuple(dict.fromkeys(files)), folders
 
 
-def scan_project(language: Language, files: Sequence[Path]) -> SourceScan:
-    """What the sources of a project show; switches of large projects are not looked at."""
+def scan_project(
+    language: Language, files: Sequence[Path], folders: Sequence[Path] = ()
+) -> SourceScan:
+    """What the sources of a project show; switches of large projects are not looked at.
+
+    Macros are also those of the headers that they include, which lie beside them or in ``folders``.
+    """
     texts = [source_text(file) for file in files]
     mains = [text for text in texts if re.search(r"\bmain\s*\(|^\s*program\s", text, re.M | re.I)]
     every = "\n".join(texts)
     scan = scan_text(language, "\n".join(mains) or every, every)
+    headers = "\n".join([every, *map(source_text, headers_of(files, folders))])
+    every_macro = _macros(headers)
     few = len(files) <= _FEW
-    macros = tuple(m for m in scan.macros if few or role_of(m[0])[0] == "tuning")
-    return replace(scan, macros=macros, switches=scan.switches if len(files) == 1 else ())
+    macros = {m: v for m, v in every_macro.items() if few or role_of(m)[0] == "tuning"}
+    unclear = "the name does not say how work is done"
+    rest = {m: role_of(m)[1] or unclear for m in every_macro if m not in macros}
+    return replace(
+        scan,
+        macros=tuple(macros.items()),
+        flags=frozenset(name for name in macros if _is_switch(name, headers)),
+        unvaried=rest | _other_macros(headers),
+        switches=scan.switches if len(files) == 1 else (),
+    )
+
+
+def _macros(text: str) -> dict[str, int]:
+    """Macros with a number as default; guards of headers are none."""
+    return {m: int(v) for m, v in _MACRO.findall(text) if not _GUARD.fullmatch(m)}
+
+
+def _other_macros(text: str) -> dict[str, str]:
+    """Macros with another default, each with the reason why it is not varied."""
+    names = (m for m, v in _DEFAULTED.findall(text) if not re.fullmatch(r"[-+]?\d+", v))
+    return {m: "the default is no whole number" for m in names if not _GUARD.fullmatch(m)}
 
 
 def scan_text(language: Language, text: str, every: str) -> SourceScan:
     """What the text of a program shows; ``every``: with the texts of all that belongs to it."""
-    macros = {name: int(value) for name, value in _MACRO.findall(every)}
+    macros = _macros(every)
     printed = list(_printed(text))
     rate = next((line for line in printed if line.rate_unit), None)
     others = [line for line in printed if not line.rate_unit]
@@ -173,6 +214,7 @@ def scan_text(language: Language, text: str, every: str) -> SourceScan:
     check = next((f for f in others if f is not time and _CHECK.search(f.words)), None)
     return SourceScan(
         language=language,
+        unvaried=_other_macros(every) if language in COMPILED else {},
         macros=tuple(macros.items()) if language in COMPILED else (),
         flags=frozenset(name for name in macros if _is_switch(name, every)),
         switches=tuple(_switches(every)) if language in COMPILED else (),

@@ -11,6 +11,10 @@ _MOST = 8
 """Printed lines that are shown."""
 
 
+_NAMES = 16
+"""Names that are not varied and shown for one reason."""
+
+
 def text(document: InitDocument) -> str:
     """The files written, what was seen of the program, and the places to check."""
     lines = [f"wrote {document.program} and {document.config}", f"  {', '.join(_facts(document))}"]
@@ -66,6 +70,12 @@ def _printed(observed: ObservedRun) -> list[str]:
     return lines
 
 
+def _shortened(names: list[str]) -> str:
+    """The first names, and how many follow."""
+    rest = len(names) - _NAMES
+    return ", ".join([*names[:_NAMES], *([f"and {rest} more"] if rest > 0 else [])])
+
+
 def _varied(document: InitDocument) -> list[str]:
     """What varies, in how many combinations, and the options of the compiler that do not."""
     names = [name for name, values in document.parameters.items() if len(values) > 1]
@@ -80,7 +90,7 @@ def _varied(document: InitDocument) -> list[str]:
     reasons = dict[str, list[str]]()
     for kept, why in document.kept.items():
         reasons.setdefault(why, []).append(kept)
-    lines += [f"  not varied, {why}: {', '.join(kept)}" for why, kept in reasons.items()]
+    lines += [f"  not varied, {why}: {_shortened(kept)}" for why, kept in reasons.items()]
     for reason, flags in document.left_out.items():
         lines.append(f"  left out, {reason}: {', '.join(flags)}")
     return lines

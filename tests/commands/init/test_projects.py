@@ -13,6 +13,7 @@ from autotune.commands.init.document import InitDocument
 from autotune.commands.init.flow import ConfigRequest, first_answer, write
 from autotune.commands.init.init_target import target_of
 from autotune.commands.init.option_scan import python_options, usage_options
+from autotune.commands.init.source_scan import scan_project
 from autotune.commands.init.trying.first_try import TrySettings
 from autotune.commands.init.work_amount import role_of
 
@@ -127,6 +128,50 @@ def test_a_project_is_built_apart_from_its_sources(tmp_path: Path) -> None:
     assert made.built_by == "make"
     assert made.options[0] == ("-O3",)
     assert made.observed is not None
+
+
+KERNEL = """\
+#ifndef KERN_H
+#define KERN_H 1
+#ifndef TILE_I
+#define TILE_I 16
+#endif
+#ifndef TILE_J
+#define TILE_J 32
+#endif
+#ifndef REAL
+#define REAL double
+#endif
+#endif
+"""
+
+
+@GCC
+@MAKE
+@pytest.mark.parametrize("include", ['"kern.h"', "<kern.h>"])
+def test_macros_of_the_headers_of_a_project_are_varied_through_its_flags(
+    tmp_path: Path, include: str
+) -> None:
+    folder = tmp_path / "p"
+    (folder / "headers").mkdir(parents=True)
+    (folder / "headers" / "kern.h").write_text(KERNEL)
+    text = f"#include {include}\n#include <stdio.h>\nint main(void) {{ return 0; }}\n"
+    (folder / "mm.c").write_text(text)
+    (folder / "Makefile").write_text("mm: mm.c\n\t$(CC) $(CFLAGS) -I headers -o $@ mm.c\n")
+    made = write(ConfigRequest(program=folder, folder=tmp_path / "out"))
+    assert list(made.parameters) == ["tile_i", "tile_j"]
+    assert "-DTILE_I={tile_i}" in made.program.read_text()
+    assert made.kept == {"REAL": "the default is no whole number"}
+
+
+def test_macros_of_a_large_project_that_are_not_varied_are_listed(tmp_path: Path) -> None:
+    texts = ["#ifndef ZORK\n#define ZORK 1\n#endif\n#ifndef TILE\n#define TILE 8\n#endif\n"] * 4
+    files = [tmp_path / f"{i}.c" for i in range(4)]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
+    seen = scan_project("C", files)
+    assert seen.macros == (("TILE", 8),)
+    assert seen.unvaried == {"ZORK": "the name does not say how work is done"}
 
 
 @MAKE

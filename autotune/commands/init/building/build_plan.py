@@ -39,6 +39,8 @@ class BuildPlan:
     """Its files that decide what is built, as names or patterns."""
     files: tuple[Path, ...]
     """The sources that are compiled, as they lie there."""
+    includes: tuple[Path, ...] = ()
+    """Folders in which their compiler looks for headers."""
     commands: tuple[tuple[str, ...], ...]
     """Templates of the commands; ``@FLAGS@`` stands for what is varied."""
     language: Language

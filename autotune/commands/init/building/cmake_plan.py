@@ -38,6 +38,8 @@ class CMakeProgram:
     """Relative to the build folder."""
     sources: tuple[str, ...]
     """Relative to the source folder."""
+    includes: tuple[str, ...]
+    """Folders in which its compiler looks for headers."""
 
 
 def cmake_plan(folder: Path, target: str, choose: Choose) -> BuildPlan:
@@ -64,6 +66,7 @@ def cmake_plan(folder: Path, target: str, choose: Choose) -> BuildPlan:
         folder=folder,
         patterns=code_patterns(folder),
         files=tuple(folder / s for s in program.sources if (folder / s).is_file()),
+        includes=tuple(p for p in map(Path, program.includes) if p.is_relative_to(folder)),
         commands=(
             ("cmake", "-S", "{source folder}", "-B", COPY, *_SETTINGS, *extra, *settings),
             ("cmake", "--build", COPY, PARALLEL, "--target", doubled(name)),
@@ -125,7 +128,16 @@ def _read(made: Path) -> list[CMakeProgram]:
         if content.get("type") == "EXECUTABLE" and content.get("artifacts"):
             sources = tuple(s["path"] for s in content.get("sources", ()))
             output = content["artifacts"][0]["path"]
-            programs.append(CMakeProgram(name=content["name"], output=output, sources=sources))
+            includes = dict.fromkeys(
+                place["path"]
+                for group in content.get("compileGroups", ())
+                for place in group.get("includes", ())
+            )
+            programs.append(
+                CMakeProgram(
+                    name=content["name"], output=output, sources=sources, includes=tuple(includes)
+                )
+            )
     return programs
 
 

@@ -76,6 +76,17 @@ class CompileLine:
                 kept.append(word)
         return tuple(kept)
 
+    @property
+    def includes(self) -> tuple[str, ...]:
+        """The folders in which it looks for headers, relative to where the build begins."""
+        folders = list[str]()
+        for i, word in enumerate(self.words):
+            head = next((h for h in ("-isystem", "-iquote", "-I") if word.startswith(h)), "")
+            name = word[len(head) :] or "".join(self.words[i + 1 : i + 2])
+            if head and name:
+                folders.append(self.joined(name))
+        return tuple(dict.fromkeys(folders))
+
     def joined(self, name: str) -> str:
         """A name relative to where the build begins."""
         return os.path.normpath(os.path.join(self.folder, name))  # noqa: PTH118 - no links

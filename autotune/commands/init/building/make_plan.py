@@ -143,6 +143,7 @@ def _planned(
         folder=root,
         patterns=code_patterns(root),
         files=tuple(path for name in files if (path := root / runs.below / name).is_file()),
+        includes=_header_folders(root, runs, compiled),
         commands=(
             ("cp", "-R", "{source folder}/.", COPY),
             ("make", "-B", PARALLEL, "-C", doubled(here), *settings, *map(doubled, runs.goals)),
@@ -155,6 +156,17 @@ def _planned(
         by="make",
         remarks=tuple(remarks),
     )
+
+
+def _header_folders(
+    root: Path, runs: _DryRuns, compiled: Sequence[CompileLine]
+) -> tuple[Path, ...]:
+    """The folders of a project in which its compiler looks for headers."""
+    below = runs.root / runs.below
+    names = (
+        os.path.relpath(below / name, runs.root) for line in compiled for name in line.includes
+    )
+    return tuple(dict.fromkeys(root / name for name in names if not name.startswith("..")))
 
 
 def _alone(runs: _DryRuns, program: str) -> tuple[_DryRuns, str]:

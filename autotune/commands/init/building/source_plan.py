@@ -68,6 +68,11 @@ def database_plan(path: Path, target: str, choose: Choose) -> BuildPlan:
         folder=root,
         patterns=code_patterns(root),
         files=tuple(f for f, _ in kept),
+        includes=tuple(
+            place
+            for place in dict.fromkeys(Path(name) for _, call in kept for name in call.includes)
+            if place.is_relative_to(root)
+        ),
         commands=(("{compiler}", FLAGS, *flags, *names, "-o", "{output}", "-lm"),),
         language=language,
         compiler=default_compiler(language, mpi=Path(kept[0][1].compiler).name.startswith("mpi")),

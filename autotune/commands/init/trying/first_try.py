@@ -165,7 +165,9 @@ def _mended(draft: Draft, detail: str) -> Draft | None:
     """The draft with what a failed build misses; None where it is not found."""
     if draft.plan is not None and draft.seen.macros:
         # a macro that a project defines for one of its sources must not be defined for all
-        return redrafted(draft, seen=replace(draft.seen, macros=(), switches=()))
+        why = "the build fails where all sources get a value of it"
+        kept = draft.seen.unvaried | dict.fromkeys((name for name, _ in draft.seen.macros), why)
+        return redrafted(draft, seen=replace(draft.seen, macros=(), switches=(), unvaried=kept))
     if draft.plan is not None and draft.plan.by in ("make", "cmake"):
         slower = draft.plan.one_by_one()
         return None if slower == draft.plan else redrafted(draft, plan=slower)

@@ -103,9 +103,8 @@ class Sources:
                 address = words[0].strip("'")
                 _run([_APT_HELPER, "download-file", address, str(archive), words[3]])
                 return
-        raise InputError(
-            f"{wanted.package}: Debian's index of sources has no {wanted.file}, but\n{listed}"
-        )
+        found = f"Debian's index of sources has no {wanted.file}, but\n{listed}"
+        raise InputError(Fault(where=wanted.package, found=found))
 
     def _apt_get(self) -> Sequence[str]:
         """The ``apt-get`` of lists of our own, which are fetched once per run."""
@@ -181,7 +180,9 @@ def _mirrors() -> str:
         if (codename, component, made_by) == (release, "main", "Packages"):
             lines.update(f"{kind} {mirror} {codename} main" for kind in ("deb", "deb-src"))
     if not lines:
-        raise InputError(f"apt's settings name no mirror of Debian {release or 'at all'}")
+        raise InputError(
+            Fault(where="apt", found=f"no mirror of Debian {release or 'at all'} in its settings")
+        )
     return "\n".join(sorted(lines)) + "\n"
 
 
@@ -192,8 +193,8 @@ def _run(command: Sequence[str], folder: Path | None = None) -> str:
             command, cwd=folder, capture_output=True, text=True, check=False, timeout=600
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise InputError(f"{command[0]}: {error}") from error
+        raise InputError(Fault(where=command[0], found=str(error))) from error
     if done.returncode:
         last = "\n".join((done.stdout + done.stderr).splitlines()[-4:])
-        raise InputError(f"{command[0]} failed: {last}")
+        raise InputError(Fault(where=command[0], found=f"it failed: {last}"))
     return done.stdout

@@ -39,9 +39,11 @@ _USUAL = (
     "search: {budget: 30}",
     "measuring: {rounds: 4, samples: 2}",
 )
+_MANY = 100
+"""Candidates of a first study of many options of a compiler."""
 _OF_OPTIONS = (
     "selection: {top: 1, random: 12, baseline: true, seed: 1}",
-    "search: {budget: 100}",
+    f"search: {{budget: {_MANY}}}",
     "measuring: {rounds: 3, samples: 1}",
 )
 """How a first config measures: of a few parameters, and of many options of a compiler."""
@@ -362,6 +364,11 @@ class Draft:
             *self._measuring(),
         ]
         return "\n".join(lines) + "\n"
+
+    @property
+    def budget(self) -> int:
+        """Candidates that the config has measured at most."""
+        return _MANY if self.options is not None or not self.observed else self.observed.budget
 
     def _size_argument(self) -> dict[str, Plain]:
         """The size argument, if its value is known; all other arguments keep their defaults."""

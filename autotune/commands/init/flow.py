@@ -111,7 +111,10 @@ def _document(
         marker: tuple(m for f, t in zip(files, texts, strict=True) for m in _marks(f, t, marker))
         for marker in (FILL_IN, LOOK_AT)
     }
-    options = draft.options
+    options, observed = draft.options, draft.observed
+    combinations = math.prod(map(len, program.domains.values()))
+    slow = observed.slowness(min(combinations, draft.budget)) if observed else ""
+    remarks = (*(draft.plan.remarks if draft.plan else ()), *draft.hints, slow)
     return InitDocument(
         program=files[0],
         config=files[1],
@@ -124,8 +127,8 @@ def _document(
         kept=draft.kept,
         absolute_files=target.files,
         observed=draft.observed,
-        remarks=(*(draft.plan.remarks if draft.plan else ()), *draft.hints),
-        combinations=math.prod(map(len, program.domains.values())),
+        remarks=tuple(filter(None, remarks)),
+        combinations=combinations,
         fill_in=marks[FILL_IN],
         look_at=marks[LOOK_AT],
     )

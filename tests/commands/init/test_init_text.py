@@ -13,6 +13,7 @@ from autotune.commands.init.document import InitDocument, ReviewNote
 from autotune.commands.init.flow import ConfigRequest, write
 from autotune.commands.init.source_scan import SourceScan
 from autotune.commands.init.text import text
+from autotune.commands.init.trying.observed_run import ObservedRun
 
 
 def written(**changed: object) -> InitDocument:
@@ -64,6 +65,15 @@ def test_options_of_the_compiler_are_counted_and_those_left_out_are_named() -> N
         "  1.2e+21 combinations of 70 options of gcc",
         "  left out, results may change: -ffast-math",
     ]
+
+
+def test_a_run_that_takes_long_is_told_with_the_budget_that_it_needs() -> None:
+    assert ObservedRun(build_seconds=0, walls=(0.5, 0.5)).slowness(30) == ""
+    assert ObservedRun(build_seconds=0, walls=(10.0, 9.0)).slowness(1) == ""
+    assert ObservedRun(build_seconds=1.0, walls=(9.0, 10.0)).slowness(4) == (
+        "a run takes 10 s, a candidate about 42 s in all its runs: 60 s cover 1 of 4 candidates,"
+        " --budget-seconds 210 all"
+    )
 
 
 def test_places_to_review_are_listed_below_what_they_need() -> None:

@@ -1,15 +1,23 @@
 """What was seen when a program was built and run, as parts of its first description."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from autotune.commands.init.trying.printed_numbers import PrintedAnswer, PrintedNumber
 from autotune.commands.init.yaml_text import quoted
+from autotune.units import counted, show
 
 _SHORT = 1.0
 """Seconds of a run that is repeated freely."""
 _STUDY = 100.0
 """Seconds that the candidates of a first study may take together, as far as can be foreseen."""
+_MINUTE = 60.0
+"""Seconds that people often grant a first study."""
+_ENOUGH = 6
+"""Candidates in that time that are worth a study."""
+_SPARE = 1.2
+"""Times the foreseen seconds that a study is granted."""
 _FEWEST, _MOST = 4, 30
 """Candidates of a first study."""
 
@@ -44,11 +52,29 @@ class ObservedRun:
         return (4, 2) if max(self.walls) < _SHORT else (3, 1)
 
     @property
+    def per_candidate(self) -> float:
+        """Seconds that a candidate takes in a first study, as far as can be foreseen."""
+        rounds, samples = self.rounds
+        return max(self.build_seconds + max(self.walls) * (2 + 0.7 * rounds * samples), 1e-3)
+
+    @property
     def budget(self) -> int:
         """So many candidates as a first study has time for."""
-        rounds, samples = self.rounds
-        per_candidate = self.build_seconds + max(self.walls) * (2 + 0.7 * rounds * samples)
-        return min(_MOST, max(_FEWEST, int(_STUDY / max(per_candidate, 1e-3))))
+        return min(_MOST, max(_FEWEST, int(_STUDY / self.per_candidate)))
+
+    def slowness(self, candidates: int) -> str:
+        """What a minute covers of a study of so many candidates, and what they need; empty where a
+        minute covers enough of them.
+        """
+        covered = int(_MINUTE / self.per_candidate)
+        if covered >= min(candidates, _ENOUGH):
+            return ""
+        run, whole = (show(s, "time") for s in (max(self.walls), self.per_candidate))
+        needed = 10 * math.ceil(_SPARE * candidates * self.per_candidate / 10)
+        return (
+            f"a run takes {run}, a candidate about {whole} in all its runs: {_MINUTE:g} s cover"
+            f" {covered} of {counted(candidates, 'candidate')}, --budget-seconds {needed} all"
+        )
 
     def limits(self) -> tuple[int, int]:
         """Seconds of a build and of a run, well above what they took."""

@@ -103,8 +103,8 @@ class Sources:
                 address = words[0].strip("'")
                 _run([_APT_HELPER, "download-file", address, str(archive), words[3]])
                 return
-        found = f"Debian's index of sources has no {wanted.file}, but\n{listed}"
-        raise InputError(Fault(where=wanted.package, found=found))
+        absent = f"Debian's index of sources has no {wanted.file}, but\n{listed}"
+        raise InputError(Fault(where=wanted.package, found=absent))
 
     def _apt_get(self) -> Sequence[str]:
         """The ``apt-get`` of lists of our own, which are fetched once per run."""

@@ -103,7 +103,7 @@ class Draft:
 
     def __post_init__(self) -> None:
         self._command_line()
-        self.kept |= self.seen.unvaried
+        self.kept.update(self.seen.unvaried)
         for option in self.seen.options:
             self._option(option)
         if self.plan is not None:

@@ -5,7 +5,7 @@ program, which its author then corrects.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -103,7 +103,7 @@ class SourceScan:
     language: Language
     macros: tuple[tuple[str, int], ...] = ()
     """Numbers that are macros with a default: ``#ifndef BI``, ``#define BI 64``."""
-    unvaried: dict[str, str] = field(default_factory=dict)
+    unvaried: Mapping[str, str] = field(default_factory=dict)
     """Other macros with a default, each with the reason why it is not varied."""
     flags: frozenset[str] = frozenset()
     """Those of them that are only on or off."""

@@ -166,7 +166,8 @@ def _mended(draft: Draft, detail: str) -> Draft | None:
     if draft.plan is not None and draft.seen.macros:
         # a macro that a project defines for one of its sources must not be defined for all
         why = "the build fails where all sources get a value of it"
-        kept = draft.seen.unvaried | dict.fromkeys((name for name, _ in draft.seen.macros), why)
+        stopped = dict.fromkeys((name for name, _ in draft.seen.macros), why)
+        kept = {**draft.seen.unvaried, **stopped}
         return redrafted(draft, seen=replace(draft.seen, macros=(), switches=(), unvaried=kept))
     if draft.plan is not None and draft.plan.by in ("make", "cmake"):
         slower = draft.plan.one_by_one()

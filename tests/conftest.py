@@ -14,6 +14,7 @@ from pathlib import Path
 # or every run would compile the tests and hypothesis again, with their assertions rewritten
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ.pop("COLUMNS", None)  # of the terminal that the tests are started from
 
 import pytest  # noqa: E402
 from command_line import CommandLine  # noqa: E402

@@ -45,8 +45,10 @@ def read_study(session: Session, path: Path) -> Setup | None:
     """The study in a config file and in every file that it names; None with faults noted where it
     is wrong.
     """
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
-    return None if document is None else study_in(session, document)
+    value = None if document is None else study_in(session, document)
+    return value if len(session.faults) == faults_before else None
 
 
 def study_in(session: Session, document: Document) -> Setup | None:

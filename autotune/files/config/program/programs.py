@@ -23,8 +23,10 @@ LARGEST = 1 << 28
 
 def read_program(session: Session, path: Path) -> Program | None:
     """The program in a file; None with faults noted where it cannot be read."""
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
-    return None if document is None else program_in(session, document, paths.stem(path))
+    value = None if document is None else program_in(session, document, paths.stem(path))
+    return value if len(session.faults) == faults_before else None
 
 
 def program_in(session: Session, document: Document, name: str) -> Program | None:

@@ -14,6 +14,7 @@ from autotune.errors import Fault, InputError, WorkFailed, unknown_name
 from autotune.files import codec
 from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
+from autotune.results.report import words
 
 if TYPE_CHECKING:
     import pandas
@@ -122,7 +123,7 @@ class StudyResult:
     def decided(self) -> bool:
         """Whether in every problem the winner is told apart from all others."""
         problems = self.result.evaluation.problems
-        return bool(problems) and all(len(problem.contenders) == 1 for problem in problems)
+        return bool(problems) and all(problem.decided for problem in problems)
 
     @property
     def speedup(self) -> float | None:
@@ -307,6 +308,8 @@ def _shown_value(problem: ProblemEvaluation) -> str:
 
 def _verdict(problem: ProblemEvaluation) -> str:
     """Whether the winner is decided, and its speed-up."""
+    if problem.unopposed:
+        return f"{words.unopposed(problem)}. {words.MORE_TIME}"
     rivals = len(problem.contenders) - 1
     sure = "decided" if rivals <= 0 else f"not told apart from {rivals} more"
     if problem.speedup is None:
@@ -314,6 +317,8 @@ def _verdict(problem: ProblemEvaluation) -> str:
     text = f"{problem.speedup.value:.3g} times as good as the baseline"
     if problem.problem.goal.timed:
         text = f"{problem.speedup.value:.3g} times as fast as the baseline"
+    if problem.best is problem.baseline:
+        return f"as {'fast' if problem.problem.goal.timed else 'good'} as the baseline, {sure}"
     if problem.speedup.interval is not None:
         low, high = problem.speedup.interval
         text += f" ({low:.3g} to {high:.3g})"

@@ -209,9 +209,11 @@ def show(
         document(study_document.study(result.evaluation, schema, store))
     else:
         say(study_table.study(result.evaluation, store=store, top=tables.top, ids=tables.ids))
+        decided = {p.label for p in result.evaluation.problems if p.decided}
         for label, lines in result.commands.items():
             if lines:
-                typer.echo("\n".join([f"\nthe winner of {label} is built and run by:", *lines]))
+                what = "winner" if label in decided else "chosen candidate"
+                typer.echo("\n".join([f"\nthe {what} of {label} is built and run by:", *lines]))
     if report is not None:
         note(f"wrote {write_report(result, report)}")
     require_success(result)

@@ -291,7 +291,7 @@ def write_report(result: TunedStudy, path: Path) -> Path:
         for machine in machines
         if (dissection := kept_dissections.kept(machine, row.candidate.identity)) is not None
     ]
-    return study_page.write(result.evaluation, path, kept)
+    return study_page.write(result.evaluation, path, kept, result.commands)
 
 
 def require_success(result: TunedStudy) -> None:

@@ -147,7 +147,7 @@ def _pair(
     ratio, basis = _ratio(best, rival, _shared_logs(problem, other), one_machine)
     settings, others = varied(best.candidate), varied(rival.candidate)
     same = same_settings(settings, others)
-    decided = len(problem.contenders) == 1 and len(other.contenders) == 1
+    decided = problem.decided and other.decided
     return PairVerdict(
         first=first.name,
         second=second.name,

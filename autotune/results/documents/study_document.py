@@ -80,6 +80,8 @@ class ProblemRow:
     """Id of the winner; where it is undecided, of the candidate that is chosen."""
     contenders: tuple[str, ...]
     """Ids of those that may be the fastest, fastest first; more than one: it is undecided."""
+    decided: bool
+    """Whether one is told apart from all others; false also where it alone was measured."""
     baseline: str | None
     speedup: float | None
     """Time of the baseline over time of the winner: the ratio of the two times shown."""
@@ -154,6 +156,7 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
         problem=problem.label,
         best=problem.best.candidate.id if problem.best else None,
         contenders=tuple(row.candidate.id for row in problem.contenders),
+        decided=problem.decided,
         baseline=problem.baseline.candidate.id if problem.baseline else None,
         speedup=speedup.value if speedup else None,
         speedup_interval=speedup.interval if speedup else None,

@@ -215,6 +215,16 @@ class ProblemEvaluation:
         return sum(row.compared for row in self.rows)
 
     @property
+    def unopposed(self) -> bool:
+        """Whether one candidate alone compares and others were never tried: nothing is decided."""
+        return self.compared == 1 and len(self.evaluated) < self.space.candidates
+
+    @property
+    def decided(self) -> bool:
+        """Whether one candidate is told apart from all others that were measured."""
+        return len(self.contenders) == 1 and not self.unopposed
+
+    @property
     def evaluated(self) -> tuple[EvaluatedCandidate, ...]:
         """The candidates that were tried, fastest first, failures last."""
         tried = [row for row in self.rows if row.measurement]
@@ -273,6 +283,8 @@ def _problem(
     regrets = comparable.regrets if comparable else {}
     before = {name for comparable in comparable_runs for name in comparable.times}
     rows = tuple(_row(study, c, p, rank, comparable) for c, p, rank in ordered)
+    rivals = comparable is not None and len(comparable.times) > 1
+    complete = sum(row.measurement is not None for row in rows) >= space.candidates
     by_identity = {row.candidate.identity: row for row in rows}
     best = by_identity[winner] if winner else None
     baseline = next((row for row in rows if row.candidate.baseline), None)
@@ -291,7 +303,9 @@ def _problem(
         best=best,
         contenders=tuple(by_identity[name] for name in contenders),
         baseline=baseline,
-        speedup=_speedup(comparable_runs, best, baseline, decided=len(contenders) == 1),
+        speedup=_speedup(comparable_runs, best, baseline, decided=len(contenders) == 1)
+        if rivals or complete
+        else None,
         losses=tuple(
             TopLoss(k, _top_loss(rows, comparable, before, min(k, space.predicted)))
             for k in estimators.TOPS

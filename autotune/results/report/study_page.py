@@ -1,6 +1,6 @@
 """A study as an HTML page: decisions first, then its problems, its machine, its conditions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autotune.domain.dissection import Dissection
@@ -43,6 +43,7 @@ _LEAST_ROWS = 60
 _FEW = 3
 """So many problems have figures of the usual length."""
 _COMMON = 10
+Commands = Mapping[str, Sequence[str]]
 _WORDS = (
     ("deviation", "(predicted - measured) / measured"),
     ("measured", "a launch stands for its undisturbed samples, or for what disturbed ones would"
@@ -65,12 +66,18 @@ _WORDS = (
 )  # fmt: skip
 
 
-def write(result: StudyEvaluation, path: Path, dissections: Sequence[Dissection] = ()) -> Path:
+def write(
+    result: StudyEvaluation,
+    path: Path,
+    dissections: Sequence[Dissection] = (),
+    commands: Commands | None = None,
+) -> Path:
     """Write the page, replacing an earlier one as a whole; returns its path.
 
-    ``dissections``: of candidates of the study. Raises InputError if the file cannot be written.
+    ``dissections``: of candidates of the study. ``commands``: as in ``page``. Raises InputError if
+    the file cannot be written.
     """
-    return frame.write(page(result, dissections), path)
+    return frame.write(page(result, dissections, commands), path)
 
 
 def render(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> str:
@@ -78,8 +85,15 @@ def render(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> s
     return frame.render(page(result, dissections))
 
 
-def page(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> Page:
-    """The content of the page."""
+def page(
+    result: StudyEvaluation,
+    dissections: Sequence[Dissection] = (),
+    commands: Commands | None = None,
+) -> Page:
+    """The content of the page; ``commands``: by label of a problem, the lines that build and run
+    its winner, where that is a program.
+    """
+    lines = commands or {}
     study, problems = result.study, result.problems
     number = max(1, len(problems))
     plan = SectionPlan(
@@ -94,7 +108,7 @@ def page(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> Pag
         title=study.name,
         lead=tuple(_lead(study)),
         decisions=tuple(
-            winner_decision.decision(problem, study.config, anchor)
+            winner_decision.decision(problem, study.config, anchor, lines.get(problem.label, ()))
             for problem, anchor in zip(problems, anchors, strict=True)
         )
         + _map_decisions(study)

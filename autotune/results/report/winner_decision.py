@@ -1,9 +1,10 @@
 """The decision of one problem, for the head of its page: who wins, how sure that is, what to do."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from autotune.domain.variant import NO_COMPILER
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.results.page.frame import CopyLine, Decision, KeyNumber
 from autotune.results.report import number_words, usage, words
@@ -17,6 +18,8 @@ class WinnerUsage:
     build: str
     environment: str
     layout: Mapping[str, str]
+    commands: tuple[str, ...] = ()
+    """The lines that build and run a program, as the terminal shows them."""
 
     @property
     def lines(self) -> tuple[CopyLine, ...]:
@@ -26,17 +29,29 @@ class WinnerUsage:
             ("build line", self.build),
             ("run with", self.environment),
         )
-        return tuple(CopyLine(title, line) for title, line in titled if line)
+        lines = [CopyLine(title, line) for title, line in titled if line]
+        lines += [CopyLine("build", line) for line in self.commands[:-1]]
+        lines += [CopyLine("run", line) for line in self.commands[-1:]]
+        return tuple(lines)
 
 
-def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
-    """How to use a candidate: the command that writes its source, build line, environment."""
+def use(row: EvaluatedCandidate, config: str, commands: Sequence[str] = ()) -> WinnerUsage:
+    """How to use a candidate: the command that writes its source, build line, environment.
+
+    ``commands``: the lines that build and run it, where it is a program.
+    """
     candidate = row.candidate
     build, layout = candidate.build, candidate.layout
     parameters = {name: words.plain(value) for name, value in candidate.parameters.items()}
     if not candidate.problem.stepped:
         threads = f"OMP_NUM_THREADS={layout.threads}" if layout.threads > 1 else ""
-        return WinnerUsage(command="", build=build.words, environment=threads, layout=parameters)
+        return WinnerUsage(
+            command="",
+            build="",
+            environment=threads,
+            layout=parameters if build == NO_COMPILER else parameters | {"compiler": build.words},
+            commands=tuple(commands),
+        )
     alone = layout.ranks == 1
     return WinnerUsage(
         command=f"autotune variants {config}.yaml --emit {candidate.id} -o {candidate.variant}",
@@ -46,14 +61,18 @@ def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
     )
 
 
-def decision(result: ProblemEvaluation, config: str, anchor: str) -> Decision:
-    """The decision about one problem; ``anchor``: of the section that says why."""
+def decision(
+    result: ProblemEvaluation, config: str, anchor: str, commands: Sequence[str] = ()
+) -> Decision:
+    """The decision about one problem; ``anchor``: of the section that says why; ``commands``: as
+    in ``use``.
+    """
     best = result.best
     if best is None:
         return _failed(result, anchor)
     name = words.name(best.candidate, result)
     state, verdict = _verdict(result, name)
-    used = use(best, config)
+    used = use(best, config, commands)
     settings = ", ".join(f"{key} = {value}" for key, value in used.layout.items())
     return Decision(
         about=result.label,
@@ -90,6 +109,8 @@ def _verdict(
     result: ProblemEvaluation, name: str
 ) -> tuple[Literal["decided", "open", "failed"], str]:
     """Whether it is decided, and who wins."""
+    if result.unopposed:
+        return "open", f"No decision: only {name} was measured"
     others = len(result.contenders) - 1
     if others > 0:
         between = f"{name} and {others} other{'s' if others > 1 else ''}"
@@ -125,12 +146,14 @@ def _numbers(result: ProblemEvaluation, best: EvaluatedCandidate) -> tuple[KeyNu
 
 def _sure(result: ProblemEvaluation) -> str:
     """How sure the decision is, in sentences."""
-    undecided = words.undecided(result)
+    undecided = words.unopposed(result) or words.undecided(result)
     sentences = [undecided or "No other measured candidate may be faster, with 95 %"]
-    if result.speedup is None or result.speedup.crossed is not None:
+    unsure = result.speedup is None or result.speedup.crossed is not None
+    if unsure and not result.unopposed:
         gain = "speed-up" if result.problem.goal.timed else "improvement"
         sentences.append(f"{gain} over the baseline: {words.speedup(result)}")
-    sentences.append(words.floor(result))
+    if not result.unopposed:
+        sentences.append(words.floor(result))
     measurement = result.best.measurement if result.best else None
     if measurement and measurement.verified:
         error = measurement.error
@@ -145,7 +168,9 @@ def _advice(result: ProblemEvaluation, name: str) -> str:
     """What to do, in sentences."""
     caution = words.caution(result)
     sentences = [f"Caution: {caution}"] if caution else []
-    if words.undecided(result):
+    if result.unopposed:
+        sentences.append(words.MORE_TIME)
+    elif words.undecided(result):
         sentences.append(f"Use {name}; autotune noise CONFIG says what would tell them apart")
     elif result.best is result.baseline:
         sentences.append("Change nothing")

@@ -162,6 +162,17 @@ def speedup(result: ProblemEvaluation) -> str:
     return text + (f", {result.speedup.note}" if result.speedup.note else "")
 
 
+MORE_TIME = "Give it more time: autotune tune --resume with a larger --budget-seconds"
+
+
+def unopposed(result: ProblemEvaluation) -> str:
+    """That nothing is decided, where one candidate alone was measured; empty where more were."""
+    if not result.unopposed or result.best is None:
+        return ""
+    alone = "baseline" if result.best is result.baseline else built(result.best.candidate, result)
+    return f"no decision: only 1 of {legal(result)} candidates was measured, the {alone} alone"
+
+
 def undecided(result: ProblemEvaluation, most: int = 3) -> str:
     """Between which candidates it is undecided, and which is chosen; empty where one has won."""
     rows, best = result.contenders, result.best
@@ -300,8 +311,11 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
             if (text := undecided(problem))
             else []
         ),
-        f"  {gain} over the baseline: {speedup(problem)}.",
     ]
+    if problem.unopposed:
+        lines += [f"  {_sentence(unopposed(problem))}", f"  {MORE_TIME}."]
+    else:
+        lines.append(f"  {gain} over the baseline: {speedup(problem)}.")
     if any(row.predicted is not None for row in problem.rows):
         lines.append(f"  Losses of the predicted: {losses(problem)}.")
     if caution(problem):
@@ -318,6 +332,10 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
         lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed: {counts}.")
         lines += [f"  {_fails_with(setting)}." for setting in failing_settings(problem)]
     return lines
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _fails_with(setting: FailingSetting) -> str:

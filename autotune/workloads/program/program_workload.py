@@ -224,7 +224,7 @@ class ProgramWorkload:
         variables = {n: t.fill(filled_in) for n, t in program.environment.items()}
         exports = {**openmp(candidate), **variables}
         lines = ["#!/bin/sh", f"# {' '.join(candidate.id.split())}", "set -e"]
-        lines += [shlex.join(filled(command, values, flags)) for command in program.build]
+        lines += _build_lines([filled(command, values, flags) for command in program.build])
         lines += [f"export {n}={shlex.quote(t)}" for n, t in exports.items() if t is not None]
         lines += [f"cd {shlex.quote(program.folder)}"] if program.folder else []
         lines.append(shlex.join(filled(program.run, values, flags)))
@@ -249,6 +249,19 @@ class ProgramWorkload:
     def unpredicted(self, rankings: Sequence[Ranking], machine: Machine) -> str:
         """What happens without a model, and how to add one, in words; empty with a model."""
         return "" if self.predicted else program_words.unranked(self.program, rankings, machine)
+
+
+def _build_lines(commands: Sequence[Sequence[str]]) -> list[str]:
+    """The line that builds a program by hand; none where nothing is built.
+
+    Several commands share a folder of their own, as in a measurement: what they make there must
+    not lie within the sources that they copy.
+    """
+    lines = [shlex.join(command) for command in commands]
+    if len(lines) < 2:
+        return lines
+    apart = 'cd "$(mktemp -d)"'
+    return [f"({' && '.join((apart, *lines))})"]
 
 
 def _exclusion(combinations: ParameterCombinations, way: BuiltWay) -> Exclusion:

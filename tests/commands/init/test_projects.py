@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,10 @@ from autotune.commands.init.option_scan import python_options, usage_options
 from autotune.commands.init.source_scan import scan_project
 from autotune.commands.init.trying.first_try import TrySettings
 from autotune.commands.init.work_amount import role_of
+from autotune.commands.rank.emit_source import command_lines
+from autotune.commands.rank.host_machine import uncalibrated_machine
+from autotune.commands.rank.ranked_space import load
+from autotune.workloads.capacity import candidates_on
 
 GCC = pytest.mark.skipif(shutil.which("gcc") is None, reason="optional: gcc is not installed")
 MAKE = pytest.mark.skipif(shutil.which("make") is None, reason="optional: make is not installed")
@@ -172,6 +177,29 @@ def test_macros_of_a_large_project_that_are_not_varied_are_listed(tmp_path: Path
     seen = scan_project("C", files)
     assert seen.macros == (("TILE", 8),)
     assert seen.unvaried == {"ZORK": "the name does not say how work is done"}
+
+
+@GCC
+@MAKE
+def test_the_lines_of_a_made_program_work_in_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project(tmp_path / "p", MAKEFILE.replace("$(OPT) -Wall", "-O2 -Wall"))
+    tried(tmp_path, folder)
+    (path,) = (tmp_path / "out").glob("*-tune.yaml")
+    workload = load(path)
+    enumerated = candidates_on(workload, uncalibrated_machine(workload.setup))
+    candidate = next(c for c in enumerated.legal if "-O3" in c.variant.parameters.values())
+    monkeypatch.chdir(folder)
+    before = {entry.name for entry in folder.iterdir()}
+    lines = command_lines(workload, candidate)
+    assert "CFLAGS=-Wall -O2" in lines[0]
+    assert lines[0].count("-O2") == 1
+    for line in lines:
+        outcome = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+        assert outcome.returncode == 0, outcome.stderr
+    assert "checksum" in outcome.stdout
+    assert {entry.name for entry in folder.iterdir()} - before == {"bench"}
 
 
 @MAKE

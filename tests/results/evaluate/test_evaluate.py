@@ -5,11 +5,14 @@ from dataclasses import replace
 import fabricated as fake
 import pytest
 
+from autotune.api.study_result import StudyResult
+from autotune.commands.tune.study_run import TunedStudy
 from autotune.domain.problem_facts import ProblemFacts, labels
 from autotune.files.store import Store, StudyOrigin
+from autotune.results.documents import study_document
 from autotune.results.evaluate import study_evaluation
 from autotune.results.evaluate.study_evaluation import Speedup
-from autotune.results.report import words
+from autotune.results.report import winner_decision, words
 from autotune.statistics.estimators import NoiseFloor
 
 
@@ -87,6 +90,42 @@ def test_of_two_that_are_not_told_apart_the_baseline_is_chosen(store):
     assert found.best is found.baseline
     assert found.speedup.value == 1.0
     assert "it is the baseline" in words.undecided(found)
+
+
+def test_a_baseline_that_alone_was_measured_decides_nothing(store):
+    begin(store, a=1.0, b=0.5, c=0.7)
+    run(store, a=[1.0, 1.0, 1.0])
+    study = store.load_study("study")
+    space = replace(study.space(study.candidates[0].problem.key), candidates=3)
+    study = replace(study, spaces=(space,))
+    evaluated = study_evaluation.evaluate(study)
+    (found,) = evaluated.problems
+    assert found.unopposed
+    assert not found.decided
+    assert found.speedup is None
+    alone = "only 1 of 3 candidates was measured, the baseline alone"
+    for text in (
+        "\n".join(words.sentences_of(found)),
+        winner_decision.decision(found, "c", "x").sure,
+        str(StudyResult(TunedStudy(record=study, evaluation=evaluated))),
+    ):
+        assert alone in text
+        assert "1.00x" not in text
+    decision = winner_decision.decision(found, "c", "x")
+    assert decision.state == "open"
+    assert "--budget-seconds" in decision.advice
+    assert not study_document.problem_row(found).decided
+
+
+def test_lines_of_a_program_are_those_of_the_terminal(store):
+    begin(store, a=1.0, b=0.5)
+    run(store, a=[1.0, 1.0, 1.0], b=[0.5, 0.5, 0.5])
+    row = result(store).best
+    unstepped = replace(row.candidate.problem, stepped=False)
+    row = replace(row, candidate=replace(row.candidate, problem=unstepped))
+    used = winner_decision.use(row, "c", ("make fast", "./fast"))
+    assert [line.line for line in used.lines][-2:] == ["make fast", "./fast"]
+    assert all(line.words != "build line" for line in used.lines)
 
 
 def test_a_baseline_that_was_dropped_early_still_gives_a_speedup(store):

@@ -131,8 +131,10 @@ def _planned(
     variables = dict(_VARIABLE.findall(_database(runs)))
     flags = _carriers(runs, compiled, variables)
     compiler = _compiler_variable(runs, compiled, language)
-    settings = [f"{name}={doubled(variables.get(name, ''))} {FLAGS}".replace("= ", "=")
-                for name in flags]  # fmt: skip
+    base = _optimisation(compiled)
+    defaults = {name: _without(variables.get(name, ""), base) for name in flags}
+    settings = [f"{name}={doubled(text)} {FLAGS}".replace("= ", "=")
+                for name, text in defaults.items()]  # fmt: skip
     if compiler:
         settings.append(f"{compiler}={{compiler}}")
     if not flags:
@@ -151,7 +153,7 @@ def _planned(
         ),
         language=language,
         compiler=_installed(compiled, language) if compiler or flags else "",
-        base=_optimisation(compiled),
+        base=base,
         program=program,
         by="make",
         remarks=tuple(remarks),
@@ -207,6 +209,13 @@ def _optimisation(compiled: Sequence[CompileLine]) -> tuple[str, ...]:
     """The last -O flag of the calls."""
     flags = [word for line in compiled for word in line.words if re.fullmatch(r"-O\w*", word)]
     return (flags[-1],) if flags else ()
+
+
+def _without(text: str, flags: Sequence[str]) -> str:
+    """The value of a variable without flags that every build of the plan states itself."""
+    for flag in flags:
+        text = re.sub(rf"(?<!\S){re.escape(flag)}(?!\S)\s*", "", text)
+    return text.rstrip()
 
 
 def _database(runs: _DryRuns) -> str:

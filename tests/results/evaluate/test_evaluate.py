@@ -121,7 +121,7 @@ def test_lines_of_a_program_are_those_of_the_terminal(store):
     begin(store, a=1.0, b=0.5)
     run(store, a=[1.0, 1.0, 1.0], b=[0.5, 0.5, 0.5])
     row = result(store).best
-    unstepped = replace(row.candidate.problem, stepped=False)
+    unstepped = replace(row.candidate.problem, ivp="", grid=())
     row = replace(row, candidate=replace(row.candidate, problem=unstepped))
     used = winner_decision.use(row, "c", ("make fast", "./fast"))
     assert [line.line for line in used.lines][-2:] == ["make fast", "./fast"]

@@ -226,5 +226,5 @@ def test_the_page_has_columns_of_further_metrics(store: Path, tmp_path: Path) ->
     page = tmp_path / "page.html"
     run("report", "--store", str(store), "-o", str(page))
     text = page.read_text(encoding="utf-8")
-    assert '<th class="r" scope="col">ratio</th>' in text
-    assert '<td class="r">2.5 x</td>' in text
+    assert ">ratio</th>" in text
+    assert ">2.5 x</td>" in text

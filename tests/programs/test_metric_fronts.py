@@ -53,7 +53,7 @@ def test_levels_that_no_other_beats_in_both_are_the_front(tmp_path: Path) -> Non
     assert rows[0].objectives == pytest.approx({"rate": 400.0, "ratio": 2.0})
     page = tune_flow.write_report(made, tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Pareto front of rate and ratio" in page
-    assert "rate, MB/s" in page
+    assert "rate [MB/s]" in page
 
 
 @pytest.mark.parametrize(

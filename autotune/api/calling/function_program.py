@@ -4,8 +4,8 @@ import inspect
 import json
 import os
 import pickle
-import shutil
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,6 +141,6 @@ def _folder_of(payload: Mapping[str, object]) -> Path:
 
 def _write(path: Path, content: bytes) -> None:
     """Replace a file at once, so that no process that starts sees half of it."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    beside = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
     beside.write_bytes(content)
-    shutil.move(beside, path)
+    beside.replace(path)

@@ -37,7 +37,7 @@ def _line(entry: ExportEntry, subject: ExportSubject) -> str:
     value = entry.shown(subject)
     if entry.interval:
         value += f" ({entry.interval[0]:.4g} to {entry.interval[1]:.4g})"
-    line = f"{entry.problem}, T{entry.threads}: {entry.candidate.rpartition(':')[0]}" + (
+    line = f"{entry.problem}, T{entry.threads}: {entry.candidate.partition(':')[0]}" + (
         value and f", {value}"
     )
     if not entry.verified:

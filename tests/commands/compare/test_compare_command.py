@@ -13,6 +13,7 @@ from autotune.commands.app import app
 from autotune.commands.compare.command import COMPARE_EXAMPLE, REPORT_EXAMPLE, show
 from autotune.commands.mirror.command import EPILOG
 from autotune.commands.mirror.document import MirrorDocument
+from autotune.commands.options import RowsShown
 from autotune.commands.tune import flow as tune_flow
 from autotune.errors import WorkFailed
 from autotune.files.store import Store, StoredChoice, StudyOrigin
@@ -74,7 +75,7 @@ def test_a_comparison_is_one_document(store: str) -> None:
 def test_the_same_study_is_a_document_of_tune_unless_it_is_compared(
     store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show(tune_flow.study("quick", store), json=True, report=None, store=store)
+    show(tune_flow.study("quick", store), json=True, report=None, store=store, tables=RowsShown())
     assert json.loads(capsys.readouterr().out)["schema"] == "autotune.tune/1"
 
 
@@ -83,7 +84,7 @@ def test_a_study_without_a_time_is_shown_and_fails(
 ) -> None:
     result = tune_flow.study("dead", failed)
     with pytest.raises(WorkFailed):
-        show(result, json=False, report=None, store=failed)
+        show(result, json=False, report=None, store=failed, tables=RowsShown())
     assert "heat2d-N256: no winner" in capsys.readouterr().out
 
 

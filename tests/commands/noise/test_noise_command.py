@@ -258,7 +258,7 @@ def test_without_freedom_the_assumed_noise_counts() -> None:
 
 def test_the_words_say_load_spread_ratio_and_what_can_be_told_apart() -> None:
     shown = noise(result(twins(Host({0: 1e-3}, noise=0.01), rounds=20))).splitlines()
-    assert shown[0] == candidate(0).id
+    assert shown[0] == candidate(0).label
     assert shown[1].startswith("host     other processes use 0.0 of 2 CPUs, load average 0.1, ")
     assert [line.split()[0] for line in shown[2:6]] == ["time", "samples", "spread", "A"]
     assert shown[5].endswith("holds 1, as it should")

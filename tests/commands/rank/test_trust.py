@@ -225,7 +225,7 @@ launcher: "{canary} {{command}}"
         (("learn", "compare", "rows.csv", "--models", "ridge", "--repeats", "1"), 0),
         (("learn", "fit", "rows.csv", "--models", "ridge"), 0),
         (("import", "rows.csv", "study.yaml"), None),
-        (("init", "cc.sh", "-o", "new"), None),
+        (("init", "cc.sh", "-o", "new", "--no-run"), None),
         (("machine", "check", "study.yaml"), None),
         (("schema", "config"), None),
         (("tune", "study.yaml", "--emit-job", "job"), None),

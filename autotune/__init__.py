@@ -7,72 +7,15 @@ fast.
 
 from typing import TYPE_CHECKING
 
+from autotune import api
 from autotune.version import VERSION
 
 if TYPE_CHECKING:
-    from autotune.api import (
-        AskedTrial,
-        AutotuneError,
-        Categorical,
-        ConfigError,
-        Flags,
-        InputError,
-        Integer,
-        MeasuredTrial,
-        MissingTool,
-        NothingLeft,
-        OnlineChoice,
-        Ordered,
-        Permutation,
-        PredictionResult,
-        RankResult,
-        Real,
-        RunningStudy,
-        StoreError,
-        Study,
-        StudyResult,
-        TunedFunction,
-        WorkFailed,
-        load,
-        load_study,
-        predict,
-        rank,
-        tune,
-        tuned,
-    )
+    from autotune.api import *  # noqa: F403 - its names, which api lists
 
 __version__ = VERSION
-__all__ = [
-    "AskedTrial",
-    "AutotuneError",
-    "Categorical",
-    "ConfigError",
-    "Flags",
-    "InputError",
-    "Integer",
-    "MeasuredTrial",
-    "MissingTool",
-    "NothingLeft",
-    "OnlineChoice",
-    "Ordered",
-    "Permutation",
-    "PredictionResult",
-    "RankResult",
-    "Real",
-    "RunningStudy",
-    "StoreError",
-    "Study",
-    "StudyResult",
-    "TunedFunction",
-    "WorkFailed",
-    "__version__",
-    "load",
-    "load_study",
-    "predict",
-    "rank",
-    "tune",
-    "tuned",
-]
+__all__ = ["__version__"]
+__all__ += api.__all__
 
 
 def __dir__() -> list[str]:
@@ -80,8 +23,6 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    if name in __all__:
-        from autotune import api
-
+    if name in api.__all__:
         return getattr(api, name)
     raise AttributeError(f"module 'autotune' has no attribute {name!r}")

@@ -1,21 +1,13 @@
-"""Options of a program's command line and its variables, from its source or its usage text."""
+"""Options of a program: of its source, its usage text or a command line; and its variables."""
 
 import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autotune.commands.init.work_amount import role_of
 from autotune.commands.init.yaml_text import Plain, doubled, number_of
 
-_FIRST = re.compile(
-    r"^\s{0,12}(?P<short>-\w)?(?:,?\s*(?P<long>--[A-Za-z][\w-]*))?"
-    r"(?P<equals>=)?\s?(?P<value><[\w #-]+>|\{[\w,]+\}|[A-Z][A-Z_#]*|#|N)?\s{1,}(?P<text>\S.*)$"
-)
-_DEFAULT = re.compile(r"\bdefaults?(?: is| to|:|=)*\s*[`'\"(]?([-+\w.]+)|\[([-+]?\d+)\]", re.I)
 _FLAG = re.compile(r"--?[A-Za-z][\w-]*")
-_MOST = 6
-"""Options of a usage text that are taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,24 +36,6 @@ def python_options(text: str) -> tuple[ProgramOption, ...]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             options += _declared(node) if node.func.attr == "add_argument" else _variable(node)
     return tuple(options)
-
-
-def usage_options(text: str) -> tuple[ProgramOption, ...]:
-    """The options of a usage text that say how work is done and state a number as the default."""
-    options: dict[str, ProgramOption] = {}
-    for line in text.splitlines():
-        match = _FIRST.match(line)
-        if match is None or not (match["short"] or match["long"]) or not match["value"]:
-            continue
-        default = _DEFAULT.search(match["text"])
-        number = number_of(default.group(1) or default.group(2)) if default else None
-        flag = match["long"] or match["short"]
-        name = flag.lstrip("-")
-        if not isinstance(number, int) or role_of(name)[0] != "tuning":
-            continue
-        words = (f"{flag}={{}}",) if match["equals"] else (flag, "{}")
-        options.setdefault(name, ProgramOption(name=name, words=words, default=number))
-    return tuple(options.values())[:_MOST]
 
 
 def level_options(text: str) -> frozenset[str]:

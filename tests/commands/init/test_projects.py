@@ -13,7 +13,7 @@ from autotune.commands.init.building.project import plan_of
 from autotune.commands.init.document import InitDocument
 from autotune.commands.init.flow import ConfigRequest, first_answer, write
 from autotune.commands.init.init_target import target_of
-from autotune.commands.init.option_scan import python_options, usage_options
+from autotune.commands.init.option_scan import python_options
 from autotune.commands.init.source_scan import scan_project
 from autotune.commands.init.trying.first_try import TrySettings
 from autotune.commands.init.work_amount import role_of
@@ -284,8 +284,6 @@ def test_options_with_defaults() -> None:
     assert list(options) == ["block", "fast", "m", "TILE"]
     assert options["fast"].choices == (None, "--fast")
     assert options["TILE"].words == ()
-    usage = "  -t, --threads N  threads (default: 2)\n  -o FILE  output\n  --size=N  size [10]\n"
-    assert [option.words for option in usage_options(usage)] == [("--threads", "{}")]
 
 
 # --- what is tried ------------------------------------------------------------------------------

@@ -84,7 +84,8 @@ def test_the_settings_that_matter_are_kept_and_all_is_shown(
     whole = winner_with_idle(tmp_path)
     done = autotune("reduce", "study", "--config", str(study), "--candidate", whole)
     lines = done.out.splitlines()
-    assert lines[0].endswith(" differs from the baseline in 3 settings")
+    named = "candidate DQUICK-DIDLE-DLEVEL=2"
+    assert lines[0].endswith(f" {named} differs from the baseline in 3 settings")
     rows = {line.split()[-1]: line for line in lines[2:5]}
     assert rows.keys() == {"kept", "dropped"}
     assert "-DIDLE" in rows["dropped"]

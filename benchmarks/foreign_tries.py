@@ -20,7 +20,8 @@ import yaml
 
 GOAL_S = 180.0
 """Seconds within which the first trusted answer is wanted."""
-Verdict = Literal["winner", "baseline", "undecided", "failed"]
+Verdict = Literal["winner", "gain", "baseline", "undecided", "failed"]
+"""``gain``: several may be the fastest, and the chosen one is surely faster than the baseline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,9 +206,10 @@ def judged(begun: ForeignResult, document: Mapping[str, Any]) -> ForeignResult:
         return dataclasses.replace(result, reason="tune: " + "; ".join(details)[:300])
     if len(ran) < 2:
         return dataclasses.replace(result, reason="tune: nothing was compared")
-    if problem["contenders"]:
-        return dataclasses.replace(result, verdict="undecided")
     same = problem["best"] == problem["baseline"]
+    if len(problem["contenders"]) > 1:
+        gain = not same and interval is not None and interval[0] > 1
+        return dataclasses.replace(result, verdict="gain" if gain else "undecided")
     return dataclasses.replace(result, verdict="baseline" if same else "winner")
 
 

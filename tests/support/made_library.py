@@ -1,10 +1,13 @@
 """Libraries made from candidates of a small study, built as a user builds them."""
 
 import importlib.util
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -30,6 +33,23 @@ PLAIN_SWEEP: Mapping[str, Value] = {
     "t": 1, "tiles": False, "bk": None, "bj": None, "bi": None, "u": 1, "nt": False, "pad": 1,
 }  # fmt: skip
 """The same of the spaces of stencils."""
+
+
+def need_openmp(compiler: str, *flags: str) -> None:
+    """Skip the test where a compiler is absent or builds no program with OpenMP and these flags."""
+    if not _builds_openmp(compiler, flags):
+        pytest.skip(f"optional: {' '.join((compiler, *flags))} with OpenMP is not installed")
+
+
+@cache
+def _builds_openmp(compiler: str, flags: tuple[str, ...]) -> bool:
+    if shutil.which(compiler) is None:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        probe = Path(folder, "probe.c")
+        probe.write_text("#include <omp.h>\nint main(void) { return omp_get_num_procs() < 1; }\n")
+        words = [compiler, *flags, "-fopenmp", probe, "-o", Path(folder, "probe")]
+        return subprocess.run(words, capture_output=True).returncode == 0
 
 
 def setup(folder: Path, ivp: str, sizes: Sequence[int], *, method: str, correctors: int) -> Setup:

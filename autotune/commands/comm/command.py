@@ -170,13 +170,13 @@ def comm_show(options: ShowCurvesOptions) -> None:
     table = text.shown(shown.title, shown.network)
     if options.output is not None:
         from autotune.results.report.cost_curves import panels
-        from autotune.results.report.draw import draw_curves
+        from autotune.results.report.draw import draw_curves, svg
 
         figure = draw_curves.svg(panels(shown.network, shown.fitted), shown.title)
         page = options.output.suffix == ".html"
         comm_flow.write(
             options.output,
-            draw_curves.page(shown.title, figure, table) if page else draw_curves.alone(figure),
+            draw_curves.page(shown.title, figure, table) if page else svg.alone(figure),
         )
         note(f"wrote {options.output}")
     if options.json:

@@ -258,6 +258,9 @@ class Draft:
             self.flags.append(f"-D{macro}={{{name}}}")
             self.remarks[name] = f"{LOOK_AT}values of {macro}"
         for chain in self.seen.switches:
+            if fixed := _fixed(chain):
+                self.kept |= fixed
+                continue
             if self.plan is not None:
                 self.flag_set.append(tuple(f"-D{macro}" for macro in chain))
                 continue
@@ -500,6 +503,14 @@ def _combinations(parameters: Mapping[str, Sequence[Plain]]) -> int:
     for values in parameters.values():
         total *= len(values)
     return total
+
+
+def _fixed(chain: Sequence[str]) -> dict[str, str]:
+    """The switches of a chain that say what is done and not how, each with the reason; alternatives
+    of one another are ways to do the work, such as ORDER_IJK and ORDER_KIJ.
+    """
+    what = ("quality", "report") if len(chain) > 1 else ("work", "quality", "report")
+    return {macro: why for macro in chain for role, why in (role_of(macro),) if role in what}
 
 
 def _common(chain: Sequence[str]) -> str:

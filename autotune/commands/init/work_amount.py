@@ -34,14 +34,14 @@ _WORDS: tuple[tuple[Role, str, str], ...] = (
         r"cols|columns|nrow|nrows|ncol|ncols|height|points|npoints|cells|elements|elems|nelem|"
         r"count|num|number|total|particles|bodies|nbody|atoms|grid|mesh|order|degree|problem|"
         r"class|scale|resolution|domain|nodes|vertices|edges|queries|requests|limit|max|maximum|"
-        r"xsize|ysize|zsize|lx|ly|lz|l|amount|bytes|mb|kb",
+        r"xsize|ysize|zsize|lx|ly|lz|l|amount|bytes|mb|kb|dataset|mini|small|medium|large|huge",
     ),
     (
         "quality",
         "it changes the result",
         r"seed|eps|epsilon|tol|tolerance|accuracy|precision|level|quality|cfl|dt|dx|alpha|beta|"
-        r"shared|static|abi|fixed|api|gamma|omega|tau|lambda|sigma|mu|nu|rho|pi|version|major|minor|real|double|float|type|"
-        r"rate|error|bits|probability|prob|density|ratio|format|mode",
+        r"fixed|gamma|omega|tau|lambda|sigma|mu|nu|rho|pi|version|major|minor|real|double|float|"
+        r"type|rate|error|bits|probability|prob|density|ratio|format|mode",
     ),
     (
         "report",
@@ -49,6 +49,11 @@ _WORDS: tuple[tuple[Role, str, str], ...] = (
         r"verbose|debug|quiet|silent|verbosity|print|log|trace|json|csv|output|out|file|help|"
         r"profile|timing|stats|check|verify|validate|test|assert|plot|save|dump|color|colour|"
         r"progress|report|info|port|host|name|path|dir|input",
+    ),
+    (
+        "report",
+        "it says what is installed or how the library is linked",
+        r"have|has|build|shared|static|dll|export|exports|abi|api|win32|windows|msvc|cplusplus",
     ),
 )
 _KINDS = tuple((role, why, re.compile(words, re.IGNORECASE)) for role, why, words in _WORDS)

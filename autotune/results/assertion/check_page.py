@@ -159,7 +159,7 @@ def _sizes(check: AssertionCheck) -> tuple[Card, ...]:
         caption = "The share of messages up to a size, asserted and counted."
         drawing = Drawing(figure.size_curves(drawn, caption))
         text = f"{caption} Broad: asserted; thin: counted."
-        picture = PageFigure(drawing=drawing, caption=text, plate=True)
+        picture = PageFigure(drawing=drawing, caption=text)
         cards.append(Card(title="Share of messages by size", blocks=(picture,)))
     return tuple(cards)
 

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from autotune.domain.decision_map import Choice, DecisionMap, MapCell
-from autotune.results.report.draw.svg import GRID, INK, PALETTE, figure_svg
+from autotune.results.report.draw.svg import GRID, INK, PALETTE, PAPER, SOFT, figure_svg
 from autotune.units import rough_percent
 
 _WIDTH = 11.6
@@ -87,15 +87,15 @@ def _cells(
             axes.add_patch(
                 Rectangle(
                     (edges[k], row - 0.5), edges[k + 1] - edges[k], 1.0, facecolor=colour,
-                    edgecolor="white", linewidth=0.5,
+                    edgecolor=PAPER, linewidth=0.5,
                     hatch=None if sure or cell.sure else "////",
                 )
             )  # fmt: skip
             if names[k] in cell.measured:
                 place = (edges[k] * edges[k + 1]) ** 0.5
                 axes.plot(
-                    [place], [row - 0.3], "o", markersize=3.6, color="black",
-                    markeredgecolor="white", markeredgewidth=0.7,
+                    [place], [row - 0.3], "o", markersize=3.6, color=INK,
+                    markeredgecolor=PAPER, markeredgewidth=0.7,
                 )  # fmt: skip
         for first, last in _runs(names):
             letter, colour = colours[names[first]]
@@ -132,7 +132,7 @@ def _loss(axes: Axes, chart: DecisionMap) -> None:
             color=colour, linestyle=dashes,
         )  # fmt: skip
     axes.axhline(
-        100 * chart.tolerance, color="#888888", linewidth=1, linestyle=(0, (4, 3)),
+        100 * chart.tolerance, color=SOFT, linewidth=1, linestyle=(0, (4, 3)),
         label=f"tolerance, {100 * chart.tolerance:g} %",
     )  # fmt: skip
     axes.set_ylim(0, 1.2 * axes.get_ylim()[1])  # room for the legend
@@ -157,15 +157,13 @@ def _legend(figure: Figure, chart: DecisionMap, colours: _Colours) -> None:
     labels = []
     for contender, (letter, colour) in colours.items():
         count = wins.count(contender)
-        handles.append(Patch(facecolor=colour, edgecolor="white"))
+        handles.append(Patch(facecolor=colour, edgecolor=PAPER))
         cells = f"{count} cell{'s' if count != 1 else ''}"
         labels.append(f"{letter}  {chart.contenders[contender].label} ({cells})")
-    handles.append(Patch(facecolor="#bbbbbb", edgecolor="white", hatch="////"))
+    handles.append(Patch(facecolor="#bbbbbb", edgecolor=PAPER, hatch="////"))
     labels.append("fastest with less than 90 %")
     handles.append(
-        Line2D(
-            [], [], marker="o", linestyle="", color="black", markersize=3.6, markeredgecolor="white"
-        )
+        Line2D([], [], marker="o", linestyle="", color=INK, markersize=3.6, markeredgecolor=PAPER)
     )
     labels.append("measured here")
     columns = max(1, min(4, _LINE // (max(map(len, labels)) + 4)))

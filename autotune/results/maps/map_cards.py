@@ -36,7 +36,7 @@ def card(chart: DecisionMap) -> Card:
     return Card(
         title=f"{chart.label}: {chart.title}",
         blocks=(
-            PageFigure(drawing=drawing, caption=" ".join(text.summary(chart)), plate=True),
+            PageFigure(drawing=drawing, caption=" ".join(text.summary(chart))),
             table("What to run where", titles, rows, right=1),
         ),
         wide=True,

@@ -95,8 +95,6 @@ class PageFigure:
     drawing: Drawing
     caption: str
     legend: tuple[LegendEntry, ...] = ()
-    plate: bool = False
-    """It is drawn for a white page, and keeps one in the dark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

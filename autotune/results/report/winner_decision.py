@@ -111,15 +111,18 @@ def _verdict(
     """Whether it is decided, and who wins."""
     if result.unopposed:
         return "open", f"No decision: only {name} was measured"
-    others = len(result.contenders) - 1
-    if others > 0:
-        between = f"{name} and {others} other{'s' if others > 1 else ''}"
-        return "open", f"No decision between {between}"
+    number = len(result.contenders) - 1
+    others = f"{number} other{'s' if number > 1 else ''}"
     if result.best is result.baseline:
+        if number:
+            return "open", f"No gain shown: keep the baseline, {name}; {others} may be as good"
         return "decided", f"Keep the baseline, {name}"
-    if words.caution(result):
+    caution = words.caution(result)
+    if number and (caution or result.speedup is None):
+        return "open", f"No decision between {name} and {others}"
+    if caution:
         return "open", f"No decision: {name} is not surely better than the baseline"
-    return "decided", f"{name} wins"
+    return "decided", f"Use {name}; {others} may be as good" if number else f"{name} wins"
 
 
 def _numbers(result: ProblemEvaluation, best: EvaluatedCandidate) -> tuple[KeyNumber, ...]:

@@ -44,7 +44,7 @@ def _study(rows: list[tuple[str, str]], best: str | None, **more) -> dict:
     problem = {
         "best": best,
         "baseline": "plain",
-        "contenders": [],
+        "contenders": ["fast"],
         "speedup": 1.2,
         "speedup_interval": [1.1, 1.3],
         "candidates": 8,
@@ -56,7 +56,12 @@ def _study(rows: list[tuple[str, str]], best: str | None, **more) -> dict:
 
 @pytest.mark.parametrize(
     ("best", "contenders", "verdict"),
-    [("fast", [], "winner"), ("plain", [], "baseline"), ("fast", ["plain"], "undecided")],
+    [
+        ("fast", ["fast"], "winner"),
+        ("plain", ["plain"], "baseline"),
+        ("fast", ["fast", "third"], "gain"),
+        ("plain", ["plain", "fast"], "undecided"),
+    ],
 )
 def test_a_compared_best_is_an_answer(tries, best, contenders, verdict) -> None:
     study = _study([("plain", "ok"), ("fast", "ok")], best, contenders=contenders)

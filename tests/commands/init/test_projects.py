@@ -1,6 +1,7 @@
 """Projects, commands and scripts: how they are built, what is tried, what is refused."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from refusals import faults
 
-from autotune.commands.init.building.build_plan import BuildPlan
+from autotune.commands.init.building.build_plan import FLAGS, BuildPlan
 from autotune.commands.init.building.project import plan_of
 from autotune.commands.init.document import InitDocument
 from autotune.commands.init.flow import ConfigRequest, first_answer, write
@@ -222,8 +223,37 @@ def test_cmake_says_what_is_built(tmp_path: Path) -> None:
     plan = plan_of(folder, "", first_answer)
     assert isinstance(plan, BuildPlan)
     assert plan.commands[-1] == ("cp", "made/demo", "{output}")
-    assert "-DCMAKE_C_FLAGS=@FLAGS@" in plan.commands[0]
+    assert "-DCMAKE_C_FLAGS_RELEASE=-DNDEBUG @FLAGS@" in plan.commands[0]
     assert "has no program 'x'" in faults(lambda: plan_of(folder, "x", first_answer))
+
+
+@CMAKE
+def test_a_cmake_project_with_sources_outside_its_folder_is_built_as_asked(tmp_path: Path) -> None:
+    """The level of optimisation that is tried is the last one on the line of the compiler."""
+    below = project(tmp_path / "p") / "cmake"
+    below.mkdir()
+    (below / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.10)\nproject(demo C)\nset(CMAKE_VERBOSE_MAKEFILE ON)\n"
+        "add_executable(demo ../main.c ../other.c)\n"
+        "target_include_directories(demo PRIVATE ../include)\n"
+    )
+    plan = plan_of(below, "", first_answer)
+    assert isinstance(plan, BuildPlan)
+    assert {"../main.c", "../other.c"} <= set(plan.patterns)
+    assert any(pattern.endswith(".h") for pattern in plan.patterns)
+    made = tried(tmp_path, below)
+    assert made.built_by == "cmake"
+    for command in plan.commands[:2]:
+        line = (
+            "\n".join(command).replace("{source folder}", str(below)).replace("{compiler}", "gcc")
+        )
+        words = line.replace(FLAGS, "-O3 -O2").split("\n")
+        printed = subprocess.run(
+            words, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+    levels = [re.findall(r"-O\w", line) for line in printed.splitlines() if " -c " in line]
+    assert levels
+    assert all(found[-1] == "-O2" for found in levels)
 
 
 @GCC
@@ -268,6 +298,8 @@ def test_a_launcher_tells_the_ranks(tmp_path: Path) -> None:
     [
         ("BLOCK_SIZE", "tuning"), ("ARRAY_SIZE", "work"), ("NTIMES", "work"), ("maxIter", "work"),
         ("chunkSize", "tuning"), ("seed", "quality"), ("verbose", "report"), ("zork", "unclear"),
+        ("FIXED_POINT", "quality"), ("HAVE_BLAS", "report"), ("LIB_SHARED", "report"),
+        ("MINI_DATASET", "work"), ("USE_SIMD", "tuning"),
     ],
 )  # fmt: skip
 def test_a_name_says_whether_it_is_work(name: str, role: str) -> None:

@@ -484,15 +484,7 @@ def test_sanitizers_find_nothing(tmp_path: Path) -> None:
 
 
 def test_clang_builds_it(tmp_path: Path) -> None:
-    probe = tmp_path / "omp.c"
-    probe.write_text("#include <omp.h>\nint main(void) { return omp_get_num_procs() < 1; }\n")
-    if (
-        shutil.which("clang") is None
-        or subprocess.run(
-            ["clang", "-fopenmp", probe, "-o", tmp_path / "omp"], capture_output=True
-        ).returncode
-    ):
-        pytest.skip("optional: needs clang with OpenMP")
+    made_library.need_openmp("clang")
     facts = facts_of(tmp_path, "wave1d", VARIANTS)
     folder = made_library.built(tmp_path / "lib", facts, compiler="clang")
     assert subprocess.run([folder / "self_test"], stdout=subprocess.DEVNULL).returncode == 0

@@ -767,8 +767,7 @@ def test_cmake_finds_mpi_and_runs_the_self_test(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_compilers_and_sanitizers_find_nothing(compiler: str, tmp_path: Path) -> None:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"optional: {compiler} is not installed")
+    made_library.need_openmp(compiler)
     ways: Ranks = [(2, "neighbour"), (2, "allgather")]
     facts = facts_of(tmp_path, "inverterchain", [(1, {}), (1, BLOCKED)], ranks=ways)
     check = "-g -fsanitize=undefined -fno-sanitize-recover=all"

@@ -573,17 +573,11 @@ int main(int count, char **argument)
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_solvers_race_at_once_and_sanitizers_find_nothing(compiler: str, tmp_path: Path) -> None:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"optional: {compiler} is not installed")
-    facts = facts_of(tmp_path, "wave1d", VARIANTS[2:], sizes=(100, 1000))
     checks = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+    made_library.need_openmp(compiler, *checks.split())
+    facts = facts_of(tmp_path, "wave1d", VARIANTS[2:], sizes=(100, 1000))
     flags = f"{made_library.STRICT} {checks}"
-    try:
-        folder = made_library.built(tmp_path / "lib", facts, compiler=compiler, flags=flags)
-    except AssertionError:
-        if compiler == "gcc":
-            raise
-        pytest.skip("optional: needs clang with OpenMP")
+    folder = made_library.built(tmp_path / "lib", facts, compiler=compiler, flags=flags)
     source, program = tmp_path / "several.c", tmp_path / "several"
     source.write_text(SEVERAL)
     subprocess.run(

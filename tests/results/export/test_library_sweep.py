@@ -441,8 +441,7 @@ def compiled(compiler: str, text: str, library: Path, name: str, folder: Path) -
 def test_a_foreign_program_links_it_and_grids_are_independent(
     compiler: str, star: Path, tmp_path: Path
 ) -> None:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"optional: {compiler} is not installed")
+    made_library.need_openmp(compiler)
     program = compiled(compiler, FOREIGN, star, "star3d_7pt_variable", tmp_path)
     done = subprocess.run([program], capture_output=True, text=True)
     assert done.returncode == 0, done.returncode
@@ -481,11 +480,7 @@ def test_sanitizers_find_nothing(case: Swept, tmp_path: Path) -> None:
 
 
 def test_clang_builds_it(tmp_path: Path) -> None:
-    probe = tmp_path / "omp.c"
-    probe.write_text("#include <omp.h>\nint main(void) { return omp_get_num_procs() < 1; }\n")
-    build = ["clang", "-fopenmp", probe, "-o", tmp_path / "omp"]
-    if shutil.which("clang") is None or subprocess.run(build, capture_output=True).returncode:
-        pytest.skip("optional: needs clang with OpenMP")
+    made_library.need_openmp("clang")
     folder = made_library.built(tmp_path / "lib", facts_of(tmp_path, CASES[2]), compiler="clang")
     assert subprocess.run([folder / "self_test"], stdout=subprocess.DEVNULL).returncode == 0
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from autotune.domain.cost_curve import CostCurve, CurvePoint, Segment
 from autotune.domain.network import Network
 from autotune.results.report.cost_curves import BEYOND, panels
-from autotune.results.report.draw import draw_curves, search_plots
+from autotune.results.report.draw import draw_curves, search_plots, svg
 from autotune.results.report.draw.svg import figure_svg
 from autotune.results.report.figure_records import ShownCandidate
 from autotune.results.report.search_records import Convergence, SearchStep
@@ -118,7 +118,7 @@ def test_a_figure_of_curves_has_its_titles_and_its_legend(curves):
 
 
 def test_a_figure_alone_is_an_svg_file_with_a_white_background(curves):
-    whole = draw_curves.alone(curves)
+    whole = svg.alone(curves)
     assert whole.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<svg ')
     root = ET.fromstring(whole.encode())
     box = root.attrib["viewBox"].split()
@@ -188,3 +188,10 @@ def test_a_figure_names_what_it_shows_and_scales_with_the_page():
     assert "width" not in root.attrib
     assert "<metadata" not in figure
     assert "<style" not in figure
+
+
+def test_a_figure_follows_the_colours_of_its_page_and_keeps_them_alone(curves):
+    assert "fill: var(--ink,#222222)" in curves.replace("fill:var", "fill: var")
+    assert "var(--grid,#dddddd)" in curves
+    assert "#222222" in svg.alone(curves)
+    assert "var(" not in svg.alone(curves)

@@ -148,19 +148,38 @@ def test_the_picture_of_core_and_levels_adds_up(study):
             )
 
 
-@pytest.mark.parametrize("decided", [True, False])
-def test_the_decision_says_who_wins_or_that_nobody_does(study, decided):
+@pytest.mark.parametrize(
+    ("rivals", "gain", "state", "verdict"),
+    [
+        (1, (1.2, 1.4), "decided", "{} wins"),
+        (3, (1.2, 1.4), "decided", "Use {}; 2 others may be as good"),
+        (2, (1.2, 1.4), "decided", "Use {}; 1 other may be as good"),
+        (3, (0.9, 1.4), "open", "No decision between {} and 2 others"),
+        (3, None, "open", "No decision between {} and 2 others"),
+        (1, (0.9, 1.4), "open", "No decision: {} is not surely better than the baseline"),
+    ],
+)
+def test_the_decision_says_what_to_use_and_how_sure_that_is(study, rivals, gain, state, verdict):
     problem = evaluate(study).problems[0]
-    rivals = tuple(row for row in problem.evaluated if row.compared)[:3]
-    speedup = dataclasses.replace(problem.speedup, interval=(1.2, 1.4), value=1.3)
+    compared = tuple(row for row in problem.evaluated if row.compared)
+    speedup = gain and dataclasses.replace(problem.speedup, interval=gain, value=1.3)
     result = dataclasses.replace(
-        problem, speedup=speedup, contenders=rivals[:1] if decided else rivals, noise_floor=None
+        problem, speedup=speedup, contenders=compared[:rivals], noise_floor=None
     )
     decision = winner_decision.decision(result, "quickstart", "problem-1")
-    assert decision.state == ("decided" if decided else "open")
-    assert decision.verdict.startswith("No decision") == (not decided)
-    assert decision.verdict.endswith(" wins") == decided
+    name = words.name(result.best.candidate, result)
+    assert (decision.state, decision.verdict) == (state, verdict.format(name))
     assert {line.words for line in decision.lines} >= {"build line", "run with"}
+
+
+def test_a_baseline_among_those_that_may_be_the_fastest_is_kept(study):
+    problem = evaluate(study).problems[0]
+    compared = tuple(row for row in problem.evaluated if row.compared)[:3]
+    kept = dataclasses.replace(problem, best=problem.baseline, contenders=compared)
+    decision = winner_decision.decision(kept, "quickstart", "problem-1")
+    assert decision.state == "open"
+    assert decision.verdict.startswith("No gain shown: keep the baseline, ")
+    assert decision.verdict.endswith("; 2 others may be as good")
 
 
 def test_the_same_study_gives_the_same_page(text, study):

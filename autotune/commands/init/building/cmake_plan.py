@@ -1,6 +1,7 @@
 """Projects of CMake: configured in a scratch folder, read by CMake's file API."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,9 @@ from autotune.commands.init.building.build_plan import (
     default_compiler,
 )
 from autotune.commands.init.building.make_plan import code_patterns
+from autotune.commands.init.included_files import headers_of
 from autotune.commands.init.source_scan import COMPILED, LANGUAGES, Language
-from autotune.commands.init.yaml_text import doubled
+from autotune.commands.init.yaml_text import doubled, globbed
 from autotune.errors import Fault, InputError
 from autotune.toolchain import child_process
 from autotune.toolchain import compiler as compilers
@@ -58,14 +60,18 @@ def cmake_plan(folder: Path, target: str, choose: Choose) -> BuildPlan:
     program = next(p for p in programs if p.name == name)
     language = _language(program.sources)
     languages = {LANGUAGES.get(Path(s).suffix, "") for s in program.sources} & set(COMPILED)
-    settings = [f"-DCMAKE_{_OF_LANGUAGE[lang]}_FLAGS={FLAGS}" for lang in sorted(languages)]
+    # those of the build type come last on the line of the compiler, so an -O level has to be there
+    settings = [
+        f"-DCMAKE_{_OF_LANGUAGE[lang]}_FLAGS_RELEASE=-DNDEBUG {FLAGS}" for lang in sorted(languages)
+    ]
     settings.append(f"-DCMAKE_{_OF_LANGUAGE[language]}_COMPILER={{compiler}}")
     rest = [other for other in names if other != name]
     remark = f"CMake also builds {', '.join(rest[:8])}: --target NAME selects another"
+    files = tuple(folder / s for s in program.sources if (folder / s).is_file())
     return BuildPlan(
         folder=folder,
-        patterns=code_patterns(folder),
-        files=tuple(folder / s for s in program.sources if (folder / s).is_file()),
+        patterns=(*code_patterns(folder), *_outside(folder, files)),
+        files=files,
         includes=tuple(p for p in map(Path, program.includes) if p.is_relative_to(folder)),
         commands=(
             ("cmake", "-S", "{source folder}", "-B", COPY, *_SETTINGS, *extra, *settings),
@@ -79,6 +85,13 @@ def cmake_plan(folder: Path, target: str, choose: Choose) -> BuildPlan:
         by="cmake",
         remarks=(remark,) if rest else (),
     )
+
+
+def _outside(folder: Path, files: Sequence[Path]) -> tuple[str, ...]:
+    """The sources that lie outside the project's folder, and what these include."""
+    outside = [file for file in files if not file.is_relative_to(folder)]
+    every = (*outside, *headers_of(outside, ()))
+    return tuple(globbed(os.path.relpath(file, folder)) for file in every)
 
 
 def _programs(folder: Path, scratch: Path) -> tuple[list[CMakeProgram], tuple[str, ...]]:

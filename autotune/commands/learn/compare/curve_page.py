@@ -115,7 +115,7 @@ def _why(curves: CurveTable, drawing: Drawing) -> PageSection:
         "Error rate and top-k loss over the number of rows learned from, quartiles of the splits"
         " shaded. Dotted: analytical; solid: learned; dashed: hybrid."
     )
-    figure = PageFigure(drawing=drawing, caption=caption, plate=True)
+    figure = PageFigure(drawing=drawing, caption=caption)
     cards = [Card(title="Learning curves", blocks=(figure,), wide=True)]
     sentences = tuple(text.paying(curves))
     if sentences:

@@ -18,7 +18,7 @@ from autotune.results.page.frame import (
 )
 from autotune.results.page.plot_axes import round_values
 from autotune.results.report.cost_curves import Panel
-from autotune.results.report.draw.svg import GRID, INK, PALETTE, figure_svg
+from autotune.results.report.draw.svg import GRID, INK, PALETTE, PAPER, SOFT, figure_svg
 from autotune.units import show
 
 _ACROSS = 2
@@ -66,9 +66,7 @@ def _panel(axes: Axes, panel: Panel) -> None:
             label="extrapolated" if line.extrapolated else "fitted",
         )  # fmt: skip
     for size in panel.breakpoints:
-        axes.axvline(
-            size, color="#888888", linewidth=1, linestyle=(0, (1, 2)), label="pieces change"
-        )
+        axes.axvline(size, color=SOFT, linewidth=1, linestyle=(0, (1, 2)), label="pieces change")
     x = (lambda size: size) if panel.has_size else (lambda _: 0.5)
     if panel.outliers:
         axes.plot(
@@ -78,7 +76,7 @@ def _panel(axes: Axes, panel: Panel) -> None:
     if panel.points:
         axes.plot(
             [x(size) for size, _ in panel.points], [t for _, t in panel.points], "o",
-            color="black", markersize=3.6, markeredgecolor="white", markeredgewidth=0.5,
+            color=INK, markersize=3.6, markeredgecolor=PAPER, markeredgewidth=0.5,
             label="median of the samples",
         )  # fmt: skip
     axes.set_yscale("log")
@@ -133,24 +131,10 @@ def page(title: str, figure: str, listing: str) -> str:
         "Time by message size: medians of the samples, the fitted pieces, and 5 % to 95 % of the"
         " samples. Dashed: beyond the sizes that a curve was fitted to."
     )
-    drawn = PageFigure(drawing=Drawing(figure), caption=caption, plate=True)
+    drawn = PageFigure(drawing=Drawing(figure), caption=caption)
     cards = (
         Card(title="Time by message size", blocks=(drawn,), wide=True),
         Card(title="All figures", blocks=(Listing(listing),), wide=True),
     )
     section = PageSection(title="Curves", anchor="curves", cards=cards)
     return frame.render(Page(title=title, lead=(), decisions=(decision,), sections=(section,)))
-
-
-def alone(figure: str) -> str:
-    """The figure as a separate SVG file, on a white background."""
-    head, rest = figure.split(">", 1)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}>{_background(head)}{rest}\n'
-
-
-def _background(head: str) -> str:
-    box = head.partition('viewBox="')[2].partition('"')[0].split()
-    if len(box) != 4:
-        return ""
-    x, y, width, height = box
-    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="white"/>'

@@ -1,4 +1,4 @@
-"""Figures as inline SVG, drawn with matplotlib for a white page, text kept as text.
+"""Figures as inline SVG, drawn with matplotlib in the colours of a page, text kept as text.
 
 The colours of Okabe and Ito (2008) can be distinguished with any colour vision. This module imports
 matplotlib, which is heavy: import it only to draw.
@@ -21,7 +21,12 @@ from autotune.results.report.svg_minify import compact
 from autotune.units import show
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-INK, GRID = "#222222", "#dddddd"
+INK, SOFT, GRID, PAPER = "#222222", "#888888", "#dddddd", "#fefefe"
+"""Text and axes, what is less important, grid lines, and what lies below: in a page they follow its
+scheme, light or dark; the other colours stay.
+"""
+_OF_PAGE = {INK: "ink", SOFT: "soft", GRID: "grid", PAPER: "card"}
+_PAGE_COLOUR = re.compile(r"var\(--\w+,(#\w+)\)")
 
 
 def dots(
@@ -63,7 +68,7 @@ def time_ticks(axes: Axes, side: str, low: float, high: float) -> None:
 def figure_svg(
     paint: Callable[[Figure], None], size: tuple[float, float], name: str, caption: str
 ) -> str:
-    """An <svg> element for a page: it scales with the page and has a caption."""
+    """An <svg> element for a page: it scales with it, has a caption and follows its colours."""
     style = mpl.rc_context(
         {
             "svg.fonttype": "none",
@@ -72,7 +77,8 @@ def figure_svg(
             "text.parse_math": False,
             "font.family": ["sans-serif"],
             "font.size": 10,
-            "axes.edgecolor": "#888888",
+            "axes.edgecolor": SOFT,
+            "text.color": INK,
             "axes.labelcolor": INK,
             "axes.axisbelow": True,
             "axes.spines.top": False,
@@ -86,7 +92,24 @@ def figure_svg(
         figure = Figure(figsize=size)
         paint(figure)
         text = _rendered(figure)
-    return _inline(text, caption)
+    text = _inline(text, caption)
+    for colour, name in _OF_PAGE.items():
+        text = text.replace(colour, f"var(--{name},{colour})")
+    return text
+
+
+def alone(figure: str) -> str:
+    """The figure as a separate SVG file, in the colours of a light page on a white background."""
+    head, rest = _PAGE_COLOUR.sub(r"\1", figure).split(">", 1)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}>{_background(head)}{rest}\n'
+
+
+def _background(head: str) -> str:
+    box = head.partition('viewBox="')[2].partition('"')[0].split()
+    if len(box) != 4:
+        return ""
+    x, y, width, height = box
+    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="white"/>'
 
 
 def _rendered(figure: Figure) -> str:

@@ -66,7 +66,7 @@ USUAL_CONFIDENCE = "90 %"
 Study = Annotated[
     str,
     typer.Argument(
-        help="Name of a study in the store; the latest if left out.",
+        help="A study in the store, or the file of its configuration; the latest if left out.",
         autocompletion=completion.studies,
     ),
 ]

@@ -317,9 +317,11 @@ class Store:
         return names[-1] if names else None
 
     def load_study(self, name: str) -> StudyRecord:
-        """All stored data of a study; for an unknown name StoreError, which names the nearest
-        study.
+        """All stored data of a study, or of the last one of a configuration that is named by its
+        file; for an unknown name StoreError, which names the nearest study.
         """
+        if Path(name).suffix in (".yaml", ".yml"):
+            name = self.latest_study(Path(name).stem) or name
         with self._reading(f"study {name}") as connection:
             record = store_reading.study(connection, name)
         if record is None:

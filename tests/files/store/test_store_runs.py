@@ -260,6 +260,9 @@ def test_studies_are_listed_with_their_runs(store):
     assert store.latest_study() == "b"
     assert store.latest_study("one") == "a"
     assert store.latest_study("three") is None
+    assert store.load_study("configs/one.yaml").name == "a"
+    with pytest.raises(StoreError, match=r"unknown study 'three\.yaml'"):
+        store.load_study("three.yaml")
 
 
 def test_a_run_ends_in_a_state_with_seconds_for_each_phase(store):

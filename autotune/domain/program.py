@@ -58,6 +58,8 @@ class Template:
     """
 
     text: str
+    beside: tuple[str, ...] = ()
+    """Names in the arguments that it is grouped with: it is left out where one of them is null."""
 
     def __post_init__(self) -> None:
         for match in _PIECE.finditer(self.text):
@@ -71,14 +73,14 @@ class Template:
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def fill(self, values: Mapping[str, Value | Flags]) -> str | None:
-        """The argument with values inserted; None if one of them is null.
+        """The argument with values inserted; None if one of them, or of its group, is null.
 
         True and false are written 1 and 0, flags with spaces between them.
 
         >>> Template("-DBI={bi}").fill({"bi": 64})
         '-DBI=64'
         """
-        if any(values[name] is None for name in self.names):
+        if any(values[name] is None for name in (*self.names, *self.beside)):
             return None
 
         def put(match: re.Match[str]) -> str:
@@ -116,14 +118,15 @@ def filled(
 ) -> list[str]:
     """A command line with values inserted.
 
-    An argument is left out if it names a value that is null. The argument ``{flags}``, or the name
+    An argument is left out if it, or one that it is grouped with, names a value that is null. The
+    argument ``{flags}``, or the name
     of a set of flags, is replaced by all of its flags as separate arguments if it stands alone.
     """
     words: list[str] = []
     given: dict[str, Value | Flags] = {"flags": tuple(flags), **values}
     for template in command:
         alone = given.get(template.text[1:-1]) if template.names == (template.text[1:-1],) else None
-        if isinstance(alone, tuple):
+        if isinstance(alone, tuple) and all(given[name] is not None for name in template.beside):
             words.extend(alone)
             continue
         word = template.fill(given)

@@ -120,6 +120,25 @@ def test_parameters_that_hang_on_one_another(tmp_path):
     assert "depends on its own value" in refused(tmp_path, pair, run=', "{x}", "{y}"')
 
 
+def test_arguments_that_belong_together_are_left_out_together(tmp_path):
+    pair = "deep: [false, true]\n  x: {values: [1, 2], when: deep}"
+    program = read(described(tmp_path, pair, run=', "{deep}", ["--depth", "{x}"], "-v"'))
+    places = {**program.baseline, "output": "a.out", "n": 512}
+    with_depth = filled(program.run, {**places, "deep": True, "x": 2})
+    assert with_depth[-3:] == ["--depth", "2", "-v"]
+    without = filled(program.run, {**places, "deep": False, "x": None})
+    assert without[-1] == "-v"
+    assert "--depth" not in without
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [(", []", "a group of arguments is empty"), (', [["a"]]', "a list is not an argument")],
+)
+def test_groups_of_arguments_hold_arguments(tmp_path, run, words):
+    assert words in refused(tmp_path, "x: [1, 2]", run=f'{run}, "{{x}}"')
+
+
 FLAGS = "x: {flags: [-funroll-loops, [-fa, -fno-a], {-falign-loops=: [16, 32]}]}"
 
 

@@ -1,6 +1,7 @@
 """The notations of programs and their models: values, command lines, formulas, shares, reuse."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import regex
 
@@ -334,13 +335,23 @@ def _commands(stated: object) -> tuple[Command, ...]:
     lists = stated if isinstance(stated[0], list) else [stated]
     if not all(isinstance(words, list) and words for words in lists):
         raise ValueError("a build is a list of arguments, or a list of such lists")
-    return tuple(tuple(_template(word) for word in words) for words in lists)
+    return tuple(_command(words) for words in lists)
 
 
 def _command(stated: object) -> Command:
+    """Arguments; those of a list within the list belong together: one without value drops all."""
     if not isinstance(stated, list) or not stated:
         raise ValueError(f"{describe(stated)} is not a list of arguments")
-    return tuple(_template(word) for word in stated)
+    if isinstance(stated[0], list):
+        raise ValueError("a command begins with its program, not with a list")
+    command = list[Template]()
+    for word in stated:
+        group = [_template(each) for each in word] if isinstance(word, list) else [_template(word)]
+        if not group:
+            raise ValueError("a group of arguments is empty: [--depth, '{depth}']")
+        names = tuple(dict.fromkeys(name for each in group for name in each.names))
+        command += [replace(each, beside=names) for each in group] if len(group) > 1 else group
+    return tuple(command)
 
 
 def _constraint(stated: object) -> ProgramConstraint:
@@ -356,7 +367,8 @@ def _constraint(stated: object) -> ProgramConstraint:
 
 
 _VALUE = {"type": ["string", "number", "boolean", "null"]}
-_WORDS = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 1}
+_GROUP = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 1}
+_WORDS = {"type": "array", "items": {"anyOf": [NUMBER_OR_TEXT, _GROUP]}, "minItems": 1}
 _LIST = {"type": "array", "items": _VALUE}
 _RANGE = {
     **{name: {"type": "number"} for name in ("from", "to")},

@@ -166,6 +166,15 @@ class AskedProgram:
 
     def _check(self) -> None:
         faults = [*self._wrong_objectives(), *self._wrong_problems()]
+        if not self.parameters:
+            faults.append(
+                Fault(
+                    where="parameters",
+                    found="nothing says what varies",
+                    expected="the values of each parameter by its name",
+                    hint='{"tile": [16, 32, 64]}',
+                )
+            )
         if not self.name.strip():
             faults.append(
                 Fault(where="name", found="an empty name", expected="a name of the study")

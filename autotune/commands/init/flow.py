@@ -89,7 +89,8 @@ def write(
     options = _options(request.flags, seen, progress)
     draft = Draft(path, request.folder, target.words, seen, options, plan=plan, ranks=target.ranks)
     if request.tried is not None:
-        beside = path.absolute().parent if paths.exists(path.parent) else Path.cwd()
+        placed = paths.exists(path.parent) and not target.on_path
+        beside = path.absolute().parent if placed else Path.cwd()
         tried = first_try(draft, request.tried, beside, choose, progress)
         tried = try_other_values(tried, request.tried.limit, progress)
         draft = tried.draft

@@ -59,17 +59,26 @@ _WORDS: tuple[tuple[Role, str, str], ...] = (
 _KINDS = tuple((role, why, re.compile(words, re.IGNORECASE)) for role, why, words in _WORDS)
 
 
+_REPEATED = re.compile(
+    r"n?(?:reps?|iters?)|repeats?|(?:repeti|itera)tions?|ntimes|trials|runs", re.IGNORECASE
+)
+"""Words at the end of a name that count what is repeated, whatever stands before them."""
+
+
 def role_of(name: str) -> tuple[Role, str]:
     """What a macro, option or argument decides by its name, and the reason in words.
 
     A word for how work is done goes before words for how much: ``BLOCK_SIZE`` is the size of a
-    block, ``ARRAY_SIZE`` is one of the problem.
+    block, ``ARRAY_SIZE`` is one of the problem. But ``INNER_ITERS`` ends in a repeat count, and is
+    one.
 
     >>> role_of("BLOCK_SIZE"), role_of("NTIMES"), role_of("zork")
     (('tuning', 'how the work is done'), ('work', 'repeat count'), ('unclear', ''))
     """
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     words = [word for word in re.split(r"[\W_]+", split) if word]
+    if words and _REPEATED.fullmatch(words[-1]):
+        return "work", "repeat count"
     bare = [b for word in words if len(b := re.sub(r"\d+$", "", word)) > 1]
     for role, why, pattern in _KINDS:
         if any(pattern.fullmatch(word) for word in (*words, *bare)):

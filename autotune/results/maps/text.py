@@ -41,13 +41,14 @@ def summary(chart: DecisionMap) -> list[str]:
         f" change smoothly from one size to the next, the loss at any size is less than"
         f" {percent(chart.between[0])} with {level}"
     )
+    pairs = sum(len(cell.measured) for cell in chart.cells)
     sentences = [
         f"Following the winners loses {percent(chart.whole.mean)} on average over the cells;"
         f" with {level} it is less than {percent(chart.whole.mean_bound)} on average and"
         f" less than {percent(chart.whole.max_bound)} in the worst cell.",
         *_shipping(chart, level),
-        f"Measured: {chart.evaluations} of {chart.pairs} pairs of candidate and cell"
-        f" ({percent(chart.evaluations / chart.pairs)}), in"
+        f"Measured: {pairs} of {chart.pairs} pairs of candidate and cell"
+        f" ({percent(pairs / chart.pairs)}) in {chart.evaluations} visits, in"
         f" {sum(bool(cell.measured) for cell in chart.cells)} of {len(chart.cells)} cells;"
         f" ended because {chart.stopped}.",
         between + (f", with the few less than {percent(chart.between[1])}." if few else "."),

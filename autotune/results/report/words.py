@@ -181,6 +181,8 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
     names = [built(row.candidate, result) for row in rows[:most]]
     more = [f"{len(rows) - most} more"] if len(rows) > most else []
     why = "it was the fastest" if best is rows[0] else "it is most like the baseline"
+    if best is rows[0] and min(rows, key=_time) is not best:
+        why = "it was the fastest of those that were measured in enough rounds"
     if best is result.baseline:
         why = "it is the baseline"
     if result.regret is not None:
@@ -190,6 +192,10 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
         f" (within {percent(undecided_width(result))});"
         f" {built(best.candidate, result)} is chosen because {why}"
     )
+
+
+def _time(row: EvaluatedCandidate) -> float:
+    return math.inf if row.measured is None else row.measured
 
 
 def undecided_width(result: ProblemEvaluation) -> float:

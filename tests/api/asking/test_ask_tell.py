@@ -396,6 +396,11 @@ def test_wrong_studies_are_refused(store, more, message):
         study(store, **more)
 
 
+def test_without_parameters_there_is_no_study(store):
+    with pytest.raises(InputError, match="parameters: nothing says what varies"):
+        at.Study({}, name="none", store=store)
+
+
 def test_wrong_hints_and_problems_are_refused(store):
     with study(store) as opened:
         with pytest.raises(InputError, match="seconds above 0"):

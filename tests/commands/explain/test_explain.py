@@ -156,6 +156,12 @@ def test_a_sentence_that_only_shares_words_with_a_kind_is_refused(sentence: str)
         ("over all 2 problems: cost over the best of each problem, mean", "problem"),
         ("  - instead of an interval: launched too few times for one", "interval"),
         ("wall time 12.0 s: predict 1.0 s, measure 9.0 s, own overhead 2.0 s", "study"),
+        ("regression: slower by more than 3 % in 1 problem of 1", "slowdown"),
+        ("no regression of more than 3 % is provable", "slowdown"),
+        ("  slower by +45.8 % (+22 % to +73 %) in 5 rounds: more than 3 % is proven", "slowdown"),
+        ("  a slowdown of 28.5 % would have been proven (in 4 of 5 cases)", "slowdown"),
+        ("nothing was compared: the check proves nothing", "not compared"),
+        ("  both are one program: nothing that it is built of changed", "not compared"),
     ],
 )
 def test_sentences_of_results_are_about_a_word(sentence: str, word: str) -> None:

@@ -228,6 +228,25 @@ def test_cmake_says_what_is_built(tmp_path: Path) -> None:
 
 
 @CMAKE
+def test_libraries_that_a_program_of_cmake_links_vary_with_it(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    (folder / "main.cpp").write_text('extern "C" int f(); int main() { return f(); }\n')
+    (folder / "f.c").write_text("int g(void);\nint f(void) { return g(); }\n")
+    (folder / "g.c").write_text("#ifndef TILE\n#define TILE 8\n#endif\nint g(void) { return 0; }\n")
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.10)\nproject(demo C CXX)\n"
+        "add_library(g STATIC g.c)\nadd_library(f STATIC f.c)\ntarget_link_libraries(f g)\n"
+        "add_executable(demo main.cpp)\ntarget_link_libraries(demo f)\n"
+    )
+    plan = plan_of(folder, "", first_answer)
+    assert isinstance(plan, BuildPlan)
+    assert plan.language == "C++"
+    assert sorted(file.name for file in plan.files) == ["f.c", "g.c", "main.cpp"]
+    flags = [word for word in plan.commands[0] if FLAGS in word]
+    assert [flag.partition("_FLAGS")[0] for flag in flags] == ["-DCMAKE_C", "-DCMAKE_CXX"]
+
+
+@CMAKE
 def test_a_cmake_project_with_sources_outside_its_folder_is_built_as_asked(tmp_path: Path) -> None:
     """The level of optimisation that is tried is the last one on the line of the compiler."""
     below = project(tmp_path / "p") / "cmake"
@@ -269,6 +288,25 @@ def test_a_compilation_database_is_built_in_one_call(tmp_path: Path) -> None:
     assert "flags: [-O1]" in made.config.read_text()
 
 
+@GCC
+def test_folders_of_a_compilation_database_begin_where_it_lies(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    (folder / "build").mkdir()
+    entries = ", ".join(
+        f'{{"directory": "build", "file": "../{name}", "arguments": ["cc", "-I../include",'
+        f' "-c", "../{name}"]}}'
+        for name in ("main.c", "other.c")
+    )
+    (folder / "compile_commands.json").write_text(f"[{entries}]")
+    plan = plan_of(folder, "", first_answer)
+    assert isinstance(plan, BuildPlan)
+    assert sorted(file.name for file in plan.files) == ["main.c", "other.c"]
+    (folder / "main.c").unlink()
+    (folder / "other.c").unlink()
+    words = faults(lambda: plan_of(folder / "compile_commands.json", "", first_answer))
+    assert "none of the sources that it lists is there" in words
+
+
 # --- what is meant ------------------------------------------------------------------------------
 
 
@@ -299,6 +337,7 @@ def test_a_launcher_tells_the_ranks(tmp_path: Path) -> None:
         ("BLOCK_SIZE", "tuning"), ("ARRAY_SIZE", "work"), ("NTIMES", "work"), ("maxIter", "work"),
         ("chunkSize", "tuning"), ("seed", "quality"), ("verbose", "report"), ("zork", "unclear"),
         ("FIXED_POINT", "quality"), ("HAVE_BLAS", "report"), ("LIB_SHARED", "report"),
+        ("INNER_ITERS", "work"), ("BLOCK_REPEATS", "work"), ("ITER_BLOCK", "tuning"),
         ("MINI_DATASET", "work"), ("USE_SIMD", "tuning"),
     ],
 )  # fmt: skip
@@ -357,6 +396,31 @@ def test_a_run_that_needs_files_beside_it_gets_its_folder(tmp_path: Path) -> Non
     (tmp_path / "data.txt").write_text("time 0.001 s\n")
     made = tried(tmp_path, script(tmp_path, "#!/bin/sh\ncat data.txt\n"))
     assert 'folder: ".."' in made.program.read_text()
+
+
+def test_a_command_that_needs_files_of_the_working_directory_runs_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data.txt").write_text("time 0.001 s\n")
+    (tmp_path / "bin").mkdir()
+    path = script(tmp_path / "bin", "#!/bin/sh\ncat data.txt\n")
+    monkeypatch.chdir(tmp_path)
+    assert 'folder: ".."' in tried(tmp_path, path).program.read_text()
+    made = tried(tmp_path / "on", "sh", "-c", "cat < data.txt")
+    assert 'folder: "../.."' in made.program.read_text()
+
+
+def test_a_time_on_standard_error_is_seen_beside_numbers_on_standard_output(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "solve.py"
+    path.write_text(
+        "import os, sys\nos.environ.get('BLOCK', '8')\nprint('step 3')\n"
+        "print('time 0.001 s', file=sys.stderr)\n"
+    )
+    made = tried(tmp_path, path)
+    assert "# it printed: time 0.001 s" in made.program.read_text()
+    assert len(made.parameters["BLOCK"]) > 1
 
 
 def test_a_level_varies_with_the_ratio_beside_the_rate(tmp_path: Path) -> None:

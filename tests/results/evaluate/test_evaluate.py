@@ -321,6 +321,17 @@ def test_a_candidate_that_is_hardly_told_apart_but_far_slower_is_not_chosen(stor
     assert " is chosen because it was the fastest, with an expected" in words.undecided(problem)
 
 
+def test_one_of_few_rounds_may_be_faster_than_the_chosen_one(store):
+    begin(store, a=1.0, b=1.0, c=1.0)
+    slow = [2.0, 2.1, 2.05, 2.0, 2.1, 2.05, 2.0, 2.1]
+    run(store, "first", a=slow, b=[t / 2 for t in slow], c=[0.9, 0.95])
+    problem = result(store)
+    assert problem.best.candidate.identity == one("b").identity
+    assert one("c").identity in {row.candidate.identity for row in problem.contenders}
+    words_of_it = words.undecided(problem)
+    assert "is chosen because it was the fastest of those that were measured in" in words_of_it
+
+
 def test_of_those_not_told_apart_the_one_of_least_expected_regret_is_chosen(store):
     """The baseline may be as fast, but is expected to lose some per cent."""
     begin(store, a=1.0, b=1.0)

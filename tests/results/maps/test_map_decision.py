@@ -5,6 +5,7 @@ from dataclasses import replace
 from autotune.domain.decision_map import Choice, Contender, DecisionMap, MapCell, Summary
 from autotune.domain.variant import Build
 from autotune.results.maps.map_cards import card, decision
+from autotune.results.maps.text import summary
 
 LITTLE = Summary(mean=0.01, mean_bound=0.02, max_bound=0.04)
 
@@ -57,6 +58,12 @@ def test_predictions_alone_decide_nothing() -> None:
     made = decision(chart(cell(64, measured=False)), "mapped", "map")
     assert made.state == "open"
     assert "Nothing was measured" in made.advice
+
+
+def test_pairs_are_counted_once_however_often_they_were_visited() -> None:
+    visited = replace(chart(cell(64), cell(128)), evaluations=9)
+    words = "Measured: 2 of 4 pairs of candidate and cell (50 %) in 9 visits, in 2 of 2 cells"
+    assert any(sentence.startswith(words) for sentence in summary(visited))
 
 
 def test_the_card_says_what_to_run_where() -> None:

@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autotune.commands.init.building.build_plan import (
     COPY,
@@ -39,7 +40,9 @@ class CMakeProgram:
     output: str
     """Relative to the build folder."""
     sources: tuple[str, ...]
-    """Relative to the source folder."""
+    """Relative to the source folder: its own, and those of the libraries that it needs."""
+    direct_sources: tuple[str, ...]
+    """Its own alone, relative to the source folder."""
     includes: tuple[str, ...]
     """Folders in which its compiler looks for headers."""
 
@@ -58,7 +61,7 @@ def cmake_plan(folder: Path, target: str, choose: Choose) -> BuildPlan:
         raise InputError(Fault(where=str(folder), found=found, expected=expected))
     name = chosen_program(names, target, "the CMake project", choose)
     program = next(p for p in programs if p.name == name)
-    language = _language(program.sources)
+    language = _language(program.direct_sources)
     languages = {LANGUAGES.get(Path(s).suffix, "") for s in program.sources} & set(COMPILED)
     # those of the build type come last on the line of the compiler, so an -O level has to be there
     settings = [
@@ -135,23 +138,42 @@ def _switches(made: Path) -> list[str]:
 def _read(made: Path) -> list[CMakeProgram]:
     """The programs in the reply of CMake's file API, in the order of the project."""
     reply = made / ".cmake" / "api" / "v1" / "reply"
+    files = sorted(reply.glob("target-*.json"))
+    targets = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    by_id = {target["id"]: target for target in targets}
     programs = []
-    for file in sorted(reply.glob("target-*.json")):
-        content = json.loads(file.read_text(encoding="utf-8"))
-        if content.get("type") == "EXECUTABLE" and content.get("artifacts"):
-            sources = tuple(s["path"] for s in content.get("sources", ()))
-            output = content["artifacts"][0]["path"]
-            includes = dict.fromkeys(
-                place["path"]
-                for group in content.get("compileGroups", ())
-                for place in group.get("includes", ())
+    for target in targets:
+        if target.get("type") != "EXECUTABLE" or not target.get("artifacts"):
+            continue
+        needed = {target["id"]: target}
+        for part in (todo := [target]):
+            ids = [other["id"] for other in part.get("dependencies", ()) if other["id"] in by_id]
+            todo += [by_id[name] for name in ids if name not in needed]
+            needed |= {name: by_id[name] for name in ids}
+        built = [
+            part for part in needed.values() if part.get("type") not in ("UTILITY", "EXECUTABLE")
+        ]
+        built.insert(0, target)
+        programs.append(
+            CMakeProgram(
+                name=target["name"],
+                output=target["artifacts"][0]["path"],
+                sources=tuple(dict.fromkeys(s for part in built for s in _sources(part))),
+                direct_sources=_sources(target),
+                includes=tuple(dict.fromkeys(place for part in built for place in _includes(part))),
             )
-            programs.append(
-                CMakeProgram(
-                    name=content["name"], output=output, sources=sources, includes=tuple(includes)
-                )
-            )
+        )
     return programs
+
+
+def _sources(target: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(source["path"] for source in target.get("sources", ()))
+
+
+def _includes(target: Mapping[str, Any]) -> Iterator[str]:
+    for group in target.get("compileGroups", ()):
+        for place in group.get("includes", ()):
+            yield place["path"]
 
 
 def _language(sources: Sequence[str]) -> Language:

@@ -53,6 +53,8 @@ def database_plan(path: Path, target: str, choose: Choose) -> BuildPlan:
     mains = [f for f, _ in entries if is_main(f)]
     if not mains:
         found = "none of its sources has a main program"
+        if not entries:
+            found = "none of the sources that it lists is there"
         raise InputError(Fault(where=str(path), found=found, hint="give an executable"))
     by_name = {f.stem: f for f in mains}
     chosen = by_name[chosen_program([*by_name], target, DATABASE, choose)]
@@ -89,11 +91,13 @@ def _entries(path: Path) -> Iterator[tuple[Path, CompileLine]]:
         content = json.loads(path.read_text(encoding="utf-8"))
         rows = [
             (
-                Path(row["directory"], row["file"]).resolve(),
+                (folder / row["file"]).resolve(),
                 row.get("arguments") or shlex.split(row["command"]),
-                row["directory"],
+                str(folder),
             )
             for row in content
+            # relative ones begin where the file lies
+            for folder in [path.absolute().parent / row["directory"]]
         ]
     except (ValueError, KeyError, TypeError, OSError) as error:
         found = f"it is no compilation database: {error}"

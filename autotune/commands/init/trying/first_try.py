@@ -18,6 +18,7 @@ from autotune.commands.init.included_files import definers
 from autotune.commands.init.trying.observed_run import ObservedRun
 from autotune.commands.init.trying.printed_numbers import (
     PrintedNumber,
+    comma_lines,
     printed_answers,
     printed_numbers,
     ratio_pattern,
@@ -93,16 +94,18 @@ def first_try(
     """The draft with what was seen in two runs; InputError, with the next step, where it cannot be
     built or does not run.
 
-    ``beside``: where the program is run if it misses a file in a fresh folder. ``choose``: who is
-    asked which printed number is optimised.
+    ``beside``: where the program is run if it misses a file in a fresh folder, and then in the
+    working directory. ``choose``: who is asked which printed number is optimised.
     """
     progress("build it", 0, 1)
     draft, trial, candidate, key, seconds = _built(draft)
     progress("build it", 1, 1)
     progress(f"run it (at most {settings.limit:g} s)", 0, 2)
     first = trial.run(candidate, key, settings.limit)
-    if not first.ok and draft.run_folder is None and _NO_FILE.search(first.out + first.err):
-        draft = redrafted(draft, run_folder=beside)
+    for folder in dict.fromkeys((beside, Path.cwd())):
+        if first.ok or not _NO_FILE.search(first.out + first.err):
+            break
+        draft = redrafted(draft, run_folder=folder)
         trial = trial_of(draft)
         candidate, key, _, _ = trial.build({})
         first = trial.run(candidate, key, settings.limit)
@@ -266,8 +269,10 @@ def _observed(
     """What two runs printed alike: a time or a rate, and an answer."""
     texts = tuple(map(output_of, outcomes))
     walls = tuple(float(o.usage.wall if o.usage else o.seconds) for o in outcomes)
-    again = {number.pattern for number in printed_numbers(texts[1], walls[1])}
-    numbers = [n for n in printed_numbers(texts[0], walls[0]) if n.pattern in again]
+    numbers = _of_both(texts, walls)
+    if not any(number.sure > 0 for number in numbers):
+        # as readings do, which look there for what standard output does not have
+        numbers += _of_both(tuple(outcome.err for outcome in outcomes), walls)
     answers, differing = printed_answers(texts[0], texts[1])
     patterns = {number.pattern for number in numbers}
     answers = [a for a in answers if a.pattern not in patterns]
@@ -282,7 +287,14 @@ def _observed(
         ratio=ratio_pattern(chosen) if chosen and levelled else "",
         answer=answers[0] if answers else None,
         differing=tuple(differing),
+        unread=tuple(comma_lines(texts[0])),
     )
+
+
+def _of_both(texts: Sequence[str], walls: Sequence[float]) -> list[PrintedNumber]:
+    """The times and rates that both runs printed, the most likely first."""
+    again = {number.pattern for number in printed_numbers(texts[1], walls[1])}
+    return [n for n in printed_numbers(texts[0], walls[0]) if n.pattern in again]
 
 
 def _chosen(

@@ -40,6 +40,8 @@ class ObservedRun:
     """What both runs printed alike and is checked."""
     differing: tuple[str, ...] = ()
     """Lines that look like an answer, but differed from run to run."""
+    unread: tuple[str, ...] = ()
+    """Lines with a time or a rate whose digits have commas."""
 
     @property
     def objectives(self) -> str:

@@ -86,7 +86,8 @@ def _reads(draft: Draft, outcome: ProcessOutcome) -> bool:
     number = draft.observed.chosen if draft.observed else None
     if number is None:
         return True
-    return any(re.search(number.pattern, line) for line in shown_lines(output_of(outcome)))
+    printed = shown_lines(f"{outcome.out}\n{outcome.err}")
+    return any(re.search(number.pattern, line) for line in printed)
 
 
 def _same_answer(draft: Draft, first: ProcessOutcome, other: ProcessOutcome) -> bool:

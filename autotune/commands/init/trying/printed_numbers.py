@@ -18,12 +18,23 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?"
 _PLAIN = re.compile(rf"(?<![\w.]){NUMBER}(?!\d)")
 _IN_PATTERNS = re.compile(rf"{_PLAIN.pattern}|\d+\.\d+")
 """Numbers that another run may print otherwise, also behind a letter: ``x3.186``."""
+_COMMAS = re.compile(
+    r"(?<![\w.,'\u2019])(?:"
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?"
+    r"|\d{1,3}(?:['\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?"
+    r"|\d{1,3}(?:\.\d{3})+,\d+"
+    r"|\d+,\d+"
+    r")(?!\d|[.,'\u2019]\d)"
+)
+"""Numbers with decimal commas or groups of digits, ``0,25`` and ``1,234,567``, which the tuner does
+not read; lists such as ``1024,4,0.25`` are none.
+"""
 _GROUP = r"([-+0-9.eEdD]+)"
 _ANY = r"[-+0-9.eEdD]+"
 _RATE = (
     r"[A-Za-z]+/(?:seconds?|secs?|s)(?![\w/])"
     r"|[kKMGTPgmt]?(?:FLOPS?|flops?|Flops?|LUPS|CUPS|OPS|TEPS|lups|mips)(?:/s(?:ec)?)?(?!\w)"
-    r"|(?:[A-Za-z]+\s+)?per\s+sec(?:ond)?(?!\w)"
+    r"|(?:[A-Za-z]+\s+|\w+_)?per[\s_]+sec(?:ond)?(?!\w)"
     r"|(?:fps|FPS|rps|qps|QPS)(?!\w)"
 )
 _RATE_AFTER = re.compile(rf"\s*[\[(]?({_RATE})")
@@ -33,8 +44,11 @@ _COST_AFTER = re.compile(
 )
 _TIME_AFTER = re.compile(rf"\s*[\[(]?({TIME_UNIT})(?![\w/])")
 _TIME_WITHIN = re.compile(
-    rf"[\[(]\s*(?:in\s+)?({TIME_UNIT})\s*[\])]|\bin\s+({TIME_UNIT})\b", re.I | re.ASCII
+    rf"[\[(]\s*(?:in\s+)?({TIME_UNIT})\s*[\])]|\bin\s+({TIME_UNIT})\b"
+    r"|\w_(ns|us|ms|[num]?secs?|(?:nano|micro|milli)?seconds?)\b",
+    re.I | re.ASCII,
 )
+"""The unit in a title: ``(ms)``, ``in ms``, ``time_ms``."""
 _THOUSANDS = re.compile(r"k(?!\w)")
 _PER_SECOND = re.compile(r"1000s of bytes per second", re.IGNORECASE)
 _TIME_WORD = re.compile(
@@ -164,6 +178,20 @@ def printed_answers(
     return [answer for _, answer in answers], differing
 
 
+def comma_lines(text: str) -> list[str]:
+    """The lines with a time or a rate that is not read, for a comma may stand for the decimal point
+    or part thousands.
+    """
+    return [
+        line.strip()
+        for line in _lines(text)
+        for match in _COMMAS.finditer(line)
+        if _RATE_AFTER.match(line, match.end())
+        or _TIME_AFTER.match(line, match.end())
+        or _TIME_WORD.search(line[: match.start()])
+    ]
+
+
 def ratio_pattern(number: PrintedNumber) -> str:
     """What finds a ratio such as ``(x2.43)`` or ``(2.43)`` in the line of a number; empty if none.
 
@@ -223,7 +251,10 @@ def _possible(number: PrintedNumber, wall: float) -> bool:
 def _in_line(line: str, *, thousands: bool) -> Iterator[PrintedNumber]:
     """The times and rates of one line."""
     end = 0
+    unread = [match.span() for match in _COMMAS.finditer(line)]
     for match in _PLAIN.finditer(line):
+        if any(start <= match.start() < stop for start, stop in unread):
+            continue
         label = line[end : match.start()]
         end = match.end()
         kind, unit, tail, stated = _kind(line, label, match.end(), thousands=thousands)
@@ -258,7 +289,7 @@ def _kind(
     if rates:
         return "rate", rates[-1].group(1), "", True
     if match := _TIME_WITHIN.search(label):
-        return "time", unit_of(match.group(1) or match.group(2)), "", True
+        return "time", unit_of(match[match.lastindex or 1]), "", True
     if _TIME_WORD.search(label) and not re.match(r"\s*(?:%|[A-Za-z])", line[end:]):
         return "time", "s", "", False
     return None, "", "", False
@@ -320,7 +351,7 @@ def _in_table(lines: Sequence[str], i: int) -> Iterator[PrintedNumber]:
         if value is None or value <= 0 or not (rate or timed):
             continue
         unit = _TIME_WITHIN.search(title)
-        stated = unit_of(unit.group(1) or unit.group(2)) if unit else "s"
+        stated = unit_of(unit[unit.lastindex or 1]) if unit else "s"
         head = [_ANY if _PLAIN.fullmatch(before) else _spaced(before) for before in cells[:column]]
         yield PrintedNumber(
             line=lines[i].strip(),
@@ -366,6 +397,9 @@ def _answer(line: str) -> PrintedAnswer | None:
             break
         if label.rstrip().endswith(("<", ">", "<=", ">=")):
             continue  # a limit that the program states, not what it found
+        if (whole := _COMMAS.search(line, match.start())) and whole.start() == match.start():
+            pattern = before_pattern(label) + r"(\d[\d.,'\u2019\u00a0\u202f]*\d)"
+            return PrintedAnswer(line=line.strip(), text=whole.group(), pattern=pattern)
         pattern = before_pattern(label) + r"([-+.\w]+)"
         return PrintedAnswer(line=line.strip(), text=match.group(), pattern=pattern)
     if said and not _TIME_WORD.search(line):

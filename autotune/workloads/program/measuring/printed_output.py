@@ -25,6 +25,8 @@ _SHOWN = 8
 """Lines that a message shows of the beginning and of the end of an output."""
 _WIDTH = 400
 """Characters of a line that a message shows."""
+_COLOURS = regex.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+"""Sequences that colour what follows, or erase."""
 _LEAST = sys.float_info.min
 """The smallest double with all its digits, 2.2e-308."""
 
@@ -163,9 +165,9 @@ def _values(reading: Reading, outcome: ProcessOutcome) -> Iterator[str]:
 
 def shown_lines(text: str) -> Iterator[str]:
     """The lines of a text as a terminal shows them: what follows a carriage return overwrites the
-    beginning of its line.
+    beginning of its line, and colours are not text.
     """
-    for line in text.split("\n"):
+    for line in _COLOURS.sub("", text).split("\n"):
         shown = ""
         for part in line.split("\r")[-_REWRITES:]:
             shown = part[:_LONGEST] + shown[len(part) :]

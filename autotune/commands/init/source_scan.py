@@ -34,9 +34,10 @@ COMPILED: tuple[Language, ...] = ("C", "C++", "Fortran")
 
 _MACRO = re.compile(
     r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n(?:[ \t]*(?://[^\n]*)?\n)*"
-    r"[ \t]*#[ \t]*define[ \t]+\1[ \t]+([-+]?\d+)[ \t]*(?:/[*/][^\n]*)?$",
+    r"[ \t]*#[ \t]*define[ \t]+\1[ \t]+\(?[ \t]*([-+]?\d+)[ \t]*\)?[ \t]*(?:/[*/][^\n]*)?$",
     re.MULTILINE,
 )
+_WHOLE = re.compile(r"\(?[ \t]*[-+]?\d+[ \t]*\)?")
 _DEFAULTED = re.compile(
     r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+(\S[^\n/]*?)[ \t]*"
     r"(?:/[/*][^\n]*)?\n[ \t]*#[ \t]*endif\b",
@@ -199,7 +200,7 @@ def _macros(text: str) -> dict[str, int]:
 
 def _other_macros(text: str) -> dict[str, str]:
     """Macros with another default, each with the reason why it is not varied."""
-    names = (m for m, v in _DEFAULTED.findall(text) if not re.fullmatch(r"[-+]?\d+", v))
+    names = (m for m, v in _DEFAULTED.findall(text) if not _WHOLE.fullmatch(v))
     return {m: "the default is no whole number" for m in names if not _GUARD.fullmatch(m)}
 
 

@@ -59,7 +59,7 @@ def _printed(observed: ObservedRun) -> list[str]:
         mark = "*" if number == chosen else " "
         lines.append(f"  {mark} {number.value:g} {number.unit} in: {number.line[:70]}")
     for line in observed.unread[:2]:
-        lines.append(f"  not read, a comma may be a decimal point or part thousands: {line[:70]}")
+        lines.append(f"  not read, its digits are parted by commas or colons: {line[:70]}")
     if chosen is None:
         printed = "it is not chosen" if observed.numbers else "no time and no rate is printed"
         lines.append(f"  the time of the whole process is optimised: {printed}")

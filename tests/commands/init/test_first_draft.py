@@ -77,6 +77,12 @@ def test_a_macro_becomes_a_parameter_with_its_default_as_baseline() -> None:
     assert lines(of, "bi:") == ["  bi: [16, 32, 64, 128, 256]  # LOOK AT: values of BI"]
 
 
+def test_a_default_may_stand_in_parentheses() -> None:
+    text = "#ifndef CHUNK\n#define CHUNK (64) /* rows */\n#endif\n"
+    seen = scan_text("C", text, text)
+    assert (seen.macros, seen.unvaried) == ((("CHUNK", 64),), {})
+
+
 def test_a_macro_that_is_only_on_or_off_has_two_values() -> None:
     of = draft(macros=(("FAST", 1),), flags=frozenset({"FAST"}))
     assert (of.parameters, of.baseline) == ({"fast": (0, 1)}, {"fast": 1})

@@ -53,6 +53,9 @@ def test_any_spelling_of_a_unit_of_time_is_one_that_descriptions_have(unit: str,
         ('{"time": 0.12, "n": 8}\n', 0.12, "s", "less"),
         ('{"block": 8, "time_ms": 12.5, "n": 4}\n', 12.5, "ms", "less"),
         ('{"time_ms": 1250, "items_per_second": 2.5e6}\n', 2.5e6, "items_per_second", "more"),
+        ("Performance: 12.5 ns/day 1.9 hour/ns\n", 12.5, "ns/day", "more"),
+        ("12.5 ns per day\n", 12.5, "ns per day", "more"),
+        ("2.5 ms per step\n", 2.5, "ms/step", "less"),
         ("sizes 1024,4,0.25 s\n", 0.25, "s", "less"),
         ("\x1b[1mtime\x1b[0m \x1b[32m0.25\x1b[0m s\n", 0.25, "s", "less"),
         ("time 7.1 s\ntime 0.3 s\n", 0.3, "s", "less"),
@@ -73,7 +76,8 @@ def test_what_is_no_time_of_this_run_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     "line",
     ["Laufzeit: 0,0379 s", "rate 10,557 MB/s", "took 38,050,869 ns", "took 1.234,5 ms",
-     "took 1'234'567 ns", "took 1\u202f234 ms", "10,512,243.5 ops/s"],
+     "Elapsed: 1:12.5", "total 0:00:02 s", "took 1'234'567 ns", "took 1\u202f234 ms",
+     "10,512,243.5 ops/s"],
 )  # fmt: skip
 def test_a_part_of_a_number_with_commas_is_no_number(line: str) -> None:
     assert printed_numbers(line, 5.0) == []
@@ -85,6 +89,7 @@ def test_an_answer_with_groups_of_digits_is_checked_as_a_whole() -> None:
     assert [answer.text for answer in answers] == ["1,234,567"]
     assert printed_answers("sum: 1,234\n", "sum: 1,235\n") == ([], ["sum: 1,234 | 1,235"])
     assert not differing
+    assert printed_answers("total 00:00:01\n", "total 00:00:01\n") == ([], [])
 
 
 def test_a_pattern_finds_other_numbers_in_the_same_line() -> None:

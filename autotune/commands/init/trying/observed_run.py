@@ -41,7 +41,7 @@ class ObservedRun:
     differing: tuple[str, ...] = ()
     """Lines that look like an answer, but differed from run to run."""
     unread: tuple[str, ...] = ()
-    """Lines with a time or a rate whose digits have commas."""
+    """Lines with a time or a rate that commas or colons part."""
 
     @property
     def objectives(self) -> str:

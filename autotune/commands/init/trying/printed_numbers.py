@@ -24,15 +24,19 @@ _COMMAS = re.compile(
     r"|\d{1,3}(?:['\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?"
     r"|\d{1,3}(?:\.\d{3})+,\d+"
     r"|\d+,\d+"
+    r"|\d+(?::\d\d)+(?:[.,]\d+)?"
     r")(?!\d|[.,'\u2019]\d)"
 )
-"""Numbers with decimal commas or groups of digits, ``0,25`` and ``1,234,567``, which the tuner does
-not read; lists such as ``1024,4,0.25`` are none.
+"""Numbers with decimal commas or groups of digits and times of a clock, ``0,25``, ``1,234,567``,
+``1:12.5``, which the tuner does not read; lists such as ``1024,4,0.25`` are none.
 """
 _GROUP = r"([-+0-9.eEdD]+)"
 _ANY = r"[-+0-9.eEdD]+"
+_OF_DAYS = r"(?:/|\s+per\s+)(?:days?|hours?|hr|minutes?|min)(?![\w/])"
+"""What follows a rate in long units, such as the simulated ``ns/day``."""
 _RATE = (
     r"[A-Za-z]+/(?:seconds?|secs?|s)(?![\w/])"
+    rf"|[A-Za-z]+{_OF_DAYS}"
     r"|[kKMGTPgmt]?(?:FLOPS?|flops?|Flops?|LUPS|CUPS|OPS|TEPS|lups|mips)(?:/s(?:ec)?)?(?!\w)"
     r"|(?:[A-Za-z]+\s+|\w+_)?per[\s_]+sec(?:ond)?(?!\w)"
     r"|(?:fps|FPS|rps|qps|QPS)(?!\w)"
@@ -40,7 +44,7 @@ _RATE = (
 _RATE_AFTER = re.compile(rf"\s*[\[(]?({_RATE})")
 _RATE_WITHIN = re.compile(rf"(?<![\w/])({_RATE})")
 _COST_AFTER = re.compile(
-    rf"\s*[\[(]?((?:{TIME_UNIT}|cycles)\s*(?:/|per)\s*[A-Za-z]+)", re.IGNORECASE
+    rf"\s*[\[(]?((?:{TIME_UNIT}|cycles)(?!{_OF_DAYS})\s*(?:/|per)\s*[A-Za-z]+)", re.IGNORECASE
 )
 _TIME_AFTER = re.compile(rf"\s*[\[(]?({TIME_UNIT})(?![\w/])")
 _TIME_WITHIN = re.compile(
@@ -179,9 +183,7 @@ def printed_answers(
 
 
 def comma_lines(text: str) -> list[str]:
-    """The lines with a time or a rate that is not read, for a comma may stand for the decimal point
-    or part thousands.
-    """
+    """The lines with a time or a rate that is not read, for commas or colons part its digits."""
     return [
         line.strip()
         for line in _lines(text)
@@ -398,6 +400,8 @@ def _answer(line: str) -> PrintedAnswer | None:
         if label.rstrip().endswith(("<", ">", "<=", ">=")):
             continue  # a limit that the program states, not what it found
         if (whole := _COMMAS.search(line, match.start())) and whole.start() == match.start():
+            if ":" in whole.group():
+                break
             pattern = before_pattern(label) + r"(\d[\d.,'\u2019\u00a0\u202f]*\d)"
             return PrintedAnswer(line=line.strip(), text=whole.group(), pattern=pattern)
         pattern = before_pattern(label) + r"([-+.\w]+)"

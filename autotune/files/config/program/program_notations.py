@@ -346,11 +346,11 @@ def _command(stated: object) -> Command:
         raise ValueError("a command begins with its program, not with a list")
     command = list[Template]()
     for word in stated:
-        group = [_template(each) for each in word] if isinstance(word, list) else [_template(word)]
+        group = [_template(part) for part in word] if isinstance(word, list) else [_template(word)]
         if not group:
             raise ValueError("a group of arguments is empty: [--depth, '{depth}']")
-        names = tuple(dict.fromkeys(name for each in group for name in each.names))
-        command += [replace(each, beside=names) for each in group] if len(group) > 1 else group
+        names = tuple(dict.fromkeys(name for part in group for name in part.names))
+        command += [replace(part, beside=names) for part in group] if len(group) > 1 else group
     return tuple(command)
 
 

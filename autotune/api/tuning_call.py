@@ -32,6 +32,7 @@ STORE = "autotune-results.sqlite"
 _ALONE = threading.Lock()
 """Held by the study that runs: two of one process would disturb and end one another's programs."""
 _PAUSE = 0.1
+_STOPPED = "the study was stopped before anything was measured"
 
 
 class TuneKeywords(TypedDict, total=False):
@@ -172,6 +173,8 @@ def _run(
             result = _kept(interrupt, study, store)
     if study.fault is not None:
         raise study.fault
+    if study.request.requested and not any(run.measurements for run in result.record.runs):
+        raise WorkFailed(_STOPPED)
     flow.require_success(result)
     return StudyResult(result, store)
 
@@ -186,7 +189,7 @@ def _kept(interrupt: KeyboardInterrupt, study: RunningStudy, store: str) -> Tune
     if not interrupt.args:
         if study.fault is not None:
             raise study.fault
-        raise WorkFailed("the study was stopped before anything was measured")
+        raise WorkFailed(_STOPPED)
     return flow.study(str(interrupt.args[0]), store)
 
 

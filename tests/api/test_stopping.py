@@ -74,6 +74,22 @@ def test_an_event_of_another_thread_ends_what_runs(quick: Tune) -> None:
     assert not [trial for trial in study.trials if trial.failed], "a stop is no failure"
 
 
+def test_a_study_that_is_stopped_before_anything_ran_says_so(quick: Tune) -> None:
+    stop = threading.Event()
+
+    def hang(n: int) -> float:
+        time.sleep(60)
+        return float(n)
+
+    timer = threading.Timer(1.0, stop.set)
+    timer.start()
+    try:
+        with pytest.raises(at.WorkFailed, match="stopped before anything was measured"):
+            quick(hang, parameters={"n": [1, 2]}, time=float, stop=stop, limits={"run": "90 s"})
+    finally:
+        timer.cancel()
+
+
 def test_within_asyncio_a_cancelled_task_stops_its_study(quick: Tune) -> None:
     stop, ended = threading.Event(), threading.Event()
     started = asyncio.Event()

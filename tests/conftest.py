@@ -8,7 +8,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # or every run would compile the tests and hypothesis again, with their assertions rewritten
@@ -69,18 +69,33 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"skipped, but needed: {text}")
 
 
+@pytest.fixture(scope="session")
+def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A folder by its name that the workers of one run share."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def folder(name: str) -> Path:
+        path = shared / "shared" / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    return folder
+
+
 @pytest.fixture(autouse=True, scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def home(
+    tmp_path_factory: pytest.TempPathFactory, session_folder: Callable[[str], Path]
+) -> Iterator[Path]:
     """Builds, analyses (``cache``) and calibrations (``data``) of the session, none the user's.
 
-    The workers of one run share what kerncraft answered.
+    The workers of one run share what was built and analysed; an entry is made under a lock, or put
+    in place whole.
     """
     folder = tmp_path_factory.mktemp("home")
-    base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kerncraft"
-    shared.mkdir(exist_ok=True)
     (folder / "cache").mkdir()
-    (folder / "cache" / "kerncraft").symlink_to(shared)
+    for kind in ("build", "incore", "incore-result", "kerncraft"):
+        (folder / "cache" / kind).symlink_to(session_folder(kind))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOTUNE_CACHE", str(folder / "cache"))
         patch.setenv("AUTOTUNE_DATA", str(folder / "data"))

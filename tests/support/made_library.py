@@ -1,6 +1,7 @@
 """Libraries made from candidates of a small study, built as a user builds them."""
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -155,11 +156,18 @@ def built(
     *,
     compiler: str = "gcc",
     flags: str = STRICT,
+    optimised: bool = True,
     edited: Callable[[dict[str, str]], Mapping[str, str]] = lambda files: files,
     mpicc: str = "mpicc",
 ) -> Path:
-    """The folder of the library, written, edited and built by its ``build.sh``."""
+    """The folder of the library, written, edited and built by its ``build.sh``.
+
+    ``optimised``: otherwise with -O0 in place of each level, where only results are tested.
+    """
     written(folder, facts, edited)
+    if not optimised:
+        script = folder / "build.sh"
+        script.write_text(re.sub(r"-O[23]\b", "-O0", script.read_text()))
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
     environment |= {"MPICC": mpicc, "HOME": str(folder)}  # without one Open MPI 5 compiles nothing
     done = subprocess.run(

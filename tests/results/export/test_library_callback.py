@@ -72,7 +72,7 @@ def _module(
 ) -> Iterator[ModuleType]:
     facts = facts_of(folder, "wave1d", variants, method=method, correctors=correctors)
     assert len(facts.chosen) == len(variants)
-    place = made_library.built(folder / f"lib-{method}", facts)
+    place = made_library.built(folder / f"lib-{method}", facts, optimised=correctors > 0)
     with (
         pytest.MonkeyPatch.context() as patch,
         made_library.imported(place, "wave1d", patch) as library,
@@ -491,7 +491,7 @@ def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     facts = facts_of(tmp_path, "wave1d", [ITERATED[2], ITERATED[3]], sizes=[1000])
     sanitizers = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     flags = f"{made_library.STRICT} {' '.join(sanitizers)}"
-    folder = made_library.built(tmp_path / "lib", facts, flags=flags)
+    folder = made_library.built(tmp_path / "lib", facts, flags=flags, optimised=False)
     done = _run(FOREIGN, "gcc", folder, tmp_path, sanitizers)
     assert done.returncode == 0, done.stdout + done.stderr
 

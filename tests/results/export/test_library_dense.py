@@ -44,7 +44,7 @@ needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 def wave(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library of the wave equation with every kind of code."""
     folder = tmp_path_factory.mktemp("wave")
-    return made_library.built(folder / "lib", facts_of(folder, "wave1d", VARIANTS))
+    return made_library.built(folder / "lib", facts_of(folder, "wave1d", VARIANTS), optimised=False)
 
 
 def states(problem: Problem, times: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -154,7 +154,7 @@ def test_states_between_steps_have_their_order_and_keep_the_tolerance(
         tmp_path, "fitzhugh-nagumo", plain, sizes=[20], method=method, correctors=correctors
     )
     assert library_facts.dense_order(facts.problem) == order
-    folder = made_library.built(tmp_path / "lib", facts)
+    folder = made_library.built(tmp_path / "lib", facts, optimised=False)
     h = {3: 4.0, 4: 10.0, 5: 16.0, 6: 20.0}[order] * facts.problem.h
     with made_library.imported(folder, facts.name, monkeypatch) as library:
         solver = library.Solver(20)
@@ -180,7 +180,9 @@ def test_they_do_for_other_right_hand_sides(
     ivp: str, wave: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts = facts_of(tmp_path, ivp, [(1, {})], sizes=[20])
-    folder = wave if ivp == "wave1d" else made_library.built(tmp_path / "lib", facts)
+    folder = wave
+    if ivp != "wave1d":
+        folder = made_library.built(tmp_path / "lib", facts, optimised=False)
     with made_library.imported(folder, facts.name, monkeypatch) as library:
         solver = library.Solver(20)
         t, y = solver.initial()
@@ -202,7 +204,7 @@ def test_every_code_gives_the_states_and_steps_as_without(
     folder, extra = wave, Interpolant(4).evaluations
     if explicit:
         facts = facts_of(tmp_path, "wave1d", EXPLICIT, method="dormand-prince-5", correctors=0)
-        folder = made_library.built(tmp_path / "lib", facts)
+        folder = made_library.built(tmp_path / "lib", facts, optimised=False)
     end = 0.05
     with made_library.imported(folder, "wave1d", monkeypatch) as library:
         first = None
@@ -353,7 +355,7 @@ def test_a_c_program_gets_the_states(kind: str, wave: Path, tmp_path: Path) -> N
         sanitize = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
         flags = " ".join([made_library.STRICT, *sanitize])
         facts = facts_of(tmp_path, "wave1d", VARIANTS[2:3])
-        folder = made_library.built(tmp_path / "lib", facts, flags=flags)
+        folder = made_library.built(tmp_path / "lib", facts, flags=flags, optimised=False)
     (tmp_path / "main.c").write_text(PROGRAM)
     program = tmp_path / "main"
     subprocess.run(

@@ -577,7 +577,9 @@ def test_solvers_race_at_once_and_sanitizers_find_nothing(compiler: str, tmp_pat
     made_library.need_openmp(compiler, *checks.split())
     facts = facts_of(tmp_path, "wave1d", VARIANTS[2:], sizes=(100, 1000))
     flags = f"{made_library.STRICT} {checks}"
-    folder = made_library.built(tmp_path / "lib", facts, compiler=compiler, flags=flags)
+    folder = made_library.built(
+        tmp_path / "lib", facts, compiler=compiler, flags=flags, optimised=False
+    )
     source, program = tmp_path / "several.c", tmp_path / "several"
     source.write_text(SEVERAL)
     subprocess.run(

@@ -106,9 +106,9 @@ def round_values(low: float, high: float) -> list[float]:
 def powers_of_two(title: str, sizes: Iterable[float]) -> PlotAxis:
     """A logarithmic axis of bytes whose ticks are powers of two."""
     low, high = _ends(sizes)
-    margin = (high / low) ** 0.03
+    margin = max(1.04, (high / low) ** 0.03)
     exponents = [e for e in range(48) if low <= 2.0**e <= high]
-    ticks = exponents[:: 1 + (len(exponents) - 1) // _MOST]
+    ticks = exponents[:: 1 + max(0, len(exponents) - 1) // _MOST]
     return PlotAxis(
         title=title,
         low=low / margin,

@@ -61,6 +61,13 @@ def test_an_axis_of_one_value_or_none_is_drawn(values):
     assert axis.low < axis.high
 
 
+@pytest.mark.parametrize("sizes", [(4096.0,), (12288.0, 12288.0)])
+def test_one_size_lies_within_its_axis(sizes):
+    axis = plot_axes.powers_of_two("size", sizes)
+    assert axis.share(sizes[0]) == pytest.approx(0.5)
+    assert [value for value, _ in axis.ticks] == [s for s in sizes if s == 4096.0]
+
+
 def test_a_linked_mark_leads_to_its_row_and_hostile_names_stay_text():
     drawing = plot.draw(
         Plot(

@@ -66,6 +66,14 @@ class Metric:
             return show(cost, "time")
         return f"{self.value(cost):.4g} {self.unit}".rstrip()
 
+    def figure(self, value: float) -> str:
+        """A value as text below a title that has its unit; a time with its own.
+
+        >>> Metric("speed", "MB/s", "more").figure(500), TIME.figure(0.002)
+        ('500', '2 ms')
+        """
+        return self.show(value) if self.timed else f"{value:.4g}"
+
 
 def positive_cost(metric: Metric, value: float) -> dict[str, float]:
     """The cost of a value by the name of its metric; empty for a value without a positive cost,

@@ -21,6 +21,10 @@ _WIDTH = 560
 _LEFT, _RIGHT, _TOP = 78, 18, 10
 _BELOW = 46
 """Height of tick labels and title below the plot."""
+_TITLE = 24
+"""Height of the title of an upright axis above the plot."""
+_CHARACTER = 10
+"""Width of a character of a label on a phone, where labels are largest."""
 _LANE, _LANE_HEAD = 40, 20
 """Height of a lane, and of the label above what is drawn in it."""
 
@@ -53,6 +57,11 @@ class Canvas:
     height: float
     """Of the plot itself, without what stands below it."""
 
+    @property
+    def top(self) -> float:
+        """The upper end of the plot, below the title of its upright axis."""
+        return _TOP if isinstance(self.y, Lanes) else _TOP + _TITLE
+
     def across(self, value: float) -> float:
         """The place of a value of the x axis."""
         return self.left + self.x.share(value) * (_WIDTH - _RIGHT - self.left)
@@ -61,7 +70,7 @@ class Canvas:
         """The place of a value of the y axis: in a lane, of its middle below the label."""
         if isinstance(self.y, Lanes):
             return _TOP + _LANE * value + (_LANE + _LANE_HEAD) / 2
-        return _TOP + (1 - self.y.share(value)) * self.height
+        return self.top + (1 - self.y.share(value)) * self.height
 
 
 class Mark(Protocol):
@@ -186,9 +195,9 @@ class RuleLine:
         kind = f'class="stroke thin{" dash" if self.dashed else ""} {self.paint}"'
         if self.upright:
             x = canvas.across(self.at)
-            end = _TOP + canvas.height
+            end = canvas.top + canvas.height
             text = _text(x - 4, end - 6, self.words, "end") if self.words else ""
-            return f'<path {kind} d="M{_n(x)} {_TOP}V{_n(end)}"/>{text}'
+            return f'<path {kind} d="M{_n(x)} {_n(canvas.top)}V{_n(end)}"/>{text}'
         y = canvas.down(self.at)
         text = _text(_WIDTH - _RIGHT, y - 5, self.words, "end") if self.words else ""
         return f'<path {kind} d="M{_n(canvas.left)} {_n(y)}H{_WIDTH - _RIGHT}"/>{text}'
@@ -211,40 +220,50 @@ def draw(plot: Plot) -> Drawing:
     """The plot as an ``<svg>`` element of the page."""
     lanes = plot.y if isinstance(plot.y, Lanes) else None
     height = _LANE * len(lanes.labels) if lanes else plot.height
-    canvas = Canvas(x=plot.x, y=plot.y, left=8 if lanes else _LEFT, height=height)
+    canvas = Canvas(x=plot.x, y=plot.y, left=_left(plot.y), height=height)
     parts = [_grid(canvas), *(mark.svg(canvas) for mark in plot.marks)]
-    whole = _TOP + height + _BELOW
+    whole = canvas.top + height + _BELOW
     return Drawing(
         f'<svg class="plot" viewBox="0 0 {_WIDTH} {_n(whole)}" role="img"'
         f' aria-label="{html.escape(plot.name)}">{"".join(parts)}</svg>'
     )
 
 
+def _left(y: PlotAxis | Lanes) -> float:
+    """Where the plot begins: beside the longest label of its upright axis."""
+    if isinstance(y, Lanes):
+        return 8
+    longest = max((len(label) for _, label in y.ticks), default=0)
+    return max(_LEFT, 8 + _CHARACTER * longest)
+
+
 def _grid(canvas: Canvas) -> str:
     """Lines and labels of the ticks, titles of the axes, labels of the lanes."""
-    bottom = _TOP + canvas.height
+    top = _n(canvas.top)
+    bottom = canvas.top + canvas.height
     end = _WIDTH - _RIGHT
     lines, texts = [], []
     for value, label in canvas.x.ticks:
         x = canvas.across(value)
-        lines.append(f"M{_n(x)} {_TOP}V{_n(bottom)}")
+        lines.append(f"M{_n(x)} {top}V{_n(bottom)}")
         texts.append(_text(min(x, _WIDTH - 24), bottom + 17, label, "mid"))
     middle = (canvas.left + end) / 2
     texts.append(_text(middle, bottom + 38, canvas.x.title, "mid ink"))
     if isinstance(canvas.y, Lanes):
         for number, lane in enumerate(canvas.y.labels):
-            top = _TOP + _LANE * number + 14
+            base = _TOP + _LANE * number + 14
             left = canvas.left + 4
             if lane.paint:
-                texts.append(_shape("square", left + 5, top - 4, 5, f"fill {lane.paint}"))
+                texts.append(_shape("square", left + 5, base - 4, 5, f"fill {lane.paint}"))
                 left += 15
-            texts.append(_linked(_text(left, top, lane.words, "ink"), lane.anchor, ""))
+            texts.append(_linked(_text(left, base, lane.words, "ink"), lane.anchor, ""))
     else:
         for value, label in canvas.y.ticks:
             y = canvas.down(value)
             lines.append(f"M{_n(canvas.left)} {_n(y)}H{end}")
             texts.append(_text(canvas.left - 6, y + 4, label, "end"))
-    frame = f'<path class="axis" d="M{_n(canvas.left)} {_TOP}V{_n(bottom)}H{end}"/>'
+        texts.append(_text(4, _TOP + 10, canvas.y.title, "ink"))
+    frame = f'<path class="axis" d="M{_n(canvas.left)} {top}V{_n(bottom)}H{end}"/>'
     return f'<path class="grid" d="{"".join(lines)}"/>{frame}{"".join(texts)}'
 
 

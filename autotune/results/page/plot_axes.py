@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from autotune.domain.metric import TIME, Metric
 from autotune.units import show as in_units
 
 _MOST = 6
@@ -59,16 +58,14 @@ def _step(least: float, *, whole: bool) -> float:
     return max(1.0, step) if whole else step
 
 
-def logarithmic(
-    title: str, values: Iterable[float], show: Callable[[float], str], goal: Metric = TIME
-) -> PlotAxis:
-    """A logarithmic axis that holds all values, which are costs of ``goal``, with a margin."""
+def logarithmic(title: str, values: Iterable[float], show: Callable[[float], str]) -> PlotAxis:
+    """A logarithmic axis that holds all values with a margin."""
     low, high = _ends(values)
     margin = max(1.04, (high / low) ** 0.04)
     low, high = low / margin, high * margin
     bare = PlotAxis(title=title, low=low, high=high, log=True)
     kept: list[float] = []
-    for tick in round_costs(low, high, goal):
+    for tick in round_values(low, high):
         if not kept or bare.share(tick) - bare.share(kept[-1]) >= _APART:
             kept.append(tick)
     return replace(bare, ticks=tuple((tick, show(tick)) for tick in kept))
@@ -77,17 +74,6 @@ def logarithmic(
 def _ends(values: Iterable[float]) -> tuple[float, float]:
     finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     return min(finite), max(finite)
-
-
-def round_costs(low: float, high: float, goal: Metric = TIME) -> list[float]:
-    """The costs between two limits whose values are round, smallest first.
-
-    >>> [round(1 / cost) for cost in round_costs(0.0009, 0.011, Metric("rate", "MB/s", "more"))]
-    [1000, 500, 200, 100]
-    """
-    if goal.better == "less":
-        return round_values(low, high)
-    return sorted(map(goal.cost, round_values(goal.value(high), goal.value(low))))
 
 
 def round_values(low: float, high: float) -> list[float]:

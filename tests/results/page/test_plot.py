@@ -19,6 +19,7 @@ from autotune.results.page.plot import (
     RuleLine,
     Whisker,
 )
+from autotune.results.report.draw import study_plots
 
 SPANS = st.tuples(st.floats(1e-9, 1e6), st.floats(1.001, 1e6)).map(lambda p: (p[0], p[0] * p[1]))
 
@@ -44,10 +45,35 @@ def test_ticks_are_within_the_axis_and_few(span):
         assert 0 < axis.share(span[0]) < axis.share(span[1]) < 1
 
 
-def test_ticks_of_a_rate_are_where_its_values_are_round():
-    rate = Metric("rate", "MB/s", "more")
-    axis = plot_axes.logarithmic("rate", (0.0009, 0.011), rate.show, rate)
-    assert [label for _, label in axis.ticks] == ["1000 MB/s", "500 MB/s", "200 MB/s", "100 MB/s"]
+RATE = Metric("rate", "GFLOP/s", "more")
+
+
+def drawn(axis):
+    """The text elements of a plot with this upright axis, and its marks."""
+    x = plot_axes.linear("x", (0, 1), str)
+    marks = [Dot(x=0, y=value, paint="p1") for value, _ in axis.ticks]
+    tree = ET.fromstring(plot.draw(Plot(name="n", x=x, y=axis, marks=marks)))
+    return list(tree.iter("text")), list(tree.iter("circle"))
+
+
+@pytest.mark.parametrize("scale", [plot_axes.linear, plot_axes.logarithmic])
+def test_an_axis_of_a_rate_has_round_rates_more_is_higher_and_its_unit_once(scale):
+    axis = study_plots.metric_axis(scale, RATE, (1 / 2.1, 1 / 5.2))
+    labels = [label for _, label in axis.ticks]
+    assert set(labels) >= {"3", "4", "5"} if scale is plot_axes.linear else {"3", "5"}
+    assert axis.title == "rate [GFLOP/s]"
+    texts, dots = drawn(axis)
+    assert [t.text for t in texts if "GFLOP" in t.text] == ["rate [GFLOP/s]"]
+    heights = [float(dot.attrib["cy"]) for dot in dots]
+    assert heights == sorted(heights, reverse=True)
+
+
+def test_no_label_of_an_upright_axis_is_cut_off_on_a_phone():
+    axis = plot_axes.logarithmic("speed", (1e9, 9e9), lambda v: f"{v / 1e9:.3f} GFLOP/s")
+    texts, _ = drawn(axis)
+    for text in texts:
+        if text.text in {label for _, label in axis.ticks}:
+            assert float(text.attrib["x"]) >= 9.9 * len(text.text)
 
 
 def test_ticks_of_memory_are_round_in_its_unit():

@@ -17,7 +17,7 @@ from autotune.results.page.plot import (
     Whisker,
 )
 from autotune.results.report import words
-from autotune.results.report.draw.study_plots import ROLES, role_dot, roles_of
+from autotune.results.report.draw.study_plots import ROLES, metric_axis, role_dot, roles_of
 from autotune.results.report.noise_figures import NoiseFigures
 from autotune.results.report.search_records import (
     Convergence,
@@ -40,33 +40,35 @@ def course(
     def at(step: SearchStep) -> float:
         return float(step.evaluation) if over == "candidates" else step.seconds
 
+    place = record.goal.cost  # where more is better, the axis has values and not their reciprocals
     timed = [step for step in record.steps if step.measured is not None]
-    values = [step.measured for step in timed if step.measured is not None]
-    values += [*record.predicted, *([record.baseline] if record.baseline else [])]
+    costs = [step.measured for step in timed if step.measured is not None]
+    costs += [*record.predicted, *([record.baseline] if record.baseline else [])]
     places = [at(step) for step in record.steps]
     title = "candidates tried" if over == "candidates" else "seconds since the run began"
     x = plot_axes.linear(title, places, lambda v: f"{v:g}", zero=True, whole=True)
-    y = plot_axes.logarithmic(record.goal.name, values, record.goal.show, record.goal)
-    best = tuple((at(s), s.best) for s in record.steps if s.best is not None)
+    y = metric_axis(plot_axes.logarithmic, record.goal, costs)
+    best = tuple((at(s), place(s.best)) for s in record.steps if s.best is not None)
     listed = sorted(timed, key=lambda step: step.shown.marked)
     if over == "seconds":
         listed = [step for step in listed if step.measured == step.best or step.shown.marked]
     marks: list[Mark] = [
-        role_dot(s.shown, at(s), s.measured, faint=not s.shown.marked)
+        role_dot(s.shown, at(s), place(s.measured), faint=not s.shown.marked)
         for s in listed
         if s.measured is not None
     ]
     marks.append(Polyline(points=best, paint="p1", stepped=True))
     legend = [*roles_of([s.shown for s in listed]), LegendEntry("p1", "best so far", "line")]
     if record.predicted and over == "candidates":
-        ahead = tuple((float(k), v) for k, v in enumerate(record.predicted, start=1))
+        ahead = tuple((float(k), place(v)) for k, v in enumerate(record.predicted, start=1))
         marks.append(Polyline(points=ahead, paint="p2", stepped=True, dashed=True))
         legend.append(LegendEntry("p2", "best so far in the predicted order", "dash"))
     if record.baseline is not None:
-        marks.append(RuleLine(at=record.baseline, paint="baseline", dashed=True))
+        marks.append(RuleLine(at=place(record.baseline), paint="baseline", dashed=True))
     failed = [step for step in record.steps if step.measured is None]
+    worst = y.high if record.goal.better == "less" else y.low
     marks += [
-        Dot(x=at(s), y=y.high, paint="bad", shape="cross", anchor=s.shown.anchor) for s in failed
+        Dot(x=at(s), y=worst, paint="bad", shape="cross", anchor=s.shown.anchor) for s in failed
     ]
     if failed:
         legend.append(LegendEntry("bad", "failed", "cross"))

@@ -1,7 +1,8 @@
 """Plots of one problem: where its time goes, predicted against measured, samples; bandwidths."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from autotune.domain.metric import Metric
 from autotune.results.page import plot, plot_axes
 from autotune.results.page.frame import LegendEntry, PageFigure
 from autotune.results.page.plot import (
@@ -14,6 +15,7 @@ from autotune.results.page.plot import (
     RuleLine,
     Whisker,
 )
+from autotune.results.page.plot_axes import PlotAxis
 from autotune.results.report.figure_records import (
     Bandwidths,
     LoopTimes,
@@ -42,6 +44,16 @@ _LEVEL_WORDS = {"T_nOL": "loads and stores in L1", "MEM": "lines from memory"}
 def time(value: float) -> str:
     """A time with its unit, as a tick has it."""
     return show(float(f"{value:.4g}"), "time") if value else "0"
+
+
+def metric_axis(
+    scale: Callable[[str, Iterable[float], Callable[[float], str]], PlotAxis],
+    goal: Metric,
+    costs: Iterable[float],
+) -> PlotAxis:
+    """An axis of the values with these costs: more is farther to the right, or higher."""
+    title = goal.name if goal.timed else goal.title
+    return scale(title, map(goal.cost, costs), goal.figure)
 
 
 def role_dot(candidate: ShownCandidate, x: float, y: float, *, faint: bool = False) -> Dot:
@@ -231,17 +243,19 @@ def scatter(record: Scatter, of: str) -> PageFigure:
 
 def samples(record: Samples, floor: str, of: str) -> PageFigure:
     """Every sample of each candidate; the axis holds those that were accepted."""
+    place = record.goal.cost  # where more is better, the axis has values and not their reciprocals
     marks: list[Mark] = []
     for lane, strip in enumerate(record.strips):
         paint = ROLES[strip.shown.role].paint
-        accepted, refused = enumerate(strip.undisturbed), strip.disturbed
+        accepted, refused = enumerate(map(place, strip.undisturbed)), map(place, strip.disturbed)
         marks += [
             Dot(x=value, y=lane + 0.11 * ((k % 5) / 2 - 1), paint=paint, size=2.5, faint=True)
             for k, value in accepted
         ]
         marks += [Dot(x=value, y=lane, paint="idle", shape="cross", size=2.5) for value in refused]
         words = f"what counts: {record.goal.show(strip.location)}"
-        marks.append(Dot(x=strip.location, y=lane, paint="ink", shape="bead", size=4, words=words))
+        at = place(strip.location)
+        marks.append(Dot(x=at, y=lane, paint="ink", shape="bead", size=4, words=words))
     accepted_values = [v for strip in record.strips for v in (*strip.undisturbed, strip.location)]
     refused_count = sum(len(strip.disturbed) for strip in record.strips)
     beyond = f" Crosses at an end lie beyond it: {refused_count} samples were disturbed."
@@ -249,7 +263,7 @@ def samples(record: Samples, floor: str, of: str) -> PageFigure:
         drawing=plot.draw(
             Plot(
                 name=f"Samples of each candidate, {of}",
-                x=plot_axes.linear(record.goal.name, accepted_values, record.goal.show),
+                x=metric_axis(plot_axes.linear, record.goal, accepted_values),
                 y=Lanes(tuple(lane_label(strip.shown) for strip in record.strips)),
                 marks=marks,
             )

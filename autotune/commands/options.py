@@ -88,11 +88,18 @@ def refuse_together(option: str, others: Mapping[str, bool]) -> None:
 
 
 def share(text: str, option: str) -> float:
-    """A share from ``5 %``, ``5%`` or ``0.05``; BadParameter for any other text."""
+    """A share from ``5 %``, ``5%`` or ``0.05``; BadParameter for any other text.
+
+    A number of 1 and more needs its ``%``: who writes 3 hardly means 300 %.
+    """
     match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", text)
     if match is None:
         raise typer.BadParameter(f"{text!r} is not a share: 5 %", param_hint=option)
-    return float(match[1]) / (100 if match[2] else 1)
+    number = float(match[1])
+    if number >= 1 and not match[2]:
+        said = f"{text!r} would be {100 * number:g} %: write {number:g}% or {number / 100:g}"
+        raise typer.BadParameter(said, param_hint=option)
+    return number / (100 if match[2] else 1)
 
 
 _Options = TypeVar("_Options")

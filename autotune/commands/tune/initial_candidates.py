@@ -38,9 +38,12 @@ def choose_candidates(ranked: RankedSpace, ranking: Ranking, options: StudyOptio
 
 
 def evaluations(ranked: RankedSpace, options: StudyOptions) -> int | None:
-    """The smaller of the budgets of the config and of the command line; None if neither is set."""
-    budgets = (options.budget_evaluations, ranked.setup.search.budget)
-    return min((budget for budget in budgets if budget is not None), default=None)
+    """The budget of candidates: that of the config, unless the command line states one, in
+    candidates or in seconds; None without any.
+    """
+    if options.budget_evaluations is not None or options.budget_seconds is not None:
+        return options.budget_evaluations
+    return ranked.setup.search.budget
 
 
 def unfinished_choices(

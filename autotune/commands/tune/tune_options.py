@@ -17,12 +17,17 @@ class StudyOptions:
         float | None,
         typer.Option(
             help="From the start of the command; no launch starts later. Half of them are left to"
-            " measure where predictions take longer.",
+            " measure where predictions take longer. Replaces a budget of candidates in the"
+            " config.",
             min=1,
         ),
     ] = None
     budget_evaluations: Annotated[
-        int | None, typer.Option(help="Measure at most this many candidates a problem.", min=1)
+        int | None,
+        typer.Option(
+            help="Measure at most this many candidates a problem, instead of the config's.",
+            min=1,
+        ),
     ] = None
     exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Measure all.")] = False
     resume: Annotated[

@@ -179,4 +179,6 @@ def _advice(result: ProblemEvaluation, name: str) -> str:
         sentences.append("Change nothing")
     elif not caution:
         sentences.append(f"Use {name}")
+    if words.at_the_end(result):
+        sentences.append(words.at_the_end(result))
     return " ".join(f"{text}." for text in sentences)

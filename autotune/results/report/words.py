@@ -162,6 +162,8 @@ def speedup(result: ProblemEvaluation) -> str:
     return text + (f", {result.speedup.note}" if result.speedup.note else "")
 
 
+_SCALE = 3
+"""So many values make a scale, which has ends."""
 MORE_TIME = "Give it more time: autotune tune --resume with a larger --budget-seconds"
 
 
@@ -228,6 +230,26 @@ def caution(result: ProblemEvaluation) -> str:
         f"the {gain} is not above the noise floor ({percent(spread)}):"
         " a choice by half of the rounds may lose as much"
     )
+
+
+def at_the_end(result: ProblemEvaluation) -> str:
+    """Settings of a program's winner that lie at the end of their values, so that values beyond may
+    be better still; empty where none does.
+    """
+    best = result.best
+    if best is None or best is result.baseline or result.problem.stepped:
+        return ""
+    ends = []
+    for name, value in best.candidate.parameters.items():
+        values = result.space.parameters.get(name, ())
+        numbers = sorted(v for v in values if not isinstance(v, bool | str | None))
+        if len(numbers) < _SCALE or value not in (numbers[0], numbers[-1]):
+            continue
+        if value == numbers[-1]:
+            ends.append(f"{name} = {plain(value)} is the largest of its values")
+        elif numbers[0] > 1:
+            ends.append(f"{name} = {plain(value)} is the smallest of its values")
+    return f"{listed(ends)}: values beyond may be better still" if ends else ""
 
 
 def losses(result: ProblemEvaluation) -> str:
@@ -326,6 +348,8 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
         lines.append(f"  Losses of the predicted: {losses(problem)}.")
     if caution(problem):
         lines.append(f"  Caution: {caution(problem)}.")
+    if at_the_end(problem):
+        lines.append(f"  {at_the_end(problem)}.")
     wrong = worst(problem.residuals, 3)
     if wrong:
         lines.append(f"  Where the model is wrong: {errors(problem)}")

@@ -127,6 +127,10 @@ def test_times_of_another_host_prove_nothing(autotune: Run, tmp_path: Path) -> N
         (("--against", "summ"), "did you mean sum?"),
         (("--against-revision", "firts"), "did you mean first?"),
         (("--against-revision", "first", "--max-slowdown", "much"), "is not a share"),
+        (
+            ("--against-revision", "first", "--max-slowdown", "3"),
+            "would be 300 %: write 3% or 0.03",
+        ),
         (("--against-revision", "first", "--false-alarms", "0"), "between 0 and 100 %"),
         ((), "names nothing to compare with"),
     ],

@@ -150,6 +150,7 @@ def test_a_sentence_that_only_shares_words_with_a_kind_is_refused(sentence: str)
         ("No decision between jli and 2 others", "undecided"),
         ("Use jli; 2 others may be as good", "undecided"),
         ("No gain shown: keep the baseline, jli; 1 other may be as good", "undecided"),
+        ("chunk = 16384 is the largest of its values: values beyond may be", "parameter"),
         ("Keep the baseline, jli", "baseline"),
         ("samples  120 in 10 rounds, 30 % disturbed", "noisy"),
         ("  Undecided between jli and jil.", "undecided"),

@@ -1,5 +1,6 @@
 """A study stores what it proposes and a summary of what it chooses from, not the whole space."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import own_programs as own
@@ -7,6 +8,9 @@ import own_programs as own
 from autotune.commands.rank.ranked_space import load, rank_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
+from autotune.commands.tune.initial_candidates import evaluations
+from autotune.results.evaluate.study_evaluation import evaluate
+from autotune.results.report import words
 
 PROGRAM = """\
 schema: autotune.program/1
@@ -79,3 +83,27 @@ def test_an_exhaustive_study_proposes_all_and_stores_all(tmp_path: Path) -> None
     assert len(result.record.candidates) == result.record.spaces[0].candidates == 6
     assert len(result.evaluation.problems[0].rows) == 6
     assert all(top.loss is not None for top in result.evaluation.problems[0].losses)
+
+
+def test_a_winner_at_the_end_of_its_values_is_said_to_be_there(tmp_path: Path) -> None:
+    """Of a from 2 to 5 the largest is the fastest, of b from 5 to 15 one within."""
+    program = PROGRAM.replace("from: 1, to: 20", "from: 2, to: 5")
+    program = program.replace("from: 1, to: 30", "from: 5, to: 15")
+    program = program.replace("{a: 1, b: 1}", "{a: 2, b: 5}")
+    result = tuned(configured(tmp_path, program), StudyOptions(budget_evaluations=8))
+    (problem,) = evaluate(result.record).problems
+    assert problem.best is not None
+    assert problem.best.candidate.parameters["a"] == 5
+    said = words.at_the_end(problem)
+    assert said == "a = 5 is the largest of its values: values beyond may be better still"
+    assert f"  {said}." in words.sentences_of(problem)
+    assert words.at_the_end(replace(problem, baseline=problem.best)) == ""
+
+
+def test_a_budget_on_the_command_line_replaces_that_of_the_config(tmp_path: Path) -> None:
+    config = configured(tmp_path, PROGRAM)
+    config.write_text(config.read_text() + "search: {budget: 3}\n")
+    ranked = rank_space(load(config), silent)
+    assert evaluations(ranked, StudyOptions()) == 3
+    assert evaluations(ranked, StudyOptions(budget_evaluations=5)) == 5
+    assert evaluations(ranked, StudyOptions(budget_seconds=60.0)) is None

@@ -1,5 +1,6 @@
 """Options of commands, declared once as fields of a class; and options of several commands."""
 
+import copy
 import functools
 import inspect
 import re
@@ -7,9 +8,10 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar, dataclass_transform
+from typing import Annotated, Literal, TypeVar, dataclass_transform, get_args
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
 
 from autotune.commands import completion
 
@@ -20,6 +22,7 @@ Store = Annotated[
     typer.Option(
         "--store",
         envvar="AUTOTUNE_STORE",
+        metavar="STORE",
         help="Results file (SQLite) or database URL.",
     ),
 ]
@@ -38,35 +41,40 @@ Engine = Annotated[
         "--engine",
         help="Who predicts the time on a node: reuse (from the compiled loops), kerncraft (as"
         " published; marked loops of programs too), planes (stencils, as published), or both (all"
-        " that can); none for the own model of a program."
-        " Default: the config's.",
+        " that can). Not for a program that has its own model. Default: the config's.",
     ),
 ]
 Trust = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="Run any compiler with any flags that the files name. Otherwise compilers on PATH"
-        " only, with flags that run no program and name no file.",
+        help="Run any compiler that the files name, with any flags. Without it, only compilers on"
+        " PATH, with flags that run no program and name no file.",
     ),
 ]
 Report = Annotated[
-    Path | None, typer.Option("-o", "--report", help="Also write the HTML page here.")
+    Path | None, typer.Option("-o", "--report", help="Also write the result as an HTML page here.")
 ]
 BudgetSeconds = Annotated[
-    float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
+    float | None,
+    typer.Option(metavar="SECONDS", help="Start no launch after this many seconds.", min=1),
 ]
 Top = Annotated[int, typer.Option("--top", help="Rows per problem; 0 for all.", min=0)]
 Ids = Annotated[
     bool,
-    typer.Option("--ids", help="Also the identities of candidates: they never change their names."),
+    typer.Option(
+        "--ids",
+        help="Also print the identities of candidates, which stay the same where names change.",
+    ),
 ]
-Confidence = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
+Confidence = Annotated[
+    str, typer.Option("--confidence", metavar="SHARE", help="The probability of every interval.")
+]
 USUAL_CONFIDENCE = "90 %"
 Study = Annotated[
     str,
     typer.Argument(
-        help="A study in the store, or the file of its configuration; the latest if left out.",
+        help="A study in the store, or its config file; the latest study if left out.",
         autocompletion=completion.studies,
     ),
 ]
@@ -173,10 +181,35 @@ def _parameters(options: type) -> list[inspect.Parameter]:
                     field.name,
                     inspect.Parameter.KEYWORD_ONLY,
                     default=default,
-                    annotation=field.type,
+                    annotation=_with_placeholder(field),
                 )
             )
     return parameters
+
+
+_PLACEHOLDERS: Mapping[object, str] = {str: "TEXT", int: "N", float: "NUMBER", Path: "PATH"}
+
+
+def _with_placeholder(field: Field[object]) -> object:
+    """The type of an option or argument, with a word for its value in the help.
+
+    The word is the one that is declared, else for an argument its name, for an option its type.
+    Options with fixed values show these, switches show nothing.
+    """
+    declared, *notes = get_args(field.type)
+    (info,) = (note for note in notes if isinstance(note, OptionInfo | ArgumentInfo))
+    if info.metavar is not None:
+        return field.type
+    if isinstance(info, ArgumentInfo):
+        word: str | None = field.name.upper()
+    else:
+        kinds = [kind for kind in (declared, *get_args(declared)) if kind in _PLACEHOLDERS]
+        word = _PLACEHOLDERS[kinds[0]] if kinds else None
+    if word is None:
+        return field.type
+    worded = copy.copy(info)
+    worded.metavar = word
+    return Annotated[declared, worded]
 
 
 def _filled(options: type[_Options], values: Mapping[str, object]) -> _Options:

@@ -1,7 +1,8 @@
 """Options are declared once, on a class, and a command is a function of that class."""
 
 from dataclasses import FrozenInstanceError
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
 import typer
@@ -50,6 +51,38 @@ def test_groups_stand_where_they_are_declared() -> None:
     text = run("--help")
     assert "Show the options." in text
     assert text.index("--budget") < text.index("--all") < text.index("--seed")
+
+
+@command_options
+class Values:
+    """One option of every kind of value."""
+
+    words: Annotated[list[str] | None, typer.Argument(metavar="WORD")] = None
+    file: Annotated[Path, typer.Argument()] = Path("mine")
+    name: Annotated[str | None, typer.Option("--name")] = None
+    count: Annotated[int, typer.Option("--count", min=1)] = 3
+    limit: Annotated[float, typer.Option("--limit", metavar="SECONDS")] = 1.0
+    ratio: Annotated[float | None, typer.Option("--ratio")] = None
+    output: Annotated[Path | None, typer.Option("-o", "--output")] = None
+    kind: Annotated[Literal["big", "small"], typer.Option("--kind")] = "big"
+    force: Annotated[bool, typer.Option("--force")] = False
+
+
+def test_the_help_has_a_word_for_every_value() -> None:
+    app = typer.Typer(rich_markup_mode=None)
+
+    @app.command()
+    @command
+    def show(options: Values) -> None:
+        """Show the options."""
+
+    text = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
+    assert "[OPTIONS] [WORD]... [FILE]" in text
+    for shown in (
+        "--name TEXT", "--count N", "--limit SECONDS", "--ratio NUMBER", "-o, --output PATH",
+        "--kind <big|small>", "--force ",
+    ):  # fmt: skip
+        assert shown in text
 
 
 def test_invariants_are_checked_where_options_are_made() -> None:

@@ -13,12 +13,18 @@ if TYPE_CHECKING:
 
 Records = Annotated[
     list[Path],
-    typer.Argument(help="Records RUN.RANK.json, folders of them, or profiles of Caliper (.cali)."),
+    typer.Argument(
+        metavar="FILE",
+        help="Records RUN.RANK.json, folders of them, or profiles of Caliper (.cali).",
+    ),
 ]
 
 
 Run = Annotated[
-    str, typer.Option("--run", help="The run, where a folder holds records of several.")
+    str,
+    typer.Option(
+        "--run", metavar="RUN", help="Which run, if a folder holds the records of several."
+    ),
 ]
 
 
@@ -28,7 +34,7 @@ class RecordOptions:
 
     run: Run = ""
     rank: Annotated[
-        int | None, typer.Option("--rank", help="This rank only; no other need be there.", min=0)
+        int | None, typer.Option("--rank", help="Only this rank; the others may be missing.", min=0)
     ] = None
     gcov: Annotated[
         Path | None,
@@ -59,6 +65,7 @@ class VerdictOptions:
         list[str] | None,
         typer.Option(
             "--tolerance",
+            metavar="SHARE",
             help="Share of the counted value by which an assertion may be wrong, 5%; of one kind:"
             " flop=5%. May be repeated. Exact if left out.",
         ),
@@ -66,7 +73,7 @@ class VerdictOptions:
     partial: Annotated[
         bool,
         typer.Option(
-            "--partial", help="Messages that no assertion foretold are listed, but do not fail."
+            "--partial", help="Messages that no assertion predicted are listed, but are no failure."
         ),
     ] = False
     fail_if: Annotated[
@@ -74,7 +81,7 @@ class VerdictOptions:
         typer.Option(
             "--fail-if",
             metavar="CONDITION",
-            help="Fail where this holds, and only there: 'failures > 0 or worst_error > 0.1'."
+            help="Fail if this holds, and only then: 'failures > 0 or worst_error > 0.1'."
             " Whatever hides failures, such as a missing rank, fails in any case.",
         ),
     ] = ""

@@ -20,8 +20,8 @@ class CheckRequest:
         typer.Option(
             "--against",
             metavar="STUDY[@STORE]",
-            help="The study whose winner of every problem is checked. Its program of then is"
-            " launched beside the new one where the build cache still has it.",
+            help="The study whose winner of every problem is checked. Its old program is"
+            " launched beside the new one if the build cache still has it.",
         ),
     ] = None
     against_revision: Annotated[
@@ -34,19 +34,25 @@ class CheckRequest:
         ),
     ] = None
     max_slowdown: Annotated[
-        str, typer.Option("--max-slowdown", help="The largest slowdown that is no regression.")
+        str,
+        typer.Option(
+            "--max-slowdown", metavar="SHARE", help="The largest slowdown that is no regression."
+        ),
     ] = "3 %"
     false_alarms: Annotated[
         str,
         typer.Option(
             "--false-alarms",
-            help="Probability of a regression where there is none, of all problems together.",
+            metavar="SHARE",
+            help="Probability of reporting a regression where there is none, over all problems.",
         ),
     ] = "5 %"
     rounds: Annotated[
         int,
         typer.Option(
-            "--rounds", min=3, help="Rounds of a problem, at most; a clear case needs fewer."
+            "--rounds",
+            min=3,
+            help="At most this many rounds per problem; a clear case needs fewer.",
         ),
     ] = MOST_ROUNDS
     budget_seconds: BudgetSeconds = None
@@ -54,11 +60,11 @@ class CheckRequest:
         Path | None,
         typer.Option(
             "--markdown",
-            help="Write a summary in Markdown here. Where GITHUB_STEP_SUMMARY is set, it is added"
-            " to that file, too.",
+            help="Also write a summary in Markdown here. If GITHUB_STEP_SUMMARY is set, the summary"
+            " is added to that file, too.",
         ),
     ] = None
-    junit: Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML here.")] = None
+    junit: Annotated[Path | None, typer.Option("--junit", help="Also write JUnit XML here.")] = None
 
     def __post_init__(self) -> None:
         if self.against is None and self.against_revision is None:

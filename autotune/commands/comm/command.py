@@ -16,7 +16,9 @@ app = typer.Typer(
 )
 
 Nodes = Annotated[int, typer.Option("--nodes", help="How many nodes the ranks are on.", min=1)]
-Samples = Annotated[Path, typer.Option("-o", "--output", help="Samples, JSON Lines; appended to.")]
+Samples = Annotated[
+    Path, typer.Option("-o", "--output", help="File of samples (JSON Lines), appended to.")
+]
 SAMPLES = Path("network-samples.jsonl")
 
 
@@ -29,20 +31,27 @@ class BenchOptions:
     launcher: Annotated[
         str,
         typer.Option(
-            help="Command line that starts the ranks, with {command}, {ranks}, {nodes};"
-            " the mpiexec that is found if left out."
+            metavar="COMMAND",
+            help="Command line that starts the ranks, with {command}, {ranks}, {nodes}."
+            " Default: the mpiexec that is found.",
         ),
     ] = ""
-    operations: Annotated[str, typer.Option(help="Between commas; all if left out.")] = (
+    operations: Annotated[str, typer.Option(metavar="NAME,...", help="The operations to time.")] = (
         "barrier,allgather,neighbour,sparse,pingpong"
     )
     sizes: Annotated[
-        str, typer.Option(help="A range, by factors of sqrt 2, or sizes between commas.")
+        str,
+        typer.Option(
+            metavar="SIZES",
+            help="A range, in steps of a factor of sqrt 2, or sizes separated by commas.",
+        ),
     ] = USUAL_SIZES
-    repeats: Annotated[int, typer.Option(help="Launches; each visits all points.", min=1)] = REPEATS
-    budget_seconds: Annotated[float, typer.Option(help="Wall time of all launches.", min=1)] = (
-        BUDGET
-    )
+    repeats: Annotated[
+        int, typer.Option(help="Number of launches; each times all sizes.", min=1)
+    ] = REPEATS
+    budget_seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Wall time of all launches.", min=1)
+    ] = BUDGET
     output: Samples = SAMPLES
     json: Json = False
 
@@ -100,13 +109,15 @@ def comm_bench(options: BenchOptions) -> None:
 class CurveFitOptions:
     """Options of ``autotune comm fit``, in the order of its help."""
 
-    files: Annotated[list[Path], typer.Argument(help="Samples of comm bench or comm import.")]
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Samples of comm bench or comm import.")
+    ]
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write or update this network file.")
     ] = None
     machine: Annotated[
         Literal["host"] | None,
-        typer.Option(help="Keep the curves for this host: machine: host then has a network."),
+        typer.Option(help="Keep the curves for this host, as the network of machine: host."),
     ] = None
     contended: Annotated[
         bool, typer.Option("--contended", help="Also use samples that other processes disturbed.")
@@ -148,10 +159,10 @@ class ShowCurvesOptions:
     """Options of ``autotune comm show``, in the order of its help."""
 
     name: Annotated[
-        str, typer.Argument(help="host, a machine, a machine or network file, or samples.")
+        str, typer.Argument(help="host, a machine, a machine file, a network file, or samples.")
     ] = "host"
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Draw the curves: .svg or .html.")
+        Path | None, typer.Option("-o", "--output", help="Also draw the curves: .svg or .html.")
     ] = None
     json: Json = False
 
@@ -159,7 +170,7 @@ class ShowCurvesOptions:
 @app.command("show", epilog="Example: autotune comm show host -o curves.svg")
 @command
 def comm_show(options: ShowCurvesOptions) -> None:
-    """The cost curves of a machine as table or figure (-o)."""
+    """Show the cost curves of a machine as a table, or draw them (-o)."""
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
@@ -193,7 +204,10 @@ def comm_show(options: ShowCurvesOptions) -> None:
 class ImportSamplesOptions:
     """Options of ``autotune comm import``, in the order of its help."""
 
-    files: Annotated[list[Path], typer.Argument(help="What the benchmark printed; a repeat each.")]
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="What the benchmark printed, a file per repeat."),
+    ]
     tool: Annotated[
         Literal["auto", "osu", "imb"], typer.Option(help="Which benchmark printed it.")
     ] = "auto"
@@ -238,11 +252,18 @@ class MergeNetworksOptions:
     """Options of ``autotune comm merge``, in the order of its help."""
 
     names: Annotated[
-        list[str], typer.Argument(help="Machines, machine or network files, or files of samples.")
+        list[str],
+        typer.Argument(
+            metavar="NAME", help="Machines, machine or network files, or files of samples."
+        ),
     ]
     output: Annotated[Path, typer.Option("-o", "--output", help="The network file to write.")]
     last_wins: Annotated[
-        bool, typer.Option("--last-wins", help="Of two curves of one layout, keep the last.")
+        bool,
+        typer.Option(
+            "--last-wins",
+            help="Of two curves of the same operation, ranks and nodes, keep the last.",
+        ),
     ] = False
     json: Json = False
 
@@ -254,8 +275,8 @@ class MergeNetworksOptions:
 def comm_merge(options: MergeNetworksOptions) -> None:
     """Join the curves of several networks in one file.
 
-    Two different curves of one operation, ranks and nodes are an error: fit their samples together
-    instead, or keep the last (a line names every curve that it replaces).
+    Two different curves of the same operation, ranks and nodes are an error: fit their samples
+    together instead, or keep the last one (--last-wins; a line names every curve that is replaced).
     """
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow

@@ -64,7 +64,7 @@ class CompareOptions:
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[STUDY|CONFIG] [STUDY ...]",
+            metavar="STUDY|CONFIG",
             autocompletion=completion.studies_and_configs,
             help="One: a study of the store, the latest if left out, or a config with a published"
             " table (its key reference). Several: studies to compare with the first, as STUDY,"
@@ -102,9 +102,9 @@ class CompareOptions:
 def compare(options: CompareOptions) -> None:
     """Compare predicted and measured times, studies or revisions.
 
-    Of two sides or more it says problem by problem who is faster by how much, whether the winner
-    moved, what it would cost to keep the old one, and what the model says of the difference.
-    Another problem, size, amount of work or unit is named and not compared.
+    For two or more it says, problem by problem, which is faster and by how much, whether the winner
+    changed, what it would cost to keep the old one, and how the model explains the difference.
+    What differs in problem, size, amount of work or unit is named and not compared.
     """
     from autotune.commands.compare import document as compare_document
     from autotune.commands.compare import flow as compare_flow
@@ -178,7 +178,7 @@ class ReportOptions:
 
 @command
 def report(options: ReportOptions) -> None:
-    """One self-contained HTML page of a study."""
+    """Write a study as one self-contained HTML page."""
     from autotune.commands.compare.document import ReportDocument
     from autotune.commands.tune.flow import study as load_study
     from autotune.commands.tune.flow import write_report

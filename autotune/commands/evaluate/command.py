@@ -39,7 +39,7 @@ class EvaluateOptions:
         int,
         typer.Option(
             "--random",
-            help="With --measure: measure until there are so many random candidates.",
+            help="With --measure: measure until there are this many random candidates.",
             min=1,
         ),
     ] = 30
@@ -53,7 +53,7 @@ class EvaluateOptions:
 
 @command
 def evaluate(options: EvaluateOptions) -> None:
-    """Find who predicts a study best: engines, models or both.
+    """Find what predicts a study best: engines, models or both.
 
     Models are trained on growing parts of the measured candidates. They are scored on candidates
     that were measured at random and not trained on, because the candidates that a tuner chose are

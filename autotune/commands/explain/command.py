@@ -24,7 +24,7 @@ class ExplainOptions:
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[WORD|MESSAGE]...",
+            metavar="WORD|MESSAGE",
             autocompletion=completion.explained_words,
             help="A word of the output such as T_OL, or a message as it was printed; - reads it"
             " from standard input. All words are listed if left out.",

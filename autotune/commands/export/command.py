@@ -13,7 +13,7 @@ EPILOG = (
     "Example: autotune export quickstart --format header -o quickstart.h;"
     " autotune export quickstart --format library -o heat2d/;"
     " autotune export --format wisdom -o app.wisdom.json --with-reader src/;"
-    " autotune export quickstart --format csv | t4 | parquet"
+    " autotune export quickstart --format csv -o quickstart.csv"
 )
 
 
@@ -34,8 +34,8 @@ def export(options: ExportOptions) -> None:
 
     The choice for a number of threads is the fastest verified candidate. The file states which
     other candidates are within the noise of it. A size between tuned sizes gets the choice of the
-    nearest one; the file states this rule. A library can also choose on line, among the next
-    fastest candidates too (--top), and remember its choice.
+    nearest one; the file states this rule. A library can also choose at run time, among the
+    next fastest candidates too (--top), and remember its choice.
     """
     from autotune.commands.export import flow, text
 

@@ -19,12 +19,13 @@ class ExportRequest:
         Format,
         typer.Option(
             "--format",
-            help="header: C, chooses by size and threads when run or when compiled. library: the"
+            help="header: C, chooses by size and threads when compiled or at run time. library: the"
             " code itself, a folder with C sources, build files, a Python module and a self-test:"
-            " solve and step for an IVP, with a choice on line if asked, and on the ranks of an MPI"
-            " communicator where such were tuned; sweep for a stencil. wisdom: JSON"
+            " solve and step for an IVP, if asked with a choice at run time (--top), and on the"
+            " ranks of an MPI communicator if such were tuned; sweep for a stencil. wisdom: JSON"
             " with readers for C and Python; what the file holds of other studies stays. t4:"
-            " auto-tuning results. csv, parquet: every candidate, predicted and measured.",
+            " auto-tuning results in the T4 format. csv, parquet: every candidate, predicted and"
+            " measured.",
         ),
     ] = "header"
     output: Annotated[
@@ -32,11 +33,14 @@ class ExportRequest:
         typer.Option(
             "-o",
             "--output",
-            help="The file, of a library the folder; named after the study if left out.",
+            help="The file, or the folder of a library. Default: named after the study.",
         ),
     ] = None
     problem: Annotated[
-        str, typer.Option("--problem", help="Only the problem of this label: heat2d-N256.")
+        str,
+        typer.Option(
+            "--problem", metavar="PROBLEM", help="Only the problem with this label: heat2d-N256."
+        ),
     ] = ""
     readers: Annotated[
         Path | None,
@@ -59,13 +63,13 @@ class ExportRequest:
             "--top",
             min=1,
             max=8,
-            help="With library, of an IVP: so many candidates of each problem and team of threads,"
-            " the winner and those that took at most 1.5 times as long, for a choice on line."
-            " Default: 3.",
+            help="With library, for an IVP: this many candidates per problem and number of threads,"
+            " the winner and others that took at most 1.5 times as long, to choose from at run"
+            " time. Default: 3.",
         ),
     ] = None
     force: Annotated[
-        bool, typer.Option("--force", help="Replace whatever lies there; wisdom begins anew.")
+        bool, typer.Option("--force", help="Replace what is there; a wisdom file begins anew.")
     ] = False
 
     def __post_init__(self) -> None:

@@ -34,8 +34,8 @@ class ImportOptions:
         typer.Option(
             "--given",
             metavar="NAME=VALUE",
-            help="What holds for all rows and the file does not say: threads=2, flags=-O3, or a"
-            " parameter. May be given again.",
+            help="What holds for all rows but is not in the file: threads=2, flags=-O3, or a"
+            " parameter. May be repeated.",
         ),
     ] = None
     results: StoreOptions

@@ -15,10 +15,10 @@ from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import TerminalProgress, document, say
 
 EXAMPLE = (
-    "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
+    "Example: autotune init ./matmul.c -o tuning; autotune tune"
     " tuning/matmul-tune.yaml; with the program's own command line:"
     " autotune init ./solver -- 4096 --steps 10; autotune init -o tuning zstd -b3 FILE; to tune"
-    " the options of the compiler: autotune init --flags gcc examples/flags/kernels.c"
+    " the options of the compiler: autotune init --flags gcc ./kernels.c"
 )
 
 
@@ -37,8 +37,9 @@ class InitOptions:
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[-- ARGUMENTS]",
-            help="Its command line, as you start it. Behind a command on PATH no -- is needed.",
+            metavar="-- ARGUMENTS",
+            help="The arguments of the program, as you start it. After a command on PATH no -- is"
+            " needed.",
         ),
     ] = None
     output: Annotated[
@@ -46,41 +47,44 @@ class InitOptions:
     ] = Path()
     name: Annotated[
         str | None,
-        typer.Option(help="What it is called. Default: the program's name without its ending."),
+        typer.Option(
+            help="The NAME of the two files. Default: the program's name without its ending."
+        ),
     ] = None
     flags: Annotated[
         str | None,
         typer.Option(
             "--flags",
             metavar="COMPILER",
-            help="Vary the options of gcc (g++, gfortran) that optimise, beside -O3 -march=native:"
-            " those that it lists and accepts and that change no result.",
+            help="Also vary the optimization options of this compiler (gcc, g++, gfortran), beside"
+            " -O3 -march=native: all that it lists and accepts and that change no result.",
         ),
     ] = None
     target: Annotated[
-        str, typer.Option("--target", help="The program of a project that builds several.")
+        str, typer.Option("--target", help="Which program, if the project builds several.")
     ] = ""
     metric: Annotated[
         str,
         typer.Option(
             "--metric",
             metavar="WORD",
-            help="A word of the printed line that is optimised, or wall for the time of the whole"
-            " process. Default: asked on a terminal, else the most likely.",
+            help="A word of the printed line whose number is optimised, or wall for the time of the"
+            " whole process. Default: asked on a terminal, else the most likely.",
         ),
     ] = ""
     limit: Annotated[
-        float, typer.Option("--limit", help="Seconds that a run may take when it is tried.", min=1)
+        float,
+        typer.Option("--limit", metavar="SECONDS", help="How long a trial run may take.", min=1),
     ] = 60.0
     run: Annotated[
         bool,
         typer.Option(
             "--run/--no-run",
-            help="Build it and run it twice, or leave that. make -n or cmake"
-            " is asked for the commands of a project in any case.",
+            help="Build the program and run it twice, or do neither. make -n or cmake is asked for"
+            " the commands of a project in either case.",
         ),
     ] = True
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False
     json: Json = False
 
 
@@ -94,8 +98,8 @@ def init(options: InitOptions) -> None:
 
     Parameters are its macros with defaults (#ifndef BI, #define BI 64), the macros that it tests
     (#ifdef), its options with defaults, the schedule of OpenMP, and options of its compiler (with
-    --flags all of them). What changes the amount of work, such as repeat counts and sizes, is left
-    alone, and said. Places that need a second look are marked in the files.
+    --flags all of them). What changes the amount of work, such as repeat counts and sizes, is
+    reported, not varied. Places that need a second look are marked in the files.
     """
     from autotune.commands.init import text
     from autotune.commands.init.flow import ConfigRequest, first_answer, write

@@ -34,31 +34,42 @@ class CurveOptions:
     """Which models learn, from how many rows, and what they are scored by."""
 
     models: Annotated[
-        str, typer.Option("--models", help="Between commas; by default the usual ones that apply.")
+        str,
+        typer.Option(
+            "--models",
+            metavar="MODEL,...",
+            help="Which models are compared, such as pool or analytical. Default: the usual ones"
+            " that apply.",
+        ),
     ] = ""
     sizes: Annotated[
         str,
-        typer.Option("--sizes", help="Rows to learn from, between commas; doubling by default."),
+        typer.Option(
+            "--sizes", metavar="N,...", help="Numbers of rows to learn from. Default: doubling."
+        ),
     ] = ""
-    repeats: Annotated[int, typer.Option("--repeats", help="Splits of each size.", min=1)] = REPEATS
+    repeats: Annotated[int, typer.Option("--repeats", help="Random splits per size.", min=1)] = (
+        REPEATS
+    )
     seed: Annotated[
-        int, typer.Option("--seed", help="The same splits for the same seed.", min=0)
+        int,
+        typer.Option("--seed", help="Seed of the splits; the same seed, the same splits.", min=0),
     ] = SEED
     leave_out: Annotated[
         str,
         typer.Option(
             "--leave-out",
             metavar="PARAMETER",
-            help="Score on each value of a parameter in turn, and never learn from it.",
+            help="Score on each value of a parameter in turn, without learning from rows with it.",
         ),
     ] = ""
     design: Annotated[
         Drawing,
         typer.Option("--design", help="How the rows to learn from are chosen."),
     ] = DRAWING
-    top: Annotated[str, typer.Option("--top", help="The k of the top-k loss, between commas.")] = (
-        "1,3,10"
-    )
+    top: Annotated[
+        str, typer.Option("--top", metavar="K,...", help="The numbers k of the top-k loss.")
+    ] = "1,3,10"
     confidence: Confidence = USUAL_CONFIDENCE
 
     @property

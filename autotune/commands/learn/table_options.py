@@ -36,35 +36,46 @@ class TableOptions:
         str | None,
         typer.Option(
             "--response",
-            help="A column, or a call path and metric: compute: time. Default: the last.",
+            metavar="NAME",
+            help="What is learned: a column, or a call path and metric, 'compute: time'. Default:"
+            " the last column.",
         ),
     ] = None
     without: Annotated[
         list[str] | None,
         typer.Option(
-            "--without", help="A column that is neither parameter nor response; repeatable."
+            "--without",
+            metavar="COLUMN",
+            help="A column that is neither parameter nor response. May be repeated.",
         ),
     ] = None
     analytical: Annotated[
         str | None,
-        typer.Option("--analytical", help="The column of an analytical model's predictions."),
+        typer.Option(
+            "--analytical",
+            metavar="COLUMN",
+            help="The column with the predictions of an analytical model.",
+        ),
     ] = None
     categorical: Annotated[
         list[str] | None,
         typer.Option(
-            "--categorical", help="A parameter whose numbers are codes of categories; repeatable."
+            "--categorical",
+            metavar="PARAMETER",
+            help="A parameter whose numbers stand for categories. May be repeated.",
         ),
     ] = None
     better: Annotated[
         Literal["less", "more"] | None,
         typer.Option(
             "--better",
-            help="Which of two responses is the better: more for a rate. Default: as the file"
+            help="Which response is better: less for a time, more for a rate. Default: as the file"
             " says, else less.",
         ),
     ] = None
     format: Annotated[
-        FormatName | None, typer.Option("--format", help="Default: found by the content.")
+        FormatName | None,
+        typer.Option("--format", help="The format of the file. Default: found from its content."),
     ] = None
 
     @property
@@ -121,12 +132,18 @@ class FormulaOptions:
 
     formula: Annotated[
         str | None,
-        typer.Option("--formula", help="The analytical model: smg2000-1d, fmm, ... by name."),
+        typer.Option(
+            "--formula",
+            metavar="NAME",
+            help="A formula that comes with autotune as the analytical model: smg2000-1d, fmm, ...",
+        ),
     ] = None
     constant: Annotated[
         list[str] | None,
         typer.Option(
-            "--constant", metavar="NAME=NUMBER", help="A constant of the formula; repeatable."
+            "--constant",
+            metavar="NAME=NUMBER",
+            help="A constant of the formula. May be repeated.",
         ),
     ] = None
 

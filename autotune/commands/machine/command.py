@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from autotune.domain.machine import Machine
 
 Page = Annotated[
-    Path | None, typer.Option("-o", "--page", help="Also write the figures as an HTML page.")
+    Path | None,
+    typer.Option("-o", "--page", metavar="PATH", help="Also write the figures as an HTML page."),
 ]
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host.")
@@ -22,7 +23,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine fil
 
 @app.command("list", epilog="Example: autotune machine list")
 def machine_list(json: Json = False) -> None:
-    """The machine files that come with autotune."""
+    """List the machine files that come with autotune."""
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
@@ -39,15 +40,17 @@ def machine_show(
     name: Annotated[
         str,
         typer.Argument(
-            help="Name of a machine file, a path, or host.", autocompletion=completion.machines
+            metavar="NAME",
+            help="Name of a machine file, a path, or host.",
+            autocompletion=completion.machines,
         ),
     ] = "host",
     page: Page = None,
     json: Json = False,
 ) -> None:
-    """One machine with the source of each figure.
+    """Show one machine with the source of each figure.
 
-    ``host`` is shown with its calibration, if it has one.
+    The machine called host is this one, shown with its calibration, if it has one.
     """
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
@@ -63,7 +66,8 @@ def machine_show(
 
 @app.command("check", epilog="Example: autotune machine check my-machine.yaml")
 def machine_check(
-    file: Annotated[Path, typer.Argument(help="A machine file.")], json: Json = False
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A machine file.")],
+    json: Json = False,
 ) -> None:
     """Check a machine file: schema, physics, what is missing."""
     from autotune.commands.machine import document as documents
@@ -81,11 +85,12 @@ def machine_check(
 @app.command("detect", epilog="Example: autotune machine detect -o myhost.yaml")
 def machine_detect(
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write a machine file.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="PATH", help="Also write a machine file."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """What this host is, with the evidence for each figure."""
+    """Detect what this host is, with the evidence for each figure."""
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
@@ -107,9 +112,9 @@ def machine_detect(
 class CalibrateOptions:
     """Options of ``autotune machine calibrate``, in the order of its help."""
 
-    budget_seconds: Annotated[float, typer.Option(help="Wall time to spend.", min=5, max=600)] = (
-        45.0
-    )
+    budget_seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Wall time to spend.", min=5, max=600)
+    ] = 45.0
     page: Page = None
     json: Json = False
 
@@ -117,14 +122,12 @@ class CalibrateOptions:
 @app.command("calibrate", epilog="Example: autotune machine calibrate")
 @command
 def machine_calibrate(options: CalibrateOptions) -> None:
-    """Measure this host, in at most a minute.
+    """Measure this host, in less than a minute unless told otherwise.
 
-    Clock, bandwidth, and the cost of single events.
-
-    Bandwidth over working set, threads and streams; overlap, line-crossing loads, store forwarding,
-    loop entry, stream start, evicted lines, lines from other cores, barrier, set conflicts. Each
-    comes with the 80 % interval of its repeats. An interrupted run leaves earlier measurements
-    unchanged.
+    Measures the clock, bandwidth over working set, threads and streams, and the cost of single
+    events: overlap, line-crossing loads, store forwarding, loop entry, stream start, evicted lines,
+    lines from other cores, barrier, set conflicts. Each comes with the 80 % interval of its
+    repeats. An interrupted run leaves earlier measurements unchanged.
     """
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
@@ -156,7 +159,7 @@ class RefineOptions:
 
     refinement: RefinementOptions
     undo: Annotated[
-        bool, typer.Option("--undo", help="Back to what was measured, before any study.")
+        bool, typer.Option("--undo", help="Go back to what was measured, before any study.")
     ] = False
     results: StoreOptions
 
@@ -170,7 +173,7 @@ class RefineOptions:
 def machine_refine(options: RefineOptions) -> None:
     """Refine this host's constants from a study.
 
-    Prints their posterior, scored outside the study.
+    Prints their posterior, scored on data outside the study.
     """
     from autotune.commands.machine.refine import document as documents
     from autotune.commands.machine.refine import flow as refine_flow

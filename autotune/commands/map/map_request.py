@@ -19,28 +19,38 @@ class MapRequest:
     sizes: Annotated[
         str | None,
         typer.Option(
-            help="A range by equal ratios, 64..4096:17, or sizes between commas; grids keep their"
-            " shape, the size is that of the dimension with unit stride. Default: 17 from the"
-            " smallest to the largest problem of the config."
+            metavar="SIZES",
+            help="A range of equal ratios, 64..4096:17 (17 sizes), or sizes separated by commas."
+            " Grids keep their shape; the size is that of the dimension with unit stride. Default:"
+            " 17 from the smallest to the largest problem of the config.",
         ),
     ] = None
     threads: Annotated[
         str | None,
-        typer.Option(help="Numbers between commas, or all: 1,2,all. Default: the config's."),
+        typer.Option(metavar="N,...", help="Numbers, or all: 1,2,all. Default: the config's."),
     ] = None
     budget_seconds: BudgetSeconds = None
     budget_evaluations: Annotated[
         int | None,
-        typer.Option(help="Measure at most so many times a candidate in a cell.", min=2),
+        typer.Option(
+            help="Measure at most this many times, each time one candidate in one cell.", min=2
+        ),
     ] = None
     tolerance: Annotated[
-        str, typer.Option(help="The loss that is good enough, everywhere with 95 %.")
+        str,
+        typer.Option(
+            metavar="SHARE",
+            help="The largest acceptable loss in a cell; each cell keeps it with 95 %.",
+        ),
     ] = USUAL_TOLERANCE
     problem: Annotated[
-        str, typer.Option("--problem", help="Only what the problem of this label computes.")
+        str,
+        typer.Option(
+            "--problem", metavar="PROBLEM", help="Only what the problem with this label computes."
+        ),
     ] = ""
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on: use what earlier runs of the map measured.")
+        bool, typer.Option("--resume", help="Continue the map: use what its earlier runs measured.")
     ] = False
 
     def __post_init__(self) -> None:

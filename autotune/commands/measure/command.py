@@ -24,18 +24,20 @@ class MeasureOptions:
         typer.Option(
             "--candidate",
             autocompletion=completion.candidates,
+            metavar="CANDIDATE",
             help="Id, identity or label, as rank prints them.",
         ),
     ]
     phases: Annotated[
-        bool, typer.Option("--phases", help="Time per kernel and barrier, in a run of its own.")
+        bool, typer.Option("--phases", help="Also time each kernel and barrier, in a separate run.")
     ] = False
     dissect: Annotated[
         bool,
         typer.Option(
             "--dissect",
-            help="Measure each term of the model by probes made of its own loops: arithmetic, loads"
-            " and stores, the loop with its data in each cache and in memory. A minute or two.",
+            help="Also measure each term of the model by probes made of the candidate's loops:"
+            " arithmetic, loads and stores, the loop with its data in each cache and in memory."
+            " Takes a minute or two.",
         ),
     ] = False
     results: StoreOptions
@@ -43,7 +45,7 @@ class MeasureOptions:
 
 @command
 def measure(options: MeasureOptions) -> None:
-    """One candidate, built, verified and properly timed."""
+    """Build, verify and properly time one candidate."""
     from autotune.commands.measure import measure_one, text
     from autotune.commands.measure.document import MeasureDocument
     from autotune.commands.rank import ranked_space

@@ -22,11 +22,15 @@ class MirrorOptions:
 
     study: Study = ""
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="The journal file; a journal is replaced.")
+        Path,
+        typer.Option("-o", "--output", help="The journal file; an existing journal is replaced."),
     ] = Path("autotune.journal")
     objective: Annotated[
         list[str] | None,
-        typer.Option(help="time, energy or memory: a value of each trial. May be given again."),
+        typer.Option(
+            metavar="NAME",
+            help="A value of each trial: time, energy or memory. May be repeated. Default: time.",
+        ),
     ] = None
     results: StoreOptions
 

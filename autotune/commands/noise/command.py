@@ -21,12 +21,13 @@ class NoiseOptions:
         typer.Option(
             "--candidate",
             autocompletion=completion.candidates,
+            metavar="CANDIDATE",
             help="Id, identity or label, as rank prints them. Default: the baseline of the first"
             " problem.",
         ),
     ] = None
     rounds: Annotated[
-        int, typer.Option("--rounds", min=2, help="Each launches the candidate twice.")
+        int, typer.Option("--rounds", min=2, help="Rounds; each launches the candidate twice.")
     ] = 10
     results: StoreOptions
 

@@ -44,14 +44,16 @@ class VariantsOptions:
 
     config: Config
     illegal: Annotated[
-        bool, typer.Option("--illegal", help="Also the combinations left out, with their reasons.")
+        bool,
+        typer.Option("--illegal", help="Also list the combinations left out, with their reasons."),
     ] = False
     emit: Annotated[
         str | None,
         typer.Option(
             "--emit",
             autocompletion=completion.candidates,
-            help="Write the C source of this candidate; of a program, the commands that build and"
+            metavar="CANDIDATE",
+            help="Write the C source of this candidate; for a program, the commands that build and"
             " run it.",
         ),
     ] = None
@@ -96,7 +98,7 @@ class PredictOptions:
             "--formula",
             autocompletion=completion.candidates,
             metavar="CANDIDATE",
-            help="The prediction of a candidate or variant over all sizes, as a formula of n.",
+            help="Print the prediction of this candidate or variant as a formula of the size n.",
         ),
     ] = None
     engine: Engine = None
@@ -144,7 +146,8 @@ class RankOptions:
         typer.Option(
             "--why",
             autocompletion=completion.candidates,
-            help="In words, why this candidate takes as long as predicted. The name of a variant"
+            metavar="CANDIDATE",
+            help="Say in words why this candidate takes as long as predicted. The name of a variant"
             " stands for its fastest candidate in every problem.",
         ),
     ] = None
@@ -153,23 +156,26 @@ class RankOptions:
         typer.Option(
             "--against",
             autocompletion=completion.candidates,
-            help="With --why: what makes the difference to this candidate.",
+            metavar="CANDIDATE",
+            help="With --why: say what makes the difference to this candidate.",
         ),
     ] = None
     assembly: Annotated[
-        bool, typer.Option("--assembly", help="With --why: the annotated loops as compiled.")
+        bool, typer.Option("--assembly", help="With --why: also the compiled loops, annotated.")
     ] = False
     bounds: Annotated[
         bool,
         typer.Option(
             "--bounds",
-            help="Also how far the best is from its lower bounds, and what the machine could do.",
+            help="Also print how far the best is from its lower bounds, and what the machine could"
+            " do.",
         ),
     ] = False
     blocks: Annotated[
         bool,
         typer.Option(
-            "--blocks", help="Also the largest blocks of stencils whose reused data fit each cache."
+            "--blocks",
+            help="Also print the largest blocks of stencils whose reused data fit each cache.",
         ),
     ] = False
     engine: Engine = None

@@ -25,7 +25,7 @@ def reduce(options: ReduceOptions) -> None:
     """Find the few settings of a winner that matter.
 
     The winner of a study is measured without each of the settings in which it differs from the
-    baseline, in turn with both; those whose removal costs nothing that can be shown are dropped,
+    baseline, in turn with both; those whose removal has no provable cost are dropped,
     and what is left is compared with the whole winner and the baseline. All samples are kept in
     the study.
     """

@@ -18,14 +18,20 @@ class ReductionRequest:
         typer.Option("--config", help="The config of the study. Default: as the store has it."),
     ] = None
     problem: Annotated[
-        str, typer.Option("--problem", help="The problem of this label, where there are several.")
+        str,
+        typer.Option(
+            "--problem",
+            metavar="PROBLEM",
+            help="The label of the problem, if the study has several.",
+        ),
     ] = ""
     candidate: Annotated[
         str,
         typer.Option(
             "--candidate",
-            help="Reduce this one: id, identity or label. Default: the winner, or the fastest where"
-            " that is undecided and the baseline is chosen.",
+            metavar="CANDIDATE",
+            help="Reduce this one: id, identity or label. Default: the winner; if it is undecided"
+            " and the baseline is chosen, the fastest.",
         ),
     ] = ""
     rounds: Annotated[
@@ -33,8 +39,8 @@ class ReductionRequest:
         typer.Option(
             "--rounds",
             min=3,
-            help="Launches of each in a comparison; close ones get up to twice as many. Default:"
-            " those of the config, at least 5.",
+            help="Launches of each candidate in a comparison; up to twice as many in close ones."
+            " Default: those of the config, at least 5.",
         ),
     ] = None
     most: Annotated[
@@ -42,8 +48,8 @@ class ReductionRequest:
         typer.Option(
             "--most",
             min=1,
-            help="Settings that are left out one by one: the most influential by the study's"
-            " samples. The rest is only dropped together.",
+            help="At most this many settings are left out one by one, the most influential by the"
+            " study's samples first. The rest is only dropped together.",
         ),
     ] = 60
     budget_seconds: BudgetSeconds = None

@@ -23,21 +23,39 @@ MethodName = Literal["complete", "levels", "focal", "weighted", "self-generated"
 class ScalingColumns:
     """The roles of the columns of the file. Formulas may combine columns: ``nx*ny*nz``."""
 
-    processors: Annotated[str, typer.Option(help="The column of the number of processors.")] = "P"
+    processors: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The column of the number of processors.")
+    ] = "P"
     size: Annotated[
-        str, typer.Option(help="The column of the size, or arithmetic on columns: 'nx*ny*nz'.")
+        str,
+        typer.Option(
+            metavar="COLUMN", help="The column of the size, or arithmetic on columns: 'nx*ny*nz'."
+        ),
     ] = "SIZE"
-    size_unit: Annotated[str, typer.Option(help="The unit of the size, such as cells.")] = ""
-    time: Annotated[str | None, typer.Option(help="The column of the time.")] = None
+    size_unit: Annotated[
+        str, typer.Option(metavar="UNIT", help="The unit of the size, such as cells.")
+    ] = ""
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of the time. Default: the last."),
+    ] = None
     computation: Annotated[
-        str | None, typer.Option(help="The column of the computation time, if it is known.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of the computation time, if it is known."),
     ] = None
     communication: Annotated[
-        str | None, typer.Option(help="The column of the communication time, if it is known.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The column of the communication time, if it is known."
+        ),
     ] = None
     covariate: Annotated[
         list[str] | None,
-        typer.Option(help="Another regressor, by its log2: a column or arithmetic, NZ or px/py."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Another regressor, by its log2: a column or arithmetic, NZ or px/py. May be"
+            " repeated.",
+        ),
     ] = None
 
 
@@ -47,10 +65,13 @@ class SelectionOptions:
 
     condition: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE,...", help="Only runs with these values of a column."),
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help="Only runs with these values of a column. May be repeated.",
+        ),
     ] = None
     each: Annotated[
-        str | None, typer.Option(help="A column: one model for each of its values.")
+        str | None, typer.Option(metavar="COLUMN", help="One model for each value of this column.")
     ] = None
     grid: Annotated[
         str | None,
@@ -77,23 +98,29 @@ class ForecastOptions:
     """The sizes and processor counts that the models forecast."""
 
     to: Annotated[
-        str, typer.Option(help="Numbers of processors between commas. Default: twice the most.")
+        str,
+        typer.Option(
+            metavar="P,...", help="Numbers of processors to forecast for. Default: twice the most."
+        ),
     ] = ""
     keep: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="The time to keep, T0: 100 s, 20 ms; a plain number is in seconds, where the"
-            " column of the time states a unit (time_ms), else in whatever it is in. Default: the"
-            " median on the most processors.",
+            help="The time to keep, T0: 100 s, 20 ms; a plain number is in seconds if the"
+            " column of the time states a unit (time_ms), else in the unit of that column. Default:"
+            " the median on the most processors.",
         ),
     ] = None
     at: Annotated[
-        str, typer.Option(help="Also forecast the times of these sizes, between commas.")
+        str, typer.Option(metavar="SIZE,...", help="Also forecast the times of these sizes.")
     ] = ""
     given: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="The value of a covariate's column there."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="The value of a covariate's column in the forecasts. May be repeated.",
+        ),
     ] = None
 
     def request(self, level: float) -> "ForecastRequest":
@@ -126,34 +153,39 @@ class MethodOptions:
     components: Annotated[
         Literal["auto", "always", "never"],
         typer.Option(
-            help="Computation and communication apart; auto: where communication is more than half"
-            " of the time on the most processors."
+            help="Model computation and communication separately; auto: if communication is more"
+            " than half of the time on the most processors."
         ),
     ] = "auto"
     rest: Annotated[
         Literal["ratio", "none"],
         typer.Option(
-            help="Where components do not sum to the time: the ratio as a regression of its own, or"
-            " nothing."
+            help="If components do not sum to the time: a regression of the ratio, or nothing."
         ),
     ] = "ratio"
     tolerance: Annotated[
-        str, typer.Option(help="focal: runs within this of T0, by ratio. Scores use it always.")
+        str,
+        typer.Option(
+            metavar="SHARE", help="focal: runs within this ratio of T0. Scores always use it."
+        ),
     ] = "25 %"
     nearest: Annotated[
         int | None,
         typer.Option(
-            help="focal: so many per number of processors, nearest to T0, instead.", min=1
+            help="focal: instead, this many runs per number of processors, nearest to T0.", min=1
         ),
     ] = None
     width: Annotated[
-        str, typer.Option(help="weighted: one sigma of the weights about T0, by ratio.")
+        str,
+        typer.Option(
+            metavar="SHARE", help="weighted: one sigma of the weights about T0, as a ratio."
+        ),
     ] = "50 %"
     near_by: Annotated[
         Literal["fitted", "measured"],
         typer.Option(
-            help="Which times must be near T0. By measured times, as published, runs are also"
-            " chosen by their noise, which flattens the regression."
+            help="Which times must be near T0. Measured times, as published, also choose runs by"
+            " their noise, which flattens the regression."
         ),
     ] = "fitted"
     level_weight: Annotated[
@@ -187,7 +219,10 @@ class GenerationOptions:
     """How a self-generated region proposes further runs."""
 
     spread: Annotated[
-        str, typer.Option(help="self-generated: sizes so much above and below a centre.")
+        str,
+        typer.Option(
+            metavar="SHARE", help="self-generated: how far sizes are above and below a centre."
+        ),
     ] = "10 %"
     around: Annotated[
         Literal["size", "time"],
@@ -196,14 +231,15 @@ class GenerationOptions:
     lower: Annotated[
         str,
         typer.Option(
-            help="self-generated: lower numbers of processors to ask for. Default: halves."
+            metavar="P,...",
+            help="self-generated: lower numbers of processors to ask for. Default: halves.",
         ),
     ] = ""
     size_grid: Annotated[
         str,
         typer.Option(
             metavar="BASE:STEP",
-            help="self-generated: sizes that the program can have, of the size's column.",
+            help="self-generated: the values that the size's column can have in the program.",
         ),
     ] = "0:1"
 

@@ -32,7 +32,7 @@ class SchemaOptions:
 def schema(options: SchemaOptions) -> None:
     """Print the JSON Schema of a kind of file or document.
 
-    Files that only benchmarks/ reads are no kinds: their schemas, published.json and
+    Files that only benchmarks/ reads are not among the kinds. Their schemas, published.json and
     published-table.json in schemas/, are kept by hand.
     """
     from autotune.commands.schema.document import SchemaDocument

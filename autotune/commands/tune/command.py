@@ -41,7 +41,7 @@ class TuneOptions:
 
     config: Annotated[
         Path | None,
-        typer.Argument(help="A config file, such as configs/quickstart.yaml; not for --replay."),
+        typer.Argument(help="A config file, such as configs/quickstart.yaml; not with --replay."),
     ] = None
     study: StudyOptions
     report: Report = None
@@ -60,7 +60,9 @@ class TuneOptions:
             " or CSV with the time in the last column.",
         ),
     ] = None
-    seed: Annotated[int | None, typer.Option(help="With --replay: 1 if left out.", min=0)] = None
+    seed: Annotated[
+        int | None, typer.Option(help="With --replay: the seed of the search. Default: 1.", min=0)
+    ] = None
     tables: RowsShown
     results: StoreOptions
 

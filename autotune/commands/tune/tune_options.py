@@ -16,38 +16,43 @@ class StudyOptions:
     budget_seconds: Annotated[
         float | None,
         typer.Option(
-            help="From the start of the command; no launch starts later. Half of them are left to"
-            " measure where predictions take longer. Replaces a budget of candidates in the"
-            " config.",
+            metavar="SECONDS",
+            help="Start no launch after this many seconds from the start of the command. Half of"
+            " them are kept for measuring if predictions take longer. Replaces a budget of"
+            " candidates in the config.",
             min=1,
         ),
     ] = None
     budget_evaluations: Annotated[
         int | None,
         typer.Option(
-            help="Measure at most this many candidates a problem, instead of the config's.",
+            help="Measure at most this many candidates per problem, instead of the config's.",
             min=1,
         ),
     ] = None
-    exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Measure all.")] = False
+    exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Measure all candidates.")] = (
+        False
+    )
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the study: keep what is finished.")
+        bool, typer.Option("--resume", help="Continue the study; what was measured is kept.")
     ] = False
     sampler: Annotated[
         SamplerName | None,
         typer.Option(
-            help="Who searches. Default: model for a replay, else the sampler of the config."
+            help="The search method. Default: model for a replay, else the sampler of the config."
         ),
     ] = None
     prior: Annotated[
         str | None,
         typer.Option(
             metavar="STUDY[@STORE]",
-            help="A study, such as one of another machine or size: what a model learned of it"
-            " expects orders the candidates, as far as it proves itself here.",
+            help="A study, such as one of another machine or size. A model that learned from it"
+            " orders the candidates, as far as its predictions prove right here.",
         ),
     ] = None
     mirror: Annotated[
         Path | None,
-        typer.Option("--mirror", help="Show the search in this Optuna journal while it goes on."),
+        typer.Option(
+            "--mirror", help="Write the search to this journal as it goes on, for optuna-dashboard."
+        ),
     ] = None

@@ -31,7 +31,7 @@ STREAMS = (1, 2, 3, 4, 6, 8, 12, 16)
 BUILD = Build(compiler="gcc", flags=("-O3", "-march=native"))
 
 _WAITING: tuple[Kind, ...] = ("barrier", "meet", "handed", "kept", "lent", "owned")
-_COMPILE_LIMIT = 20.0
+_COMPILE_LIMIT = 60.0
 _GRACE = 3.0
 _WIDTHS = ((64, r"%zmm"), (32, r"%ymm"), (16, r""))
 _SWEEP = """\

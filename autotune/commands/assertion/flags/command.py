@@ -20,15 +20,17 @@ class FlagsOptions:
     fortran: Annotated[
         bool,
         typer.Option(
-            "--fortran", help="For Fortran: the module's source, to stand before those that use it."
+            "--fortran",
+            help="For Fortran: print the module's source, to stand before the files that use it.",
         ),
     ] = False
     gcov: Annotated[
         bool,
         typer.Option(
             "--gcov",
-            help="Also count how often every line runs, so that floating-point operations are"
-            " counted (gcc, g++, gfortran). They switch optimization off: put them last.",
+            help="Also print flags that count how often every line runs, so that floating-point"
+            " operations are counted (gcc, g++, gfortran). They switch optimization off: put them"
+            " last.",
         ),
     ] = False
 

@@ -23,15 +23,20 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="The value of an input; may be repeated. Default: as run.",
+        help="The value of an input. May be repeated. Default: as in the run.",
     ),
 ]
-Node = Annotated[str, typer.Option("--node", help="Of this node of the tree, such as main/cgit.")]
-Rank = Annotated[int, typer.Option("--of-rank", help="Counts of this rank.", min=0)]
+Node = Annotated[
+    str,
+    typer.Option(
+        "--node", metavar="NODE", help="Only this node of the tree and what is below it: main/cgit."
+    ),
+]
+Rank = Annotated[int, typer.Option("--of-rank", help="Show the counts of this rank.", min=0)]
 ExtraP = Annotated[
     Path | None, typer.Option("--extra-p", help="Also write the totals as JSON Lines of Extra-P.")
 ]
-Nodes = Annotated[int, typer.Option("--on-nodes", help="Nodes that share the ranks.", min=1)]
+Nodes = Annotated[int, typer.Option("--on-nodes", help="How many nodes the ranks are on.", min=1)]
 
 
 @command_options
@@ -65,7 +70,10 @@ class ModelOptions:
     """Options of ``autotune assert model``, in the order of its help."""
 
     files: Annotated[
-        list[Path], typer.Argument(help="Records of a run or folders of them, a model, or a text.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE", help="Records of a run or folders of them, a model, or a text."
+        ),
     ]
     from_text: Annotated[
         bool, typer.Option("--from-text", help="The file has lines depth:type:expression.")
@@ -176,7 +184,7 @@ class ScaleStudyOptions:
         typer.Option(
             "--over",
             metavar="NAME=VALUES",
-            help="Values between commas: nprocs=4,16,64. May be repeated.",
+            help="The values of an input: nprocs=4,16,64. May be repeated.",
         ),
     ] = None
     set: Set = None
@@ -191,7 +199,7 @@ class ScaleStudyOptions:
 
 
 def scale(options: ScaleStudyOptions) -> None:
-    """Totals of a model over numbers of ranks, or other inputs.
+    """Show totals over numbers of ranks, or over other inputs.
 
     Strong scaling, and weak scaling by --weak. Only valid values are accepted: others are refused
     with the nearest valid ones. Where counts depend on the rank, all ranks are added up, and the
@@ -232,15 +240,17 @@ class SensitivityOptions:
             help="Also shares of the variance over this range, of two inputs or more.",
         ),
     ] = None
-    samples: Annotated[int, typer.Option(help="Points of the ranges, a power of two.", min=2)] = 256
-    seed: Annotated[int, typer.Option(help="Of the points.", min=0)] = 0
+    samples: Annotated[
+        int, typer.Option(help="Number of points in the ranges, a power of two.", min=2)
+    ] = 256
+    seed: Annotated[int, typer.Option(help="Seed of the points.", min=0)] = 0
     of_rank: Rank = 0
     run: Run = ""
     json: Json = False
 
 
 def sensitivity(options: SensitivityOptions) -> None:
-    """How strongly totals follow inputs.
+    """Show how strongly the totals of a model follow its inputs.
 
     Elasticities d ln f / d ln x between the nearest valid values, growth at 2x and 10x, and with
     --range Sobol's indices: the share of the variance of a total that an input explains, alone and
@@ -278,16 +288,16 @@ class SkeletonOptions:
     trace: Annotated[
         Path | None, typer.Option("--trace", help="Write the messages of all ranks as JSON Lines.")
     ] = None
-    most_events: Annotated[int, typer.Option(help="Events of a rank in the trace.", min=1)] = (
-        100_000
-    )
+    most_events: Annotated[
+        int, typer.Option(help="At most this many events per rank in the trace.", min=1)
+    ] = 100_000
     set: Set = None
     run: Run = ""
     json: Json = False
 
 
 def skeleton(options: SkeletonOptions) -> None:
-    """A program that only sends the messages of a model.
+    """Write a program that only sends the messages of a model.
 
     The loops of the model are loops of the program. A message without a stated peer goes to the
     next rank of a ring. The program takes inputs as NAME=VALUE, and --histogram=FOLDER, where each
@@ -328,7 +338,10 @@ class SizesOptions:
     file: Model
     set: Set = None
     machine: Annotated[
-        str, typer.Option(help="Whose network splits the sizes: host, a name or a file.")
+        str,
+        typer.Option(
+            metavar="MACHINE", help="Whose network splits the sizes: host, a name or a file."
+        ),
     ] = ""
     on_nodes: Nodes = 2
     run: Run = ""
@@ -336,7 +349,7 @@ class SizesOptions:
 
 
 def sizes(options: SizesOptions) -> None:
-    """The distribution of message sizes, by count and by bytes.
+    """Show how message sizes are distributed, by count and bytes.
 
     With --machine, messages smaller than n_1/2 = latency x bandwidth of its ping-pong curve are
     bound by latency, the others by bandwidth.
@@ -364,9 +377,10 @@ class TimeOptions:
     """Options of ``autotune assert time``, in the order of its help."""
 
     file: Model
-    machine: Annotated[str, typer.Option(help="host, a machine by name, or a machine file.")] = (
-        "host"
-    )
+    machine: Annotated[
+        str,
+        typer.Option(metavar="MACHINE", help="host, a machine by name, or a machine file."),
+    ] = "host"
     set: Set = None
     on_nodes: Nodes = 1
     peak: Annotated[
@@ -381,7 +395,7 @@ class TimeOptions:
 
 
 def time(options: TimeOptions) -> None:
-    """The time of a model on a machine.
+    """Predict the time of a model on a machine.
 
     Messages take what the cost curves of the network say, one after the other; operations and bytes
     take the larger of flops / peak and bytes / bandwidth. The slowest rank is shown, with the
@@ -417,11 +431,16 @@ class ResidualFitOptions:
 
     file: Model
     records: Annotated[
-        list[Path], typer.Argument(help="Records of several runs, or folders of them.")
+        list[Path],
+        typer.Argument(metavar="RECORD", help="Records of several runs, or folders of them."),
     ]
     machine: Annotated[
         str,
-        typer.Option(help="Also fit seconds over those predicted on it: host, a name or a file."),
+        typer.Option(
+            metavar="MACHINE",
+            help="Also fit measured seconds over those predicted on this machine: host, a name or a"
+            " file.",
+        ),
     ] = ""
     on_nodes: Nodes = 1
     run: Run = ""
@@ -429,7 +448,7 @@ class ResidualFitOptions:
 
 
 def fit(options: ResidualFitOptions) -> None:
-    """Learn measured over asserted counts from several runs.
+    """Learn from runs the ratio of measured to asserted counts.
 
     The assertion is the prior: few runs give a factor with its 90 % interval, more also show
     whether it drifts with an input. Also shown is the run whose ratio is least sure: do it next.
@@ -447,20 +466,20 @@ def fit(options: ResidualFitOptions) -> None:
         say(text.fit(fits))
 
 
-_CG = "examples/assertions/models/cg.json"
-
-
 def register(app: typer.Typer) -> None:
     """Add the commands on models to the group, each with its example."""
 
     def add(function: Callable[..., None], example: str) -> None:
         app.command(function.__name__, epilog=f"Example: autotune assert {example}")(function)
 
-    add(command(model), f"model {_CG} --octave cg.m --latex cg.tex")
-    add(command(scale), f"scale {_CG} --over nprocs=4,16,64 --set na=14000")
-    add(command(sensitivity), f"sensitivity {_CG} --range na=1400:75000 --range nonzer=7:15")
+    add(
+        command(model),
+        "model records -o cg.json; autotune assert model cg.json --octave cg.m --latex cg.tex",
+    )
+    add(command(scale), "scale cg.json --over nprocs=4,16,64 --set na=14000")
+    add(command(sensitivity), "sensitivity cg.json --range na=1400:75000 --range nonzer=7:15")
     built = "mpicc skeleton.c -o skeleton -lm; mpiexec -n 4 ./skeleton na=7000"
-    add(command(skeleton), f"skeleton {_CG} -o skeleton.c; {built}")
-    add(command(sizes), f"sizes {_CG} --set nprocs=1024 --machine power4-1.3")
-    add(command(time), f"time {_CG} --machine power4-1.3 --set nprocs=64 --on-nodes 2")
+    add(command(skeleton), f"skeleton cg.json -o skeleton.c; {built}")
+    add(command(sizes), "sizes cg.json --set nprocs=1024 --machine power4-1.3")
+    add(command(time), "time cg.json --machine power4-1.3 --set nprocs=64 --on-nodes 2")
     add(command(fit), "fit model.json runs/")

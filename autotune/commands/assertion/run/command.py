@@ -23,22 +23,22 @@ class AssertRunOptions:
     program: Annotated[
         list[str],
         typer.Argument(
-            metavar="-- COMMAND...", help="The program or the launcher of its ranks, as typed."
+            metavar="-- COMMAND", help="The program or the launcher of its ranks, as typed."
         ),
     ]
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder that the records go to.")
-    ] = RECORDS
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the records.")] = (
+        RECORDS
+    )
     mpi: Annotated[
         bool | None,
         typer.Option(
             "--mpi/--no-mpi",
-            help="Record calls of MPI. By default where a launcher of ranks, a program linked to"
-            " MPI, or a script with mpi4py is run.",
+            help="Record calls of MPI. Default: if a launcher of ranks, a program linked to MPI, or"
+            " a script with mpi4py is run.",
         ),
     ] = None
     events: Annotated[
-        bool, typer.Option("--events", help="Also keep the first million events, a file a rank.")
+        bool, typer.Option("--events", help="Also keep the first million events, a file per rank.")
     ] = False
     lackey: Annotated[
         bool,
@@ -49,7 +49,9 @@ class AssertRunOptions:
             " whole program, beside what is asserted and counted. No verdict.",
         ),
     ] = False
-    only_record: Annotated[bool, typer.Option("--only-record", help="Check nothing.")] = False
+    only_record: Annotated[
+        bool, typer.Option("--only-record", help="Only record; check nothing.")
+    ] = False
     verdicts: VerdictOptions
     json: Json = False
 

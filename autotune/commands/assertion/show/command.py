@@ -1,7 +1,11 @@
 """``autotune assert show``: what was recorded."""
 
+from typing import Annotated
+
+import typer
+
 from autotune.commands.assertion.record_options import RecordOptions, Records
-from autotune.commands.options import Json, Top, command, command_options
+from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import document, say
 
 EXAMPLE = "Example: autotune assert show records; autotune assert show profile.cali --top 0"
@@ -13,7 +17,9 @@ class ShowRecordsOptions:
 
     files: Records
     records: RecordOptions
-    top: Top = 200
+    top: Annotated[
+        int, typer.Option("--top", help="At most this many call paths; 0 for all.", min=0)
+    ] = 200
     json: Json = False
 
 

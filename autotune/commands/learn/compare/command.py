@@ -39,20 +39,21 @@ class CompareModelsOptions:
     convention: Annotated[
         Literal["textbook", "kaltenecker"],
         typer.Option(
-            "--convention", help="How distances are computed; kaltenecker: as in his tables."
+            "--convention",
+            help="How distances are computed; kaltenecker: as in Kaltenecker's tables.",
         ),
     ] = "textbook"
     analytical_model: FormulaOptions
     count_constant: Annotated[
         bool,
-        typer.Option("--count-constant", help="Syntactic score: constants are terms, too."),
+        typer.Option("--count-constant", help="Syntactic score: count constants as terms."),
     ] = False
     by_part: Annotated[
         bool,
         typer.Option(
             "--by-part",
-            help="Also a model for each part of the program (region, call path), summed; of parts"
-            " that do not contain one another.",
+            help="Also compare the sum of one model per part of the program (region, call path);"
+            " only for parts that do not contain one another.",
         ),
     ] = False
     columns: TableOptions
@@ -62,7 +63,7 @@ class CompareModelsOptions:
 
 @command
 def compare(options: CompareModelsOptions) -> None:
-    """How well models predict unseen rows.
+    """Show how well models predict unseen rows.
 
     Learning curves show the error by the number of rows learned from; they come from repeated,
     seeded splits. For the largest training set, semantic measures compare the models with

@@ -31,13 +31,13 @@ class DesignOptions:
             " model of SPL Conqueror, or a table of measurements.",
         ),
     ]
-    kind: Annotated[KindName, typer.Option("--kind", help="Which design.")] = "sobol"
+    kind: Annotated[KindName, typer.Option("--kind", help="The kind of design.")] = "sobol"
     rows: Annotated[
         int | None,
         typer.Option(
             "--rows",
             "-n",
-            help="How many rows to measure; the n of a Plackett-Burman design.",
+            help="How many rows to measure; for a Plackett-Burman design, its n.",
             min=1,
         ),
     ] = None
@@ -48,10 +48,12 @@ class DesignOptions:
     terms: Annotated[
         Literal["linear", "interactions", "quadratic"] | None,
         typer.Option(
-            "--terms", help="The model that a D-optimal design is for; interactions if left out."
+            "--terms", help="The model that a D-optimal design is for. Default: interactions."
         ),
     ] = None
-    seed: Annotated[int, typer.Option("--seed", help="The same rows for the same seed.")] = 0
+    seed: Annotated[
+        int, typer.Option("--seed", help="Seed of the design; the same seed, the same rows.")
+    ] = 0
     illegal: Annotated[
         Literal["repair", "drop"] | None,
         typer.Option(
@@ -62,19 +64,17 @@ class DesignOptions:
     ] = None
     compatibility: Annotated[
         Literal["spl-conqueror"] | None,
-        typer.Option(
-            "--compatibility", help="Take levels and cube points as this tool takes them."
-        ),
+        typer.Option("--compatibility", help="Choose levels and cube points as this tool does."),
     ] = None
     model: Annotated[
         Path | None, typer.Option("--model", help="The variability model of a table (XML).")
     ] = None
     beyond: Annotated[
         bool,
-        typer.Option("--beyond", help="Also combinations that a table does not hold."),
+        typer.Option("--beyond", help="Also choose combinations that a table does not hold."),
     ] = False
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="CSV file; stdout if left out.")
+        Path | None, typer.Option("-o", "--output", help="CSV file. Default: stdout.")
     ] = None
     json: Json = False
 

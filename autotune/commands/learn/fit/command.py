@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from autotune.learning.models.fits import Fits, Predicted
 
 EXAMPLE = (
-    "Example: autotune learn fit benchmarks/recorded/wave1d.json.gz --models ridge;"
-    " autotune learn show benchmarks/recorded/wave1d.json.gz -o runs.csv;"
-    " autotune learn fit runs.csv --models ridge --predict runs.csv -o predicted.csv"
+    "Example: autotune learn fit runs.csv --models ridge;"
+    " autotune learn fit runs.csv --models ridge --predict new-rows.csv -o predicted.csv"
 )
 
 
@@ -37,8 +36,9 @@ class FitOptions:
         str,
         typer.Option(
             "--models",
-            help="Between commas, the one that predicts first; by default pool, influence, and pmnf"
-            " where the table allows it.",
+            metavar="MODEL,...",
+            help="Which models are fitted; the first one predicts. Default: pool, influence, and"
+            " pmnf if the table allows it.",
         ),
     ] = ""
     predict: Annotated[
@@ -46,7 +46,7 @@ class FitOptions:
         typer.Option(
             "--predict",
             metavar="ROWS.csv",
-            help="Also predict these rows: the parameters as columns, others are kept.",
+            help="Also predict these rows, with the parameters as columns; other columns are kept.",
         ),
     ] = None
     confidence: Confidence = USUAL_CONFIDENCE
@@ -54,7 +54,7 @@ class FitOptions:
     columns: TableOptions
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="CSV file of --predict; stdout if left out."),
+        typer.Option("-o", "--output", help="With --predict: the CSV file. Default: stdout."),
     ] = None
     json: Json = False
 

@@ -33,11 +33,18 @@ class ShowOptions:
         ),
     ] = None
     study: Annotated[
-        str | None, typer.Option("--study", help="Instead: a study of the store, by name.")
+        str | None,
+        typer.Option(
+            "--study", metavar="STUDY", help="Show a study of the store instead of a file."
+        ),
     ] = None
     engine: Annotated[
         str | None,
-        typer.Option("--engine", help="The engine whose predictions are taken from a study."),
+        typer.Option(
+            "--engine",
+            metavar="ENGINE",
+            help="With --study: the engine whose predictions are shown.",
+        ),
     ] = None
     columns: TableOptions
     output: Annotated[
@@ -51,7 +58,7 @@ class ShowOptions:
 
 @command
 def show(options: ShowOptions) -> None:
-    """What a file or a study holds to learn from.
+    """Show what a file or a study holds to learn from.
 
     Shows parameters, domains, rows and response, and how rows that no model can use were treated.
     With -o the table is also written, as CSV or for Extra-P.

@@ -14,18 +14,27 @@ class RefinementOptions:
 
     study: Study = ""
     score: Annotated[
-        str, typer.Option("--score", help="Score on this study, which the fit does not see.")
+        str,
+        typer.Option(
+            "--score", metavar="STUDY", help="Score on this study, which the fit does not see."
+        ),
     ] = ""
     config: Annotated[
         Path | None,
-        typer.Option("--config", help="The study's config, where it names files of its own."),
+        typer.Option("--config", help="The study's config, needed if it names files of its own."),
     ] = None
     trust: Trust = False
     apply: Annotated[
-        bool, typer.Option("--apply", help="Change the calibration; else only show.")
+        bool,
+        typer.Option(
+            "--apply", help="Change the calibration. Without it the result is only shown."
+        ),
     ] = False
     force: Annotated[
-        bool, typer.Option("--force", help="With --apply: though it scores worse, or not at all.")
+        bool,
+        typer.Option(
+            "--force", help="With --apply: even if the result scores worse, or was not scored."
+        ),
     ] = False
 
     def __post_init__(self) -> None:

@@ -126,9 +126,15 @@ class Study:
             text=program.text,
             conditions=dict(further.get("conditions", {})),
         )
-        self._runs.begin_study()
-        self._search = RebuiltSearch(space=self._space, results=self._results, taken=self._taken)
-        self._follow()
+        try:
+            self._runs.begin_study()
+            self._search = RebuiltSearch(
+                space=self._space, results=self._results, taken=self._taken
+            )
+            self._follow()
+        except BaseException:
+            self._store.close()
+            raise
 
     # --- asking ---------------------------------------------------------------------------
 

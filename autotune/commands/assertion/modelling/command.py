@@ -36,7 +36,9 @@ Rank = Annotated[int, typer.Option("--of-rank", help="Show the counts of this ra
 ExtraP = Annotated[
     Path | None, typer.Option("--extra-p", help="Also write the totals as JSON Lines of Extra-P.")
 ]
-Nodes = Annotated[int, typer.Option("--on-nodes", help="How many nodes the ranks are on.", min=1)]
+Nodes = Annotated[
+    int, typer.Option("--on-nodes", help="Number of nodes that share the ranks.", min=1)
+]
 
 
 @command_options

@@ -304,7 +304,7 @@ def test_ranks_that_do_not_fill_the_nodes_are_refused(tmp_path: Path) -> None:
         (("bench", "--nodes", "0"), ("--nodes", "1")),
         (("bench", "--repeats", "0"), ("--repeats", "1")),
         (("bench", "--budget-seconds", "0.5"), ("--budget-seconds", "1")),
-        (("fit",), ("files",)),
+        (("fit",), ("FILE",)),
         (("fit", "s.jsonl", "--machine", "hots"), ("--machine", "'hots'", "'host'")),
         (("fit", "s.jsonl", "--machine", "host", "-o", "n.yaml"), ("-o", "not go with --machine")),
         (("show", "host", "-o", "a.png"), ("-o", "a.png does not end in .svg or .html")),

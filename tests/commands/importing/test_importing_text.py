@@ -86,6 +86,6 @@ def test_what_is_not_name_and_value_is_refused(given: str) -> None:
 
 
 def test_a_file_and_a_config_are_needed() -> None:
-    assert "file" in usage_error("import")
-    assert "config" in usage_error("import", "mm.csv")
+    assert "FILE" in usage_error("import")
+    assert "CONFIG" in usage_error("import", "mm.csv")
     assert EXAMPLE in " ".join(CliRunner().invoke(app, ["import", "--help"]).output.split())

@@ -301,7 +301,7 @@ def test_constants_are_finite(value: str) -> None:
         (("runs.csv", "--top", "best"), ("--top", "'best' is not whole numbers")),
         (("runs.csv", "--convention", "book"), ("--convention", "'textbook'", "'kaltenecker'")),
         (("runs.csv", "--format", "xml"), ("--format", "'spl-conqueror'")),
-        ((), ("file",)),
+        ((), ("FILE",)),
     ],
 )
 def test_wrong_words_end_with_code_2(words: tuple[str, ...], parts: tuple[str, ...]) -> None:

@@ -223,7 +223,7 @@ def test_a_machine_of_a_name_is_one_document() -> None:
     [
         (("lst",), ("'lst'", "list")),
         (("show", "a", "b"), ("b",)),
-        (("check",), ("file",)),
+        (("check",), ("FILE",)),
         (("calibrate", "--budget-seconds", "4"), ("--budget-seconds", "5")),
         (("calibrate", "--budget-seconds", "601"), ("--budget-seconds", "600")),
         (("refine", "--force"), ("--force", "needs --apply")),

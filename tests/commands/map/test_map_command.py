@@ -73,7 +73,7 @@ def test_the_command_that_goes_on_can_be_pasted(
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
-        ((), ("config",)),
+        ((), ("CONFIG",)),
         (("a.yaml", "--budget-seconds", "0"), ("--budget-seconds", "1")),
         (("a.yaml", "--budget-evaluations", "1"), ("--budget-evaluations", "2")),
         (("a.yaml", "--tolerance", "x"), ("--tolerance", "'x' is not a share")),

@@ -193,6 +193,6 @@ def test_the_parts_of_a_program_are_not_known(tmp_path: Path, option: str) -> No
 
 
 def test_a_config_and_a_candidate_are_needed() -> None:
-    assert "config" in usage_error("measure")
+    assert "CONFIG" in usage_error("measure")
     assert "--candidate" in usage_error("measure", "small.yaml")
     assert EXAMPLE in " ".join(CliRunner().invoke(app, ["measure", "--help"]).output.split())

@@ -372,6 +372,6 @@ def test_an_unknown_candidate_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_config_and_two_rounds_are_needed(autotune: Callable[..., Finished]) -> None:
-    assert "config" in usage_error("noise")
+    assert "CONFIG" in usage_error("noise")
     assert "--rounds" in usage_error("noise", "small.yaml", "--rounds", "1")
     assert EXAMPLE in " ".join(autotune("noise", "--help").out.split())

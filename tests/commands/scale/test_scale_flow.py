@@ -181,6 +181,6 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_the_command_is_refused_without_a_file_and_shows_its_example() -> None:
     from autotune.commands.app import app
 
-    assert "file" in usage_error("scale")
+    assert "FILE" in usage_error("scale")
     shown = " ".join(CliRunner().invoke(app, ["scale", "--help"]).output.split())
     assert EXAMPLE in shown

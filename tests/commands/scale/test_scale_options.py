@@ -235,7 +235,7 @@ def test_a_grid_of_sizes_has_a_base_and_a_step(text: str) -> None:
         (("runs.csv", "--level-weight", "2"), ("--level-weight", "1")),
         (("runs.csv", "--ratio", "wide"), ("--ratio",)),
         (("runs.csv", "more.csv"), ("more.csv",)),
-        ((), ("file",)),
+        ((), ("FILE",)),
     ],
 )
 def test_the_command_line_ends_with_code_2(words: tuple[str, ...], parts: tuple[str, ...]) -> None:

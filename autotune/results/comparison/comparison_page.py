@@ -22,6 +22,7 @@ from autotune.results.page.frame import (
     table,
 )
 from autotune.results.page.frame import write as write_page
+from autotune.results.report import number_words
 
 _RIGHT = 2
 """Columns before those with numbers."""
@@ -56,24 +57,23 @@ def page(comparison: SideComparison) -> Page:
 
 
 def _decision(problem: ComparedProblem, pair: PairVerdict, number: int) -> Decision:
-    ratio = pair.ratio
     decided = pair.faster in ("first", "second")
-    span = ""
-    if ratio is not None and ratio.low is not None and ratio.high is not None:
-        ends = (ratio.low, ratio.high)
-        span = "{:.3g} to {:.3g}".format(
-            *((1 / ends[1], 1 / ends[0]) if pair.faster == "first" else ends)
-        )
-    speed = pair.speedup
+    gain = pair.speedup
     words = "speed-up" if decided else f"time of {pair.first} over that of {pair.second}"
-    numbers = () if speed is None else (KeyNumber(f"{speed:.3g}x", words, span),)
+    numbers = (
+        (KeyNumber(f"{number_words.ratio(gain.value)}x", words, side_words.interval(gain)),)
+        if gain
+        else ()
+    )
+    cautions = [f"Caution: {caution}." for caution in pair.cautions]
+    winner = side_words.moved(pair, problem.winners)
     return Decision(
         about=problem.label,
         verdict=side_words.headline(pair),
         state="decided" if decided else "open",
         numbers=numbers,
         sure=pair.basis,
-        advice=side_words.moved(pair, problem.winners),
+        advice=" ".join((*cautions, f"{winner[0].upper()}{winner[1:]}.")),
         link=_anchor(number),
     )
 

@@ -77,6 +77,13 @@ class RatioRange:
             return None
         return cls(value=comparison.ratio, low=comparison.low, high=comparison.high)
 
+    @property
+    def inverse(self) -> "RatioRange":
+        """The other cost over the one."""
+        low = None if self.high is None else 1 / self.high
+        high = None if self.low is None else 1 / self.low
+        return RatioRange(value=1 / self.value, low=low, high=high)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairVerdict:
@@ -98,11 +105,9 @@ class PairVerdict:
     cautions: tuple[str, ...] = ()
 
     @property
-    def speedup(self) -> float | None:
-        """How many times faster the faster side is; at least 1 where it is decided."""
-        if self.ratio is None:
-            return None
-        return 1 / self.ratio.value if self.faster == "first" else self.ratio.value
+    def speedup(self) -> RatioRange | None:
+        """How many times faster the faster side is; the ratio where that is undecided."""
+        return self.ratio.inverse if self.ratio and self.faster == "first" else self.ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from autotune.results.comparison.side_comparison import (
     SideWinner,
     changed_settings,
 )
+from autotune.results.report import number_words
 from autotune.results.report.number_words import NONE, seconds, span
 from autotune.results.report.text_table import columns
 
@@ -74,13 +75,13 @@ def part_rows(problem: ComparedProblem) -> list[tuple[str, ...]]:
 
 def headline(pair: PairVerdict) -> str:
     """Who is faster, by how much, how sure, in one line."""
-    if pair.ratio is None:
+    if pair.speedup is None:
         return f"{pair.first} and {pair.second}: not compared"
+    ends = _times(pair.speedup)
     if pair.faster == "first":
-        return f"{pair.first} is {_times(_inverse(pair.ratio))} faster than {pair.second}"
+        return f"{pair.first} is {ends} faster than {pair.second}"
     if pair.faster == "second":
-        return f"{pair.second} is {_times(pair.ratio)} faster than {pair.first}"
-    ends = _times(pair.ratio)
+        return f"{pair.second} is {ends} faster than {pair.first}"
     return f"not told apart: {pair.first} takes {ends} the time of {pair.second}"
 
 
@@ -98,16 +99,15 @@ def sentences(pair: PairVerdict, problem: ComparedProblem) -> Iterator[str]:
 
 def _times(ratio: RatioRange) -> str:
     """A ratio with its interval: ``1.23x (1.20 to 1.27)``."""
-    ends = (
-        "" if ratio.low is None or ratio.high is None else f" ({ratio.low:.3g} to {ratio.high:.3g})"
-    )
-    return f"{ratio.value:.3g}x{ends}"
+    ends = f" ({interval(ratio)})" if interval(ratio) else ""
+    return f"{number_words.ratio(ratio.value)}x{ends}"
 
 
-def _inverse(ratio: RatioRange) -> RatioRange:
-    low = None if ratio.high is None else 1 / ratio.high
-    high = None if ratio.low is None else 1 / ratio.low
-    return RatioRange(value=1 / ratio.value, low=low, high=high)
+def interval(ratio: RatioRange) -> str:
+    """The ends of the interval of a ratio: ``1.20 to 1.27``; empty where they are not known."""
+    if ratio.low is None or ratio.high is None:
+        return ""
+    return f"{number_words.ratio(ratio.low)} to {number_words.ratio(ratio.high)}"
 
 
 def moved(pair: PairVerdict, winners: Sequence[SideWinner]) -> str:

@@ -4,6 +4,7 @@ from autotune.domain.metric import TIME, Metric
 
 NONE = "-"
 """Stands where there is no number."""
+_MOST_PLACES = 6
 _MINUTE, _HOUR = 60.0, 3600.0
 
 
@@ -94,6 +95,21 @@ def percent(share: float | None) -> str:
     if 0 < share < 0.0005:
         return "below 0.1 %"
     return f"{100 * share:.1f} %" if share < 0.9995 else f"{100 * share:.0f} %"
+
+
+def ratio(value: float) -> str:
+    """A ratio to two places, or to as many as tell it from 1: an end of an interval that is not 1
+    is not printed as 1.
+
+    >>> ratio(1.1), ratio(1.0), ratio(1.0031), ratio(0.99998), ratio(123.4)
+    ('1.10', '1.00', '1.003', '0.99998', '123')
+    """
+    if value >= 100:
+        return f"{value:.0f}"
+    places = 2
+    while places < _MOST_PLACES and value != 1 and float(f"{value:.{places}f}") == 1:
+        places += 1
+    return f"{value:.{places}f}"
 
 
 def metric(quantity: Metric, value: float | None) -> str:

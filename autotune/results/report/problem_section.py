@@ -103,7 +103,11 @@ def _why(result: ProblemEvaluation, plan: SectionPlan) -> tuple[Card, ...]:
 
 
 def _reasons(result: ProblemEvaluation) -> list[str]:
-    """Why the winner is faster than the baseline, in words, from the stored predictions."""
+    """Why the winner is faster than the baseline, in words, from the stored predictions; nothing
+    without a model.
+    """
+    if all(row.predicted is None for row in result.rows):
+        return []
     explained = [
         ExplainedCandidate(name=words.name(row.candidate, result), prediction=row.prediction)
         for row in (result.best, result.baseline)
@@ -208,7 +212,7 @@ def _model_errors(result: ProblemEvaluation, of: str) -> list[Card]:
 def _front(result: ProblemEvaluation, of: str) -> list[Card]:
     record = search_records.front(result)
     best = [point for point in record.places if point.front]
-    if len(best) < 2 and not result.searched:
+    if not result.searched:
         return []
     kinds = record.objectives or result.objectives
     names = words.listed(words.objective_names(result))
@@ -242,8 +246,6 @@ def _front_note(result: ProblemEvaluation, compared: int, best: int, names: str)
         f"No other of the {compared} compared candidates is at least as good as one of these"
         f" {best} in {names} together."
     )
-    if not result.searched:
-        text += f" The search was for {result.problem.goal.name} alone."
     if "memory" in result.objectives:
         text += " Memory is the peak resident set of a launch, all its ranks together."
     if "energy" in result.objectives:

@@ -121,7 +121,9 @@ def page(
             ),
             *_maps(study),
             *_terms(dissections),
-            _machine(study),
+            _machine(
+                study, modelled=any(r.predicted is not None for p in problems for r in p.rows)
+            ),
             _conditions(study),
             PageSection(
                 title="Words",
@@ -243,16 +245,16 @@ def _dissection(dissection: Dissection) -> Card:
     return Card(title=dissection.id, blocks=tuple(blocks), wide=True)
 
 
-def _machine(study: StudyRecord) -> PageSection:
-    """The machine as calibrated."""
+def _machine(study: StudyRecord, *, modelled: bool) -> PageSection:
+    """The machine; its bandwidths where they were measured, or are missed by a model."""
     machine = study.runs[-1].machine if study.runs else None
     if machine is None:
         text = "No run has been made, so no machine is known."
         return PageSection(title="The machine", anchor="machine", lead=text)
-    return machine_section(machine)
+    return machine_section(machine, bandwidths=modelled or machine.calibration is not None)
 
 
-def machine_section(machine: Machine) -> PageSection:
+def machine_section(machine: Machine, *, bandwidths: bool = True) -> PageSection:
     """The figures of a machine with their sources, and its bandwidths."""
     rows = [
         PageRow(cells=plain(fact.name, fact_text(fact), fact.source))
@@ -270,14 +272,11 @@ def machine_section(machine: Machine) -> PageSection:
         " L1, 0 that they overlap fully."
     )
     blocks = (listing, Paragraph(note, quiet=True))
-    return PageSection(
-        title="The machine as calibrated",
-        anchor="machine",
-        cards=(
-            Card(title=machine.title or machine.name, blocks=blocks),
-            Card(title="Load bandwidth", blocks=_bandwidths(machine)),
-        ),
-    )
+    cards = [Card(title=machine.title or machine.name, blocks=blocks)]
+    if bandwidths:
+        cards.append(Card(title="Load bandwidth", blocks=_bandwidths(machine)))
+    source = "calibrated" if machine.calibration else "documented"
+    return PageSection(title=f"The machine as {source}", anchor="machine", cards=tuple(cards))
 
 
 def _bandwidths(machine: Machine) -> tuple[frame.PageBlock, ...]:
@@ -307,9 +306,10 @@ def _conditions(study: StudyRecord) -> PageSection:
         "seconds per phase", "conditions",
     )  # fmt: skip
     rows = [_run_row(run) for run in study.runs]
-    runs = table("Runs", titles, rows, right=len(titles))
+    runs = table("Every run of the study", titles, rows, right=len(titles))
     text = "Samples of different runs never enter one statistic."
-    versions = study.runs[-1].versions if study.runs else {}
+    last = study.runs[-1].versions if study.runs else {}
+    versions = {name: version for name, version in last.items() if version}
     blocks: list[frame.PageBlock] = [runs if rows else Paragraph("No run yet.")]
     blocks += [Paragraph(text, quiet=True)] if len(rows) > 1 else []
     blocks += [Definitions(tuple(versions.items()))] if versions else []

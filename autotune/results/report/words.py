@@ -175,6 +175,10 @@ def unopposed(result: ProblemEvaluation) -> str:
     return f"no decision: only 1 of {legal(result)} candidates was measured, the {alone} alone"
 
 
+_LEAST_REGRET = 1e-6
+"""Where it is undecided, no choice is without a regret: none is printed as 0."""
+
+
 def undecided(result: ProblemEvaluation, most: int = 3) -> str:
     """Between which candidates it is undecided, and which is chosen; empty where one has won."""
     rows, best = result.contenders, result.best
@@ -188,7 +192,7 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
     if best is result.baseline:
         why = "it is the baseline"
     if result.regret is not None:
-        why += f", with an expected regret of {percent(result.regret)}"
+        why += f", with an expected regret of {percent(max(result.regret, _LEAST_REGRET))}"
     return (
         f"undecided between {listed([*names, *more])}"
         f" (within {percent(undecided_width(result))});"
@@ -269,9 +273,11 @@ def floor(result: ProblemEvaluation) -> str:
     mean, maximum = result.noise_floor.mean, result.noise_floor.maximum
     text = f"noise floor {percent(mean)} mean, {percent(maximum)} max"
     if maximum == 0:
-        text = "no noise floor, as both halves of the rounds choose the same candidate"
+        text = "noise floor 0 %: both halves of the rounds choose the same candidate"
     width = undecided_width(result)
-    return f"{text}, but {percent(width)} are undecided" if width > maximum else text
+    if width <= maximum:
+        return text
+    return f"{text}; the candidates that may be the fastest lie within {percent(width)}"
 
 
 def errors(result: ProblemEvaluation, count: int = 3) -> str:

@@ -143,7 +143,15 @@ def test_a_sentence_that_only_shares_words_with_a_kind_is_refused(sentence: str)
         ("187 of 196 samples disturbed", "noisy"),
         ("predicted place 3 of 112, not told apart from the first", "undecided"),
         ("drawn at random from the other 106", "search"),
-        ("step 1: doubted surface, expected improvement 6.5 %", "search"),
+        ("step 1: doubted surface, expected improvement 6.5 %", "doubted surface"),
+        ("doubted surface", "doubted surface"),
+        ("  b8-T1  18.99 ms  -  5  doubted surface, expected improvement 6 %", "doubted surface"),
+        ("own overhead 9.8 s", "own overhead"),
+        (
+            "Noise floor 0 %: both halves of the rounds choose the same candidate; the candidates"
+            " that may be the fastest lie within 6.6 %.",
+            "noise floor",
+        ),
         ("Caution: the speed-up is not above the noise floor (2 %): a choice by", "speed-up"),
         ("~ not told apart from the first: 3 of the others", "undecided"),
         ("heat2d-N256: 112 candidates on host, time per step predicted", "candidate"),

@@ -158,10 +158,12 @@ def test_a_floor_of_zero_is_no_figure_beside_what_is_undecided(store):
     assert found.noise_floor.maximum == 0.0
     width = found.contenders[1].measured / found.contenders[0].measured - 1
     assert words.floor(found) == (
-        "no noise floor, as both halves of the rounds choose the same candidate, but"
-        f" {100 * width:.1f} % are undecided"
+        "noise floor 0 %: both halves of the rounds choose the same candidate;"
+        f" the candidates that may be the fastest lie within {100 * width:.1f} %"
     )
     assert f"(within {100 * width:.1f} %)" in words.undecided(found)
+    sure = replace(found, regret=0.0)
+    assert "expected regret of below 0.1 %" in words.undecided(sure)
     assert "autotune noise CONFIG says what would tell them apart." in "\n".join(
         words.sentences_of(found)
     )

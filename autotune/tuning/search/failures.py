@@ -6,7 +6,6 @@ that share the values which failures have in common.
 """
 
 import numpy as np
-from scipy.special import ndtr
 
 from autotune.tuning.search.candidate_covariance import Inputs, TermSizes
 from autotune.tuning.search.gaussian_process import Observations, Process, SearchPrior
@@ -16,7 +15,7 @@ from autotune.tuning.search.points import Floats, Indices
 _OUTCOMES = SearchPrior(amplitude=0.4, terms=TermSizes(1.0, 1.0, 0.7), length=0.5, noise=0.1)
 _ITERATIONS = 8
 _MOST = 300
-_LEAST = 1e-4
+_NEVER = 0.98
 """Nothing is held to fail for certain that was not tried."""
 
 
@@ -42,8 +41,7 @@ class Failures:
         self._seed = seed
         self._outcomes: dict[int, bool] = {}
         self._due = 0
-        self._current: tuple[Floats, Floats] | None = None
-        """The expected outcome of each column, and its standard deviation."""
+        self._current: Floats | None = None
 
     def learn(self, row: int, failed: bool) -> None:
         """Add an outcome; a later outcome of the same candidate replaces it."""
@@ -51,22 +49,16 @@ class Failures:
             self._outcomes[row] = failed
             self._current = None
 
-    def success(self, doubt: float = 1.0) -> Floats | float:
-        """The probability that each column runs, (m,); 1 before the first failure.
-
-        It is that of an outcome nearer to measured than to failed; ``doubt``: factor of standard
-        deviations.
-        """
+    def success(self) -> Floats | float:
+        """The probability that each column runs, (m,); 1 before the first failure."""
         failed = sum(self._outcomes.values())
         if not failed:
             return 1.0
         if self._current is None:
             self._current = self._compute(failed / (len(self._outcomes) + 2))
-        mean, sd = self._current
-        result: Floats = np.maximum(ndtr((0.5 - mean) / (doubt * np.maximum(sd, 0.05))), _LEAST)
-        return result
+        return self._current
 
-    def _compute(self, share: float) -> tuple[Floats, Floats]:
+    def _compute(self, share: float) -> Floats:
         rows = self.kept()
         outcomes = np.array([float(self._outcomes[row]) for row in rows])
         observed = Observations(
@@ -82,8 +74,9 @@ class Failures:
             self._due = max(len(self._outcomes) + 3, int(1.1 * len(self._outcomes)))
         elif not self._process.follows(observed):
             self._process.rebuild(observed)
-        nothing = np.empty(0, dtype=np.intp)
-        return share + self._process.mean(observed.values), self._process.sd(nothing)
+        chance = share + self._process.mean(observed.values)
+        result: Floats = 1.0 - np.clip(chance, 0.0, _NEVER)
+        return result
 
     def kept(self) -> list[int]:
         """The rows to learn from: all, or of very many a part with the failures first.

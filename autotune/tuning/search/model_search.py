@@ -31,9 +31,6 @@ from autotune.units import rough_percent
 
 _ENOUGH_ELSEWHERE = 5
 """So many observations elsewhere order the first candidates of a problem."""
-_MOST_EARLY = 4
-"""Where candidates fail, at most so many times the usual number are tried before anything is
-learned from those that ran."""
 _LAST = 700.0
 """A log time beyond all others."""
 _NOTHING = 1e-12
@@ -128,10 +125,7 @@ class ModelSearch:
                 return Suggestion(index=row, why="the baseline")
         if not self._free[progress.places].any():
             return None
-        start, measured = self._start(group), len(self._measured(group))
-        running = sum(int(self.points.group[row]) == group for row in self._running)
-        few = measured + running < start and progress.tried < _MOST_EARLY * start
-        if few or not measured:
+        if progress.tried < self._start(group) or not self._measured(group):
             return self._early(group)
         return self._improving(group)
 
@@ -193,12 +187,12 @@ class ModelSearch:
         incumbent = int(measured[np.argmin(posterior.mean[measured])])
         best = float(posterior.mean[incumbent])
         mean, sd = posterior.mean[places], posterior.sd[places]
+        success = np.broadcast_to(self._failures.success(), len(self._free))[places]
         others = self._objectives.improvement(posterior, places, measured, self._chance)
 
         def improvement(doubt: float) -> Floats:
             gain = posterior.improvement(places, incumbent, doubt) if others is None else others
-            success = self._failures.success(doubt)
-            result: Floats = gain * np.broadcast_to(success, len(self._free))[places]
+            result: Floats = gain * success
             return result
 
         progress.expected.append(float(improvement(self.policy.doubt)[free].max()))

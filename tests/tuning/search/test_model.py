@@ -44,19 +44,6 @@ def test_after_the_predicted_fastest_some_are_drawn_at_random() -> None:
     assert said[5] == "doubted surface"
 
 
-def test_candidates_that_fail_do_not_count_as_first_ones() -> None:
-    """Three are to run before anything is learned; of twelve that failed it is not waited for."""
-    for failing, drawn in (((), 3), ((1,), 4), ((1, 2), 5), (range(1, 20), 12)):
-        search = ModelSearch(space(), Policy(start=3))
-        said = []
-        for count in range(20):
-            (suggestion,) = search.ask(0)
-            said.append(suggestion.why)
-            told = None if count in failing else seconds(suggestion.index)
-            search.tell(SearchResult(index=suggestion.index, seconds=told))
-        assert [why == "drawn at random" for why in said] == [n < drawn for n in range(20)]
-
-
 def evaluations(predicted: np.ndarray | None, seed: int) -> int:
     """Until within 1 % of the best."""
     rows = tuple(itertools.product(range(12), range(12)))

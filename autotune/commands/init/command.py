@@ -15,7 +15,7 @@ from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import TerminalProgress, document, say
 
 EXAMPLE = (
-    "Example: autotune init ./matmul.c -o tuning; autotune tune"
+    "Example: autotune init ./matmul.c -o tuning; then: autotune tune"
     " tuning/matmul-tune.yaml; with the program's own command line:"
     " autotune init ./solver -- 4096 --steps 10; autotune init -o tuning zstd -b3 FILE; to tune"
     " the options of the compiler: autotune init --flags gcc ./kernels.c"

@@ -1,5 +1,6 @@
 import os
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,18 +10,23 @@ from autotune.toolchain import mpi
 
 
 @pytest.fixture(scope="session")
-def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+def workshop(
+    tmp_path_factory: pytest.TempPathFactory, session_folder: Callable[[str], Path]
+) -> Workshop:
     if COMPILER is None:
         pytest.skip("no C compiler (gcc or cc) on the PATH")
-    return Workshop(tmp_path_factory.mktemp("programs"))
+    return Workshop(tmp_path_factory.mktemp("programs"), session_folder("objects"))
 
 
 @pytest.fixture(scope="session")
-def mpi_workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+def mpi_workshop(
+    tmp_path_factory: pytest.TempPathFactory, session_folder: Callable[[str], Path]
+) -> Workshop:
     assert COMPILER, "no C compiler (gcc or cc) on the PATH"
     compiling, linking = mpi.compile_flags(mpi.find())
-    plain = Workshop(Path())
-    return Workshop(tmp_path_factory.mktemp("hybrid"), (*plain.flags, *compiling), link=linking)
+    folder, objects = tmp_path_factory.mktemp("hybrid"), session_folder("objects")
+    plain = Workshop(folder, objects)
+    return replace(plain, flags=(*plain.flags, *compiling), link=linking)
 
 
 @pytest.fixture

@@ -60,9 +60,10 @@ def sources(chosen: Variant | Candidate, at: Problem) -> dict[str, str]:
 
 @dataclass
 class Workshop:
-    """A folder with objects by content and programs by number."""
+    """A folder with programs by number, and one with objects by content, which others may share."""
 
     folder: Path
+    shared: Path
     flags: tuple[str, ...] = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp")
     link: tuple[str, ...] = ()
     _number: itertools.count = field(default_factory=itertools.count)
@@ -89,10 +90,9 @@ class Workshop:
 
     def _object(self, name: str, text: str, headers: Path, extra: tuple[str, ...]) -> Path:
         flags = (*extra, "-O0") if name == "step.c" and not extra else extra
-        key = hashlib.sha256("\0".join([name, text, headers.name, *flags]).encode()).hexdigest()[
-            :24
-        ]
-        target = self.folder / f"{key}.o"
+        parts = [name, text, headers.name, *self.flags, *flags]
+        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+        target = self.shared / f"{key}.o"
         if not target.exists():
             source = self.folder / f"{key}.c"
             source.write_text(text)

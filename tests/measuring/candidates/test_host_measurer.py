@@ -134,11 +134,12 @@ def test_the_time_limit_follows_the_expectation():
     assert measurer.time_limit(float("inf")) == 20.0
 
 
-def test_a_program_that_vanished_from_the_cache(home: Path):
+def test_a_program_that_vanished_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path))
     measurer = make_measurer()
     prepared = measurer.prepare(make_candidate("banner"))
-    for entry in (home / "cache" / "build" / "program").glob(f"*/{prepared.build}"):
-        entry.unlink()
+    (entry,) = (tmp_path / "build" / "program").glob(f"*/{prepared.build}")
+    entry.unlink()
     launch = measurer.launch(
         prepared, round_number=0, launch=0, expected=None, on_sample=lambda sample: None
     )

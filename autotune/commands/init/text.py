@@ -9,8 +9,8 @@ from autotune.workloads.base import Count
 
 _MOST = 8
 """Printed lines that are shown."""
-
-
+_NO_BUILD = 5e-3
+"""Seconds in which nothing is compiled: the build was there."""
 _NAMES = 16
 """Names that are not varied and shown for one reason."""
 
@@ -49,7 +49,10 @@ def _facts(document: InitDocument) -> list[str]:
 
 def _printed(observed: ObservedRun) -> list[str]:
     """How long it took, the lines with times and rates, and what is optimised and checked."""
-    built = f"built in {show(observed.build_seconds, 'time')}, " if observed.build_seconds else ""
+    built = ""
+    if observed.build_seconds:
+        took = show(observed.build_seconds, "time")
+        built = f"built in {took}, " if observed.build_seconds > _NO_BUILD else "built before, "
     walls = " and ".join(show(wall, "time") for wall in observed.walls)
     lines = [f"  {built}ran in {walls}"]
     chosen = observed.chosen

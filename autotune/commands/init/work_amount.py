@@ -34,7 +34,7 @@ _WORDS: tuple[tuple[Role, str, str], ...] = (
         r"cols|columns|nrow|nrows|ncol|ncols|height|points|npoints|cells|elements|elems|nelem|"
         r"count|num|number|total|particles|bodies|nbody|atoms|grid|mesh|order|degree|problem|"
         r"class|scale|resolution|domain|nodes|vertices|edges|queries|requests|limit|max|maximum|"
-        r"xsize|ysize|zsize|lx|ly|lz|l|amount|bytes|mb|kb|dataset|mini|small|medium|large|huge",
+        r"xsize|ysize|zsize|lx|ly|lz|l|amount|bytes|mb|kb|gb|mib|kib|gib|kilobytes|megabytes|gigabytes|dataset|mini|small|medium|large|huge",
     ),
     (
         "quality",

@@ -123,3 +123,10 @@ def test_a_ratio_in_the_line_of_a_rate() -> None:
     assert match is not None
     assert match.group(1) == "4.2"
     assert ratio_pattern(printed_numbers("took 1 s (2.5 %)", 1.5)[0]) == ""
+
+
+def test_a_word_that_begins_with_a_digit_is_an_answer_as_a_whole() -> None:
+    answers, differing = printed_answers("digest 2daeb1f3", "digest 2daeb1f3")
+    assert [answer.text for answer in answers] == ["2daeb1f3"]
+    assert differing == []
+    assert printed_answers("digest 2daeb1f3", "digest 2daeb1f4")[0] == []

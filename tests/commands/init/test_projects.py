@@ -338,7 +338,7 @@ def test_a_launcher_tells_the_ranks(tmp_path: Path) -> None:
         ("chunkSize", "tuning"), ("seed", "quality"), ("verbose", "report"), ("zork", "unclear"),
         ("FIXED_POINT", "quality"), ("HAVE_BLAS", "report"), ("LIB_SHARED", "report"),
         ("INNER_ITERS", "work"), ("BLOCK_REPEATS", "work"), ("ITER_BLOCK", "tuning"),
-        ("MINI_DATASET", "work"), ("USE_SIMD", "tuning"),
+        ("MINI_DATASET", "work"), ("megabytes", "work"), ("USE_SIMD", "tuning"),
     ],
 )  # fmt: skip
 def test_a_name_says_whether_it_is_work(name: str, role: str) -> None:

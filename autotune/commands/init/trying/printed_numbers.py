@@ -405,7 +405,9 @@ def _answer(line: str) -> PrintedAnswer | None:
             pattern = before_pattern(label) + r"(\d[\d.,'\u2019\u00a0\u202f]*\d)"
             return PrintedAnswer(line=line.strip(), text=whole.group(), pattern=pattern)
         pattern = before_pattern(label) + r"([-+.\w]+)"
-        return PrintedAnswer(line=line.strip(), text=match.group(), pattern=pattern)
+        read = re.search(pattern, line)  # more than the number where it begins a word: 2daeb1f3
+        text = read.group(1) if read else match.group()
+        return PrintedAnswer(line=line.strip(), text=text, pattern=pattern)
     if said and not _TIME_WORD.search(line):
         pattern = before_pattern(line[: said.start()]) + r"(\w+)"
         return PrintedAnswer(line=line.strip(), text=said.group(), pattern=pattern)

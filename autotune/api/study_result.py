@@ -1,5 +1,6 @@
 """The results of a study as Python objects: the best, every trial, frames, figures, a page."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -218,6 +219,7 @@ class StudyResult:
             settings = ", ".join(f"{name}={value!r}" for name, value in best.params.items())
             lines.append(f"{problem.label}: {_shown_value(problem)} with {settings}")
             lines.append(f"  {_verdict(problem)}")
+            lines.append(f"  {_counts(problem)}")
         return "\n".join(lines)
 
     def __rich__(self) -> "Table":
@@ -309,7 +311,8 @@ def _shown_value(problem: ProblemEvaluation) -> str:
 def _verdict(problem: ProblemEvaluation) -> str:
     """Whether the winner is decided, and its speed-up."""
     if problem.unopposed:
-        return f"{words.unopposed(problem)}. {words.MORE_TIME}"
+        more = "Give it more time: resume=True with a larger budget="
+        return f"{words.unopposed(problem)}. {more}"
     rivals = len(problem.contenders) - 1
     sure = "decided" if rivals <= 0 else f"not told apart from {rivals} more"
     if problem.speedup is None:
@@ -323,6 +326,13 @@ def _verdict(problem: ProblemEvaluation) -> str:
         low, high = problem.speedup.interval
         text += f" ({low:.3g} to {high:.3g})"
     return f"{text}, {sure}"
+
+
+def _counts(problem: ProblemEvaluation) -> str:
+    """How many candidates were tried, and how many of them failed in which way."""
+    tried = f"{len(problem.evaluated)} of {words.legal(problem)} candidates tried"
+    kinds = Counter(words.status(row) for row in problem.failures)
+    return ", ".join((tried, *(f"{count} {kind}" for kind, count in kinds.most_common())))
 
 
 def _why_nothing(problem: ProblemEvaluation) -> str:

@@ -102,6 +102,10 @@ def _answered() -> int:
     except KeyboardInterrupt:
         note("interrupted")
         return 130
+    except SystemExit as stop:
+        if isinstance(getattr(stop.__context__, "__cause__", None), KeyboardInterrupt):
+            note("interrupted")  # no command said so: it had hardly begun
+        raise
     except InputError as error:
         if len(error.faults) > 1:
             note(f"{len(error.faults)} mistakes:")

@@ -3,6 +3,7 @@
 import copy
 import functools
 import inspect
+import math
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -55,9 +56,43 @@ Trust = Annotated[
 Report = Annotated[
     Path | None, typer.Option("-o", "--report", help="Also write the result as an HTML page here.")
 ]
+
+
+def seconds(least: float = 1, most: float = math.inf) -> Callable[[str | float], float]:
+    """What reads a duration between two limits, which a number states in seconds, or a text with a
+    unit: ``90``, ``90 s``, ``2min``.
+    """
+
+    def duration(stated: str | float) -> float:
+        try:
+            number = float(stated)
+        except ValueError:
+            number = _with_unit(str(stated))
+        if not least <= number <= most:
+            limit = (
+                f"from {least:g} to {most:g} s" if math.isfinite(most) else f"at least {least:g} s"
+            )
+            raise typer.BadParameter(f"{stated} is not {limit}")
+        return number
+
+    return duration
+
+
+def _with_unit(stated: str) -> float:
+    from autotune.units import parse
+
+    try:
+        return parse(stated.strip(), "time")
+    except ValueError:
+        said = f"{stated!r} is neither a number of seconds nor a time such as '90 s' or '2 min'"
+        raise typer.BadParameter(said) from None
+
+
 BudgetSeconds = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Start no launch after this many seconds.", min=1),
+    typer.Option(
+        metavar="SECONDS", help="Start no launch after this many seconds.", parser=seconds()
+    ),
 ]
 Top = Annotated[int, typer.Option("--top", help="Rows per problem; 0 for all.", min=0)]
 Ids = Annotated[

@@ -22,6 +22,16 @@ _PACKAGES = {
     "clang": ("clang libomp-dev", "clang libomp-devel"),
 }
 """Packages that install a compiler with its libraries: of Debian, of Fedora."""
+_VENDORS = {
+    **dict.fromkeys(
+        ("icc", "icpc", "icx", "icpx", "ifort", "ifx"),
+        "it is a part of Intel's oneAPI toolkits, which no distribution has",
+    ),
+    **dict.fromkeys(("nvc", "nvc++", "nvfortran"), "it is a part of the NVIDIA HPC SDK"),
+    **dict.fromkeys(("armclang", "armflang"), "it is a part of Arm Compiler for Linux"),
+    **dict.fromkeys(("aocc", "craycc", "cc", "CC"), "the modules of the machine may have it"),
+}
+"""Where compilers come from that are in no distribution."""
 _LIMIT = 60.0
 _TRIAL = """\
 #include <math.h>
@@ -221,8 +231,9 @@ def _options(words: Sequence[str]) -> tuple[str, ...]:
 
 def _missing(program: str, search_path: str) -> Fault:
     installed = [name for name in USUAL_NAMES if shutil.which(name, path=search_path)]
-    debian, fedora = _PACKAGES.get(Path(program).name.split("-")[0], (program, program))
-    hint = f"apt install {debian}, or dnf install {fedora}"
+    name = Path(program).name.split("-")[0]
+    debian, fedora = _PACKAGES.get(name, (program, program))
+    hint = _VENDORS.get(name, f"apt install {debian}, or dnf install {fedora}")
     if installed:
         hint += f"; on PATH: {', '.join(installed)}"
     return Fault(

@@ -16,6 +16,11 @@ PAGES = {
     "files/machines.md": "machines/README.md",
 }
 """Path of the page in the site: its file in the repository."""
+GENERATED = {
+    "reference/files/config.md": "schemas/config.json",
+    "reference/files/index.md": "schemas",
+}
+"""Path of a generated page in the site: what has the same in the repository, as JSON schemas."""
 _LINK = re.compile(r"\[([^\]]*)\]\((?!https?://|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -32,7 +37,7 @@ def adapted(text: str, source: str, page: str) -> str:
 
     A link to a file that is no page becomes its words: the site is read without the repository.
     """
-    places = {file: target for target, file in PAGES.items()}
+    places = {file: target for target, file in {**PAGES, **GENERATED}.items()}
 
     def replaced(match: re.Match[str]) -> str:
         file = posixpath.normpath(posixpath.join(posixpath.dirname(source), match[2]))

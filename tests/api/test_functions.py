@@ -81,6 +81,7 @@ def test_what_a_worker_dies_of_is_a_result(quick: Tune) -> None:
         "nonsense": "unreadable",
         "nan": "unreadable",
     }
+    assert "7 of 7 candidates tried, 3 crashed, 2 unreadable output, 1 timed out" in str(study)
     assert "SIGSEGV" in ended["segfault"].detail
     assert "ValueError: no luck" in ended["raise"].detail
     assert "worker.py" not in ended["raise"].detail, "a traceback begins in the user's code"

@@ -1,11 +1,17 @@
 """Wrong input of every kind: exit code 2, where, what was found, what is allowed, no traceback."""
 
 import re
+import signal
+import sys
 import typing
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
+import yaml
+
+from autotune import commands
 
 Cli = Callable[..., typing.Any]
 
@@ -122,3 +128,51 @@ def test_a_machine_file_without_a_needed_figure(autotune: Cli, tmp_path: Path) -
     err = autotune("machine", "check", "broken.yaml", check=2).err
     assert "broken.yaml" in err
     assert "clock" in err
+
+
+def test_names_of_files_that_are_no_config_say_what_is_meant(
+    autotune: Cli, config: Path, tmp_path: Path
+) -> None:
+    assert "did you mean small.yaml?" in autotune("tune", "small.yml", check=2).err
+    assert "autotune init . writes a first config" in autotune("tune", ".", check=2).err
+    err = autotune("compare", "--revisions", "HEAD", "small.yaml", check=2).err
+    assert "two before the CONFIG small.yaml: only HEAD is one" in " ".join(err.split())
+
+
+def test_a_program_in_place_of_a_study(autotune: Cli, config: Path, tmp_path: Path) -> None:
+    autotune("tune", "small.yaml")
+    (tmp_path / "sum.yaml").write_text("schema: autotune.program/1\n", encoding="utf-8")
+    (tmp_path / "sum-tune.yaml").write_text("schema: autotune.config/1\n", encoding="utf-8")
+    err = autotune("report", "sum.yaml", check=2).err
+    assert "describes a program, not a study" in err
+    assert "did you mean sum-tune.yaml?" in err
+
+
+def test_a_range_in_another_notation_says_how_it_is_written_here(
+    autotune: Cli, tmp_path: Path
+) -> None:
+    program = {"schema": "autotune.program/1", "parameters": {"block": "1..64"}}
+    (tmp_path / "sum.yaml").write_text(yaml.safe_dump(program), encoding="utf-8")
+    study = {"schema": "autotune.config/1", "program": "sum.yaml"}
+    (tmp_path / "sum-tune.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    err = autotune("tune", "sum-tune.yaml", check=2).err
+    assert "block: '1..64' is a text: a range is {from: 1, to: 64}" in err
+
+
+def test_a_command_that_is_stopped_before_it_says_anything_says_that(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = typer.Typer()
+
+    @app.command()
+    def stopped() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "app", app)
+    monkeypatch.setattr(sys, "argv", ["autotune"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    with pytest.raises(SystemExit) as stop:
+        commands.main()
+    assert stop.value.code == 130
+    assert capsys.readouterr().err == "interrupted\n"

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from autotune.commands.options import command, command_options
+from autotune.commands.options import command, command_options, seconds
 
 
 @command_options
@@ -99,3 +99,18 @@ def test_options_are_frozen_and_complete() -> None:
         Options(limits=limits)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="has no speed"):
         Limits(speed=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("stated", "duration"), [("60", 60), ("60s", 60), ("90 s", 90), ("2 min", 120), (45.0, 45)]
+)
+def test_a_duration_is_a_number_of_seconds_or_has_a_unit(
+    stated: str | float, duration: float
+) -> None:
+    assert seconds()(stated) == duration
+
+
+@pytest.mark.parametrize("stated", ["60x", "1 kB", "", "nan", "0.5", "11 min"])
+def test_what_is_no_duration_between_the_limits_is_refused(stated: str) -> None:
+    with pytest.raises(typer.BadParameter, match=r"seconds|from 1 to 600 s"):
+        seconds(1, 600)(stated)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from autotune.commands.options import Json, command, command_options
+from autotune.commands.options import Json, command, command_options, seconds
 from autotune.commands.output import TerminalProgress, document, note, say
 from autotune.measuring.network.benchmark_settings import BUDGET, REPEATS, USUAL_SIZES, sizes
 
@@ -50,7 +50,7 @@ class BenchOptions:
         int, typer.Option(help="Number of launches; each times all sizes.", min=1)
     ] = REPEATS
     budget_seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Wall time of all launches.", min=1)
+        float, typer.Option(metavar="SECONDS", help="Wall time of all launches.", parser=seconds())
     ] = BUDGET
     output: Samples = SAMPLES
     json: Json = False

@@ -90,7 +90,15 @@ class CompareOptions:
         if chosen and chosen[0] == chosen[1]:
             raise typer.BadParameter(f"names {chosen[0]} twice", param_hint=option)
         if chosen and len(self.names or ()) != 1:
-            raise typer.BadParameter("needs one CONFIG", param_hint=option)
+            said = "needs one CONFIG"
+            if not self.names:
+                said += f" behind both: {' and '.join(chosen)} are what is compared"
+            if not self.names and chosen[1].endswith((".yaml", ".yml")):
+                working = ". is the working tree" if self.sides.revisions else "host is this one"
+                said = (
+                    f"needs two before the CONFIG {chosen[1]}: only {chosen[0]} is one ({working})"
+                )
+            raise typer.BadParameter(said, param_hint=option)
         if self.sides.page and not chosen and len(self.names or ()) < 2:
             raise typer.BadParameter(
                 "is for two sides or more; the page of a study: autotune report STUDY",

@@ -32,6 +32,7 @@ from autotune.commands.init.yaml_text import FILL_IN, LOOK_AT
 from autotune.errors import Fault, InputError, one_of
 from autotune.files import config
 from autotune.progress import Progress, silent
+from autotune.toolchain.gcc_options import gcc_of
 from autotune.workloads.program.measuring import printed_output
 from autotune.workloads.program.measuring.printed_output import UnreadableOutput
 from autotune.workloads.program.program_workload import ProgramWorkload
@@ -82,7 +83,7 @@ def write(
     name = request.name or re.sub(r"[^A-Za-z0-9._-]+|^[^A-Za-z0-9]+", "-", path.stem).strip("-")
     name = name or "program"
     files = (request.folder / f"{name}.yaml", request.folder / f"{name}-tune.yaml")
-    _check_free(files, force=request.force)
+    _check_free(files, request.flags, force=request.force)
     glued = any(re.fullmatch(r"-[A-Za-z]\d+", word) for word in target.words)
     if request.tried is not None and glued and seen.language in ("executable", "script"):
         seen = replace(seen, levels=level_options(usage_text(path)))
@@ -180,16 +181,29 @@ def _options(name: str | None, seen: SourceScan, progress: Progress) -> FlagDraf
     return tried_options(name, seen.language, BASE, progress)
 
 
-def _check_free(files: Sequence[Path], *, force: bool) -> None:
-    """InputError where files would be replaced without ``force``, or cannot be replaced."""
+def _check_free(files: Sequence[Path], compiler: str | None, *, force: bool) -> None:
+    """InputError where files would be replaced without ``force``, or cannot be replaced; it names
+    a compiler that is missing as well.
+    """
     taken = [file for file in files if file.exists()]
     for file in taken:
         paths.check_output(file)
     if taken and not force:
-        hint = "--force replaces it"
+        hint = "-o FOLDER writes elsewhere, --force replaces it"
         raise InputError(
-            *(Fault(where=str(file), found="it is there already", hint=hint) for file in taken)
+            *(Fault(where=str(file), found="it is there already", hint=hint) for file in taken),
+            *_missing(compiler),
         )
+
+
+def _missing(compiler: str | None) -> tuple[Fault, ...]:
+    """The fault of a compiler that is not installed; none without its name."""
+    try:
+        if compiler is not None:
+            gcc_of(compiler, BASE)
+    except InputError as error:
+        return error.faults
+    return ()
 
 
 def _marks(file: Path, text: str, marker: str) -> list[ReviewNote]:

@@ -7,7 +7,7 @@ import typer
 
 from autotune.commands import completion
 from autotune.commands.machine.refine.refine_options import RefinementOptions
-from autotune.commands.options import Json, StoreOptions, command, command_options
+from autotune.commands.options import Json, StoreOptions, command, command_options, seconds
 from autotune.commands.output import TerminalProgress, document, note, say
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class CalibrateOptions:
     """Options of ``autotune machine calibrate``, in the order of its help."""
 
     budget_seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Wall time to spend.", min=5, max=600)
+        float, typer.Option(metavar="SECONDS", help="Wall time to spend.", parser=seconds(5, 600))
     ] = 45.0
     page: Page = None
     json: Json = False

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import command_options
+from autotune.commands.options import command_options, seconds
 from autotune.commands.replay.command import SamplerName
 
 
@@ -20,7 +20,7 @@ class StudyOptions:
             help="Start no launch after this many seconds from the start of the command. Half of"
             " them are kept for measuring if predictions take longer. Replaces a budget of"
             " candidates in the config.",
-            min=1,
+            parser=seconds(),
         ),
     ] = None
     budget_evaluations: Annotated[

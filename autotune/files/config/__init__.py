@@ -80,7 +80,11 @@ def load(path: str | Path) -> Setup:
         else:
             names = paths.names("configs")
             if config_file.suffix:
-                there = sorted(config_file.parent.glob(f"*{config_file.suffix}"))
+                there = sorted(
+                    file
+                    for suffix in {config_file.suffix, ".yaml", ".yml"}
+                    for file in config_file.parent.glob(f"*{suffix}")
+                )
                 names = [*map(str, there), *(f"configs/{name}.yaml" for name in names)]
             session.absent(yaml_document.shown(config_file), names)
             session.finish()

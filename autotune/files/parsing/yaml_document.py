@@ -113,6 +113,10 @@ def read(path: Path, faults: list[Fault]) -> Document | None:
         hint = f"autotune init {shown(path)} writes a first config for a program"
         faults.append(Fault(where=shown(path), found="a source file", expected="YAML", hint=hint))
         return None
+    if path.is_dir():
+        hint = f"autotune init {shown(path)} writes a first config for the program in it"
+        faults.append(Fault(where=shown(path), found="a folder", expected="a YAML file", hint=hint))
+        return None
     content = text_of(path, faults)
     return None if content is None else compose(content, path, faults)
 

@@ -50,6 +50,10 @@ from autotune.files.store.store_rows import Row, candidate_row, row_of, upsert
 DEFAULT_WAIT = 30.0
 
 
+_HEAD = 4096
+"""Characters of a file in which its schema is looked for."""
+
+
 class Store:
     """A database of studies. Safe to use from several processes at once.
 
@@ -325,6 +329,7 @@ class Store:
         with self._reading(f"study {name}") as connection:
             record = store_reading.study(connection, name)
         if record is None:
+            _require_no_program(Path(name))
             names = [s.name for s in self.studies()]
             raise StoreError(unknown_name(self.shown, "study", name, names))
         return record
@@ -371,3 +376,17 @@ class Store:
 def now() -> str:
     """The current time in UTC as ISO 8601, to the microsecond."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
+
+
+def _require_no_program(path: Path) -> None:
+    """StoreError where the name of a study is that of the file of a program."""
+    if path.suffix not in (".yaml", ".yml") or not path.is_file():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        program = "autotune.program/" in file.read(_HEAD)
+    if program:
+        config = path.with_name(f"{path.stem}-tune{path.suffix}")
+        hint = f"did you mean {config}?" if config.is_file() else "a config names it"
+        found = "this file describes a program, not a study"
+        fault = Fault(where=str(path), found=found, expected="a study or its config", hint=hint)
+        raise StoreError(fault)

@@ -1,6 +1,7 @@
 """``autotune init``: its options, and what it prints for a description."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -129,10 +130,23 @@ def test_both_files_that_are_there_are_named(tmp_path: Path) -> None:
     source = tmp_path / "a.c"
     source.write_text("int main(void) { return 0; }\n")
     write(ConfigRequest(program=source, folder=tmp_path))
+    said = "it is there already (-o FOLDER writes elsewhere, --force replaces it)"
     assert faults(lambda: write(ConfigRequest(program=source, folder=tmp_path))).splitlines() == [
-        f"{tmp_path / 'a.yaml'}: it is there already (--force replaces it)",
-        f"{tmp_path / 'a-tune.yaml'}: it is there already (--force replaces it)",
+        f"{tmp_path / 'a.yaml'}: {said}",
+        f"{tmp_path / 'a-tune.yaml'}: {said}",
     ]
+
+
+def test_a_missing_compiler_is_named_beside_files_that_are_there(tmp_path: Path) -> None:
+    source = tmp_path / "a.c"
+    source.write_text("int main(void) { return 0; }\n")
+    write(ConfigRequest(program=source, folder=tmp_path))
+    again = ConfigRequest(program=source, folder=tmp_path, flags="icx")
+    if shutil.which("icx") is None:
+        said = faults(lambda: write(again))
+        assert said.count("it is there already") == 2
+        assert "icx" in said.splitlines()[-1]
+        assert "apt install" not in said
 
 
 @pytest.mark.parametrize(

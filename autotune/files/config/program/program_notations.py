@@ -135,6 +135,9 @@ def parameter(stated: object) -> Domain:
     """What a parameter can be: see ``Program.parameters``."""
     if stated == _UNREAD:
         return ParameterDomain(values=())
+    ends = _DOTS.fullmatch(stated) if isinstance(stated, str) else None
+    if ends is not None:
+        raise ValueError(f"{stated!r} is a text: a range is {{from: {ends[1]}, to: {ends[2]}}}")
     if not isinstance(stated, dict):
         return ParameterDomain(values=domain(stated))
     when = _when(stated)
@@ -232,6 +235,8 @@ def _spellings(item: object) -> tuple[str, ...]:
     return tuple(_plain(text) for text in texts)
 
 
+_DOTS = regex.compile(r"\s*(-?\d+)\s*\.\.\.?\s*(-?\d+)\s*")
+"""A range as other languages write it."""
 _CONDITIONAL = "{flag: -fgcse-las, when: options < 3}"
 _FORMS = "{from: 8, to: 64, step: 8}, {..., times: 2} or {from: 0.1, to: 10.0, log: true}"
 _KEYS = (

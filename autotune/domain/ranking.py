@@ -13,9 +13,10 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from autotune.domain.candidate_names import matching
 from autotune.domain.problem import AnyProblem
 from autotune.domain.results import Part, Prediction
-from autotune.domain.variant import Candidate, matching
+from autotune.domain.variant import Candidate
 
 UNDECIDED = 0.1
 """Two candidates are told apart where the slower is faster with less than this probability."""
@@ -57,7 +58,7 @@ class Ranking:
     engine: str
 
     def matching(self, name: str) -> list[Ranked]:
-        """The entries of the candidates that ``name`` names (``variant.matching``)."""
+        """The entries of the candidates that ``name`` names (``candidate_names.matching``)."""
         named = {c.identity for c in matching((e.candidate for e in self.entries), name)}
         return [entry for entry in self.entries if entry.candidate.identity in named]
 

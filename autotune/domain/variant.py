@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -485,6 +485,11 @@ class Candidate:
     layout: ExecutionLayout = field(default_factory=ExecutionLayout)
 
     @property
+    def parameters(self) -> Mapping[str, Value]:
+        """The parameter values of its variant."""
+        return self.variant.parameters
+
+    @property
     def threads(self) -> int:
         """OpenMP threads of each rank."""
         return self.layout.threads
@@ -550,23 +555,6 @@ class Candidate:
     def id(self) -> str:
         """``label:identity``, as users name a candidate."""
         return f"{self.label}:{self.identity}"
-
-
-def matching(candidates: Iterable[Candidate], name: str) -> list[Candidate]:
-    """The candidates with ``name`` as id or identity, else as label, else as label of the variant,
-    else as the beginning of the id.
-    """
-    candidates = list(candidates)
-    for fits in (
-        lambda c: name in (c.id, c.identity),
-        lambda c: c.label == name,
-        lambda c: c.variant.label == name,
-        lambda c: c.id.startswith(name),
-    ):
-        named = [candidate for candidate in candidates if fits(candidate)]
-        if named:
-            return named
-    return []
 
 
 def case_label(problem: AnyProblem, layout: ExecutionLayout) -> str:

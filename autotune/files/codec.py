@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def dump(value: object) -> str:
-    """A value as JSON text; equal values give the same text.
+def dump(value: object, *, ordered: bool = True) -> str:
+    """A value as JSON text; equal values give the same text, if ``ordered`` by keys.
 
     >>> dump((1, None))
     '[1,null]'
     """
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+    return json.dumps(_plain(value), sort_keys=ordered, separators=(",", ":"))
 
 
 def document(value: object) -> object:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from autotune.commands.rank.ranked_space import RankedSpace, nearest_candidate
+from autotune.domain.candidate_names import matching
 from autotune.domain.ranking import Ranked
-from autotune.domain.variant import Candidate, matching
+from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.learning.formulas.ecm_formula import Ecm, ecm
 from autotune.workloads.base import refuse

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.commands.rank.ranked_space import nearest_candidate, unlisted_hint
-from autotune.domain.variant import Candidate, matching
+from autotune.domain.candidate_names import matching
+from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.protocol import time_arguments
 from autotune.results.report import usage

@@ -97,8 +97,8 @@ def _named(rankings: Sequence[Ranking], name: str, option: str) -> list[tuple[Ra
         return entries
     per_problem = []
     for ranking in rankings:
-        alike = [entry for entry in ranking.entries if entry.candidate.variant.label == name]
-        if alike:
+        alike = ranking.matching(name) if "@" not in name else []
+        if len({entry.candidate.variant.label for entry in alike}) == 1:
             per_problem.append((ranking, alike[0]))
     if per_problem:
         return per_problem

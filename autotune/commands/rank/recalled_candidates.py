@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from autotune.commands.options import DEFAULT_STORE
 from autotune.commands.rank.ranked_space import RankedSpace
+from autotune.domain.candidate_names import matching
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Prediction
-from autotune.domain.variant import Candidate, matching
+from autotune.domain.variant import Candidate
 from autotune.errors import StoreError
 from autotune.files.store import CandidateRecord, Store
 from autotune.workloads.base import EnumeratedSpace

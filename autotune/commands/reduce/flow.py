@@ -17,11 +17,12 @@ from autotune.commands.reduce.reduction_request import ReductionRequest
 from autotune.commands.tune.initial_candidates import baseline
 from autotune.commands.tune.preflight import check_launchers, conditions_of
 from autotune.commands.tune.study_run import StudyRun
+from autotune.domain.candidate_names import matching
 from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.files.store import Store
-from autotune.files.store.records import CandidateRecord, StudyRecord
+from autotune.files.store.records import StudyRecord
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
@@ -153,25 +154,20 @@ def _chosen(problem: ProblemEvaluation, name: str) -> EvaluatedCandidate:
         if best is None:
             raise WorkFailed(f"{problem.label} has no winner: nothing of it was measured")
         return others[0] if best.candidate.baseline and others else best
-    names = {
-        text: row
-        for row in problem.rows
-        for text in (row.candidate.id, *_names(problem, row.candidate))
-    }
-    if name in names:
-        return names[name]
+    rows = {row.candidate.identity: row for row in problem.rows}
+    fitting = matching((row.candidate for row in problem.rows), name)
+    if len(fitting) == 1:
+        return rows[fitting[0].identity]
+    several = f"{name!r} names {len(fitting)} candidates of {problem.label}"
     raise InputError(
         Fault(
             where="--candidate",
-            found=f"{problem.label} has no candidate {name!r}",
+            found=several if fitting else f"{problem.label} has no candidate {name!r}",
             expected="a name, an identity or an id of the study",
-            hint=nearest(name, names),
+            hint=", ".join(problem.names[candidate.identity] for candidate in fitting[:3])
+            or nearest(name, problem.names.values()),
         )
     )
-
-
-def _names(problem: ProblemEvaluation, candidate: CandidateRecord) -> tuple[str, ...]:
-    return candidate.identity, candidate.label, problem.names[candidate.identity]
 
 
 def _words(problem: ProblemEvaluation, chosen: EvaluatedCandidate, name: str) -> str:

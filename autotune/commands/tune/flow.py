@@ -18,7 +18,12 @@ from autotune.commands.tune.initial_candidates import (
 )
 from autotune.commands.tune.moving import require_listed, with_proposed, with_related
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
-from autotune.commands.tune.provenance import content, identity_of, study_origin
+from autotune.commands.tune.provenance import (
+    config_file,
+    content,
+    identity_of,
+    study_origin,
+)
 from autotune.commands.tune.study_prior import prior_study
 from autotune.commands.tune.study_run import StudyRun, TunedStudy, result_of
 from autotune.commands.tune.tune_options import StudyOptions
@@ -98,7 +103,7 @@ def tune(
         ranked = _ranked(workload, results, resumed, progress, listed, within)
         calibrating = ranked.clock.stages["calibrate"]  # of a fresh host: not the user's budget
         before = time.monotonic()
-        conditions = conditions_of(ranked, progress)
+        conditions = {**conditions_of(ranked, progress), **config_file(setup)}
         ranked.clock.timed("calibrate", before)
         measurer: Measurer = workload.measurer(ranked.machine)
         study_run = StudyRun(

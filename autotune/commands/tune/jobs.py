@@ -6,6 +6,7 @@ from pathlib import Path
 from autotune.commands.rank.ranked_space import rank_space
 from autotune.commands.tune.document import EmitJobDocument
 from autotune.commands.tune.flow import StudyOptions, StudyRun, TunedStudy, choose_candidates
+from autotune.commands.tune.provenance import config_file
 from autotune.domain.ranking import Ranking
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store
@@ -91,7 +92,10 @@ def collect(workload: Workload, path: Path, store: str, progress: Progress) -> T
             study=target.unused_name(setup.name),
             ranked=ranked,
             measurer=CollectedMeasurer(results, setup.measuring),
-            conditions={f"job_{key}": value for key, value in results.machine.items()},
+            conditions={
+                **{f"job_{key}": value for key, value in results.machine.items()},
+                **config_file(setup),
+            },
             deadline=float("inf"),
             started=started,
             machine_identity=results.machine_identity,

@@ -10,7 +10,7 @@ from autotune.commands.rank.host_machine import HOST
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.errors import MissingTool
-from autotune.files.store.records import StudyOrigin
+from autotune.files.store.records import CONFIG, StudyOrigin
 from autotune.files.store.store_place import masked_urls
 from autotune.measuring.host import stored_calibrations
 from autotune.toolchain import compiler as compilers
@@ -60,6 +60,11 @@ def study_origin(workload: Workload) -> StudyOrigin:
     """The configuration and the versions that a study of a workload is begun with."""
     setup = workload.setup
     return StudyOrigin(config=setup.name, setup_text=content(setup), versions=versions(workload))
+
+
+def config_file(setup: Setup) -> dict[str, str]:
+    """The file of the configuration as a condition of a run; empty where there is none."""
+    return {} if setup.text else {CONFIG: setup.source}
 
 
 def launching(setup: Setup) -> str:

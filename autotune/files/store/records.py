@@ -15,6 +15,8 @@ from autotune.domain.results import BuildOutcome, Measurement, Prediction, Statu
 from autotune.domain.variant import Build, ExecutionLayout, Value
 
 Conditions = Mapping[str, float | int | str]
+CONFIG = "config"
+"""Condition of runs: the file of the configuration, from the folder where they were started."""
 MAP = "map"
 """Condition ``purpose`` of runs that measured for a decision map."""
 
@@ -210,6 +212,14 @@ class StudyRecord(StudyEntry):
     def tunings(self) -> tuple[RunRecord, ...]:
         """The runs of the study without those that measured for a decision map."""
         return tuple(run for run in self.runs if not run.for_map)
+
+    @property
+    def file(self) -> str:
+        """The file of the configuration, from the folder where the study was last tuned; the word
+        CONFIG where no run names one.
+        """
+        files = [str(run.conditions[CONFIG]) for run in self.runs if CONFIG in run.conditions]
+        return files[-1] if files else "CONFIG"
 
     def space(self, problem: str) -> ProblemSpace:
         """The summary of all candidates of the problem with this key."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from autotune.domain.candidate_names import named
+from autotune.domain.candidate_names import in_order_of, matching, named
 from autotune.domain.decision_map import DecisionMap
 from autotune.domain.results import Measurement, Prediction, Sample, Status
 from autotune.files import codec
@@ -111,34 +111,32 @@ def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[Ca
 
 
 def named_candidates(connection: sa.Connection, name: str) -> tuple[CandidateRecord, ...]:
-    """The candidates with this id or identity; without one, those with this label or label of the
-    variant; of a label with a colon, those whose identities begin with what follows it.
-    """
+    """The candidates of a name (``candidate_names.matching``)."""
     table = store_tables.candidates.c
-    label, colon, digits = name.rpartition(":")
+    _, colon, digits = name.rpartition(":")
     exact = candidates(connection, [digits])
     if exact:
         return exact
-    if colon:
-        query = sa.select(table.record).where(table.identity.startswith(digits, autoescape=True))
-        records = (_record(text) for text in connection.execute(query).scalars())
-        return tuple(record for record in records if record.label == label)
     fits = [
         table.record.contains(f'"{field}":{codec.dump(name)}', autoescape=True)
         for field in ("label", "variant")
     ]
-    texts = connection.execute(sa.select(table.record).where(sa.or_(*fits))).scalars()
-    return tuple(_record(text) for text in texts)
+    likely = table.identity.startswith(digits, autoescape=True) if colon else sa.or_(*fits)
+    for query in (sa.select(table.record).where(likely), sa.select(table.record)):
+        records = map(_record, connection.execute(query).scalars())
+        fitting = matching(records, name)
+        if fitting:
+            return tuple(fitting)
+    return ()
 
 
 def _record(text: str) -> CandidateRecord:
     """A stored candidate, called as candidates are called now."""
     record = codec.load(CandidateRecord, text)
-    variant = named(record.parameters)
-    if variant == record.variant:
-        return record
+    parameters = in_order_of(record.variant, record.parameters)
+    variant = named(parameters)
     label = variant + record.label.removeprefix(record.variant)
-    return dataclasses.replace(record, variant=variant, label=label)
+    return dataclasses.replace(record, variant=variant, label=label, parameters=parameters)
 
 
 _AT_ONCE = 500

@@ -88,5 +88,6 @@ def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRe
 
 
 def candidate_row(value: Candidate) -> Row:
-    """The row of table candidates."""
-    return {"identity": value.identity, "record": codec.dump(candidate_record(value))}
+    """The row of table candidates; parameters stay in their order, of which labels are made."""
+    record = codec.dump(candidate_record(value), ordered=False)
+    return {"identity": value.identity, "record": record}

@@ -108,7 +108,7 @@ def page(
         title=study.name,
         lead=tuple(_lead(study)),
         decisions=tuple(
-            winner_decision.decision(problem, study.config, anchor, lines.get(problem.label, ()))
+            winner_decision.decision(problem, study.file, anchor, lines.get(problem.label, ()))
             for problem, anchor in zip(problems, anchors, strict=True)
         )
         + _map_decisions(study)

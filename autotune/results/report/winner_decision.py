@@ -1,5 +1,6 @@
 """The decision of one problem, for the head of its page: who wins, how sure that is, what to do."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -38,7 +39,8 @@ class WinnerUsage:
 def use(row: EvaluatedCandidate, config: str, commands: Sequence[str] = ()) -> WinnerUsage:
     """How to use a candidate: the command that writes its source, build line, environment.
 
-    ``commands``: the lines that build and run it, where it is a program.
+    ``config``: the file of the study; ``commands``: the lines that build and run it, where it is a
+    program.
     """
     candidate = row.candidate
     build, layout = candidate.build, candidate.layout
@@ -54,7 +56,9 @@ def use(row: EvaluatedCandidate, config: str, commands: Sequence[str] = ()) -> W
         )
     alone = layout.ranks == 1
     return WinnerUsage(
-        command=f"autotune variants {config}.yaml --emit {candidate.id} -o {candidate.variant}",
+        command=shlex.join(
+            ("autotune", "variants", config, "--emit", candidate.id, "-o", candidate.variant)
+        ),
         build=usage.build_line(build, layout, candidate.variant),
         environment=usage.environment(layout),
         layout=parameters if alone else parameters | {"layout": layout.words},
@@ -64,8 +68,8 @@ def use(row: EvaluatedCandidate, config: str, commands: Sequence[str] = ()) -> W
 def decision(
     result: ProblemEvaluation, config: str, anchor: str, commands: Sequence[str] = ()
 ) -> Decision:
-    """The decision about one problem; ``anchor``: of the section that says why; ``commands``: as
-    in ``use``.
+    """The decision about one problem; ``anchor``: of the section that says why; ``config`` and
+    ``commands``: as in ``use``.
     """
     best = result.best
     if best is None:

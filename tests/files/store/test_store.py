@@ -1,5 +1,6 @@
 """The store gives back what was entered, once, and refuses what is not its own."""
 
+import json
 import sqlite3
 import threading
 from pathlib import Path
@@ -113,6 +114,29 @@ def test_keys_that_differ_from_the_configuration_are_named(store, old, new, said
     with pytest.raises(StoreError) as caught:
         store.begin_study("study", StudyOrigin(config="c", setup_text=text.replace(old, new, 1)))
     assert f"another content {said}" in message(caught)
+
+
+def test_labels_are_the_same_before_and_after_in_whatever_order_parameters_were_kept(path, store):
+    _, one = begin(store)
+    with sqlite3.connect(path) as base:
+        (text,) = base.execute("select record from candidates").fetchone()
+    record = json.loads(text)
+    assert list(record["parameters"]) == list(one.parameters)
+    record["parameters"] = dict(reversed(record["parameters"].items()))
+    for kept in (text, json.dumps(record)):
+        with sqlite3.connect(path) as base:
+            base.execute("update candidates set record = ?", (kept,))
+        (stored,) = store.load_study("study").candidates
+        assert (stored.label, stored.variant, stored.id) == (one.label, "jli-pad5", one.id)
+
+
+def test_candidates_have_names_in_a_store(store):
+    _, one = begin(store)
+    sorted_by_name = f"pad5-jli@heat2d-N256-T2:{one.identity[:5]}"
+    for name in (one.id, one.label, one.identity, "jli-pad5", "pad5-jli", sorted_by_name):
+        assert [record.identity for record in store.named_candidates(name)] == [one.identity]
+    for name in ("jli-pad4", f"{one.label}:0000", "ijl-pad5@heat2d-N256-T2"):
+        assert store.named_candidates(name) == ()
 
 
 def test_uncalibrated_machine_comes_back(store):

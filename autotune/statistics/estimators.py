@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from autotune.statistics.launch_times import LOW, LaunchTime, candidate_time
+from autotune.statistics.launch_times import LaunchTime, candidate_time
 from autotune.statistics.rank_correlation import pair
+from autotune.statistics.waiting import LOW
 
 TOPS = (1, 3, 5)
 """The k of the losses of the predicted top k."""

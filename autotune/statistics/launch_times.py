@@ -8,28 +8,32 @@ with an error that says how unsure that is. Nothing is rejected: every launch ha
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.results import Sample
 from autotune.statistics.distributions import student
+from autotune.statistics.waiting import (
+    LOW,
+    PART,
+    SPREAD,
+    Holds,
+    holds_waiting,
+    least_disturbed,
+    losses,
+    threads_of,
+    without_losses,
+)
 
 Floats = NDArray[np.float64]
 
 MUST_AGREE = ("threads", "wait", "priority", "leading")
 """Conditions that must be the same in samples that enter one number."""
-SPREAD = 0.03
-"""Relative spread of samples within a launch that nothing disturbs."""
-LOW = 0.25
-"""The quantile of the samples that stands for a launch: disturbances only make samples longer."""
 POLLUTION = 0.1
 """Relative to the logarithm of what a sample lost, what it loses besides: a thread that returns to
 its core finds its caches cold. The standard deviation before launches tell more."""
-PART = "part_of_run"
-"""Condition of a sample: its part of the wall time of the run that its share of CPU time is of; 0
-for a value that is not a time."""
 _ELSEWHERE = 0.3
 """Relative to the time of runs outside of their samples over that within: what the share of the
 samples may be off that of their runs."""
@@ -39,7 +43,6 @@ _ALONE = 0.01
 """Error of the smallest sample where nothing says that it was disturbed."""
 _WHOLE = 0.8
 """A sample that is so much of its run has the share of the run."""
-_LEAST = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,40 +59,64 @@ class LaunchTime:
     """The logarithm of ``seconds`` may be off by so much, because it is unknown how the losses of
     several threads overlap: a part of ``error`` that is alike in all launches of a candidate, so
     that more launches do not make it smaller."""
+    above: float = 0.0
+    """The logarithm of ``seconds`` is larger by so much if the samples hold nothing of what their
+    program waited, where that is unknown: alike in all launches of all candidates."""
 
 
-def without_losses(seconds: Floats, busy: Floats, threads: int) -> tuple[Floats, Floats]:
-    """What samples would have taken undisturbed, and the errors of their logarithms; both (n,).
-
-    ``busy``: CPU time over (threads x wall time) of each sample. The wall time that a sample lost
-    lies between two bounds: all threads were stopped at the same time, or one after the other while
-    the rest waited for it. The result is their geometric mean, its error half their distance.
-
-    >>> times, errors = without_losses(np.array([2.0, 1.0]), np.array([0.5, 1.0]), 1)
-    >>> times.tolist(), errors.tolist()
-    ([1.0, 1.0], [0.0, 0.0])
-    """
-    share = np.clip(busy, _LEAST, 1.0)
-    together = np.log(share)
-    in_turn = np.log(np.maximum(1 - threads * (1 - share), share / threads))
-    errors = np.maximum((together - in_turn) / 2, 0.0)
-    return seconds * np.exp((together + in_turn) / 2), errors
-
-
-def launch_time(samples: Sequence[Sample]) -> LaunchTime:
+def launch_time(samples: Sequence[Sample], holds: Holds = "yes") -> LaunchTime:
     """The time of one launch from its samples, at least one, without warm-ups.
 
     The lower quartile of the times of undisturbed samples and of what the disturbed ones would have
     taken, each weighted by how sure it is: one of them. Where the share is that of a whole run and
     a sample only a part of it, nothing is known of the losses of the single sample: see
-    ``_parts_of_runs``.
+    ``_parts_of_runs``. ``holds``: whether the samples hold what their program waited; if not, they
+    count as they are. A disturbed launch is not below what its least disturbed samples took at
+    least by more than their spread.
     """
+    if all(sample.undisturbed for sample in samples):
+        return _discounted(samples)
+    if holds == "no":
+        return _as_they_are(samples)
+    launch = _discounted(samples)
+    if holds == "unsure":
+        above = math.log(_as_they_are(samples).seconds / launch.seconds)
+        launch = replace(launch, above=max(0.0, above))
+    return _raised(launch, least_disturbed(samples))
+
+
+def _raised(launch: LaunchTime, bounds: tuple[float, float] | None) -> LaunchTime:
+    """A disturbed launch, not below what the least disturbed samples took at least by more than the
+    spread of samples; one that was is as unsure as they are.
+    """
+    if bounds is None or not (launch.lost or launch.error):
+        return launch
+    low, high = bounds
+    short = math.log(low / launch.seconds) - SPREAD
+    if short <= 0:
+        return launch
+    return replace(
+        launch,
+        seconds=launch.seconds * math.exp(short),
+        lost=max(0.0, launch.lost - short),
+        error=max(launch.error, math.log(high / low) / 2),
+        above=max(0.0, launch.above - short),
+    )
+
+
+def _as_they_are(samples: Sequence[Sample]) -> LaunchTime:
+    """The time of a launch from samples that hold nothing of what their program waited."""
+    weights = 1 / (SPREAD**2 + (POLLUTION * losses(samples)) ** 2)
+    return LaunchTime(_low(np.array([sample.seconds for sample in samples]), weights))
+
+
+def _discounted(samples: Sequence[Sample]) -> LaunchTime:
+    """The time of a launch from samples that hold what their program waited."""
     seconds = np.array([sample.seconds for sample in samples])
     busy = np.array([sample.busy for sample in samples])
     if any(float(sample.conditions.get(PART, 1.0)) < _WHOLE for sample in samples):
         return _parts_of_runs(samples)
-    threads = int(samples[0].conditions.get("threads", 1))
-    times, errors = without_losses(seconds, busy, threads)
+    times, errors = without_losses(seconds, busy, threads_of(samples))
     times = np.where([sample.undisturbed for sample in samples], seconds, times)
     lost = np.log(seconds / times)
     weights = 1 / (SPREAD**2 + errors**2 + (POLLUTION * lost) ** 2)
@@ -127,8 +154,7 @@ def _parts_of_runs(samples: Sequence[Sample]) -> LaunchTime:
     least = float(seconds.min())
     if not any(parts):
         return LaunchTime(least, error=_of_smallest(np.sort(seconds), float(np.median(busy))))
-    threads = int(samples[0].conditions.get("threads", 1))
-    times, errors = without_losses(seconds, busy, threads)
+    times, errors = without_losses(seconds, busy, threads_of(samples))
     outside = max(0.0, 1 - sum(parts) / len({sample.taken for sample in samples}))
     beside = outside / max(_LEAST_WITHIN, 1 - outside)
     error = max(SPREAD, math.hypot(_ELSEWHERE * beside, float(errors.mean())))
@@ -149,20 +175,24 @@ def _of_smallest(ordered: Floats, share: float) -> float:
     return math.log(ordered[1] / ordered[0]) / 2 if len(ordered) > 1 else -math.log(share)
 
 
-def by_launch(samples: Sequence[Sample]) -> dict[int, LaunchTime]:
+def by_launch(samples: Sequence[Sample], holds: Holds | None = None) -> dict[int, LaunchTime]:
     """The time of each launch, in their order; launches with warm-ups only are left out.
 
-    ValueError, which names the condition, for samples that were not taken under the same ones.
+    ``holds``: what ``holds_waiting`` says of all candidates of the run; None: only these samples
+    are asked. ValueError, which names the condition, for samples that were not taken under the same
+    ones.
     """
-    return _grouped(samples, lambda sample: sample.launch)
+    return _grouped(samples, lambda sample: sample.launch, holds)
 
 
-def by_round(samples: Sequence[Sample]) -> dict[int, LaunchTime]:
-    """The time of each round; ValueError as ``by_launch``."""
-    return _grouped(samples, lambda sample: sample.round)
+def by_round(samples: Sequence[Sample], holds: Holds | None = None) -> dict[int, LaunchTime]:
+    """The time of each round; ``holds`` and ValueError as ``by_launch``."""
+    return _grouped(samples, lambda sample: sample.round, holds)
 
 
-def _grouped(samples: Sequence[Sample], key: Callable[[Sample], int]) -> dict[int, LaunchTime]:
+def _grouped(
+    samples: Sequence[Sample], key: Callable[[Sample], int], holds: Holds | None
+) -> dict[int, LaunchTime]:
     timed = [sample for sample in samples if not sample.warm_up]
     for name in MUST_AGREE:
         values = sorted({str(sample.conditions.get(name)) for sample in timed})
@@ -173,7 +203,14 @@ def _grouped(samples: Sequence[Sample], key: Callable[[Sample], int]) -> dict[in
     groups: dict[int, list[Sample]] = {}
     for sample in timed:
         groups.setdefault(key(sample), []).append(sample)
-    return {number: launch_time(group) for number, group in sorted(groups.items())}
+    if all(sample.undisturbed for sample in timed):
+        return {number: launch_time(group) for number, group in sorted(groups.items())}
+    waiting = holds or holds_waiting([timed])
+    bounds = None if waiting == "no" else least_disturbed(timed)
+    return {
+        number: _raised(launch_time(group, waiting), bounds)
+        for number, group in sorted(groups.items())
+    }
 
 
 def time_of(samples: Sequence[Sample]) -> float:
@@ -208,7 +245,8 @@ def interval(launches: Sequence[LaunchTime], share: float = 0.9) -> tuple[float,
     besides = POLLUTION * float(np.average([x.lost for x in launches], weights=weights))
     error = math.hypot(math.sqrt(scatter * len(logs) / (len(logs) - 1) / effective), besides)
     half = math.hypot(student(len(launches) - 1, share) * error, mean_bias(launches, weights))
-    return math.exp(mean - half), math.exp(mean + half)
+    above = float(np.average([launch.above for launch in launches], weights=weights))
+    return math.exp(mean - half), math.exp(mean + half + above)
 
 
 def mean_bias(launches: Sequence[LaunchTime], weights: Floats) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from autotune.domain.results import Sample
-from autotune.statistics.launch_times import PART
+from autotune.statistics.waiting import PART
 from autotune.units import rough_percent, show
 
 _LAUNCHES = 3

@@ -15,6 +15,7 @@ from autotune.measuring.candidates.base import Launch
 from autotune.progress import Progress
 from autotune.statistics.drift import DriftFreeTimes, levels
 from autotune.statistics.launch_times import LaunchTime, by_round
+from autotune.statistics.waiting import Holds, holds_waiting
 from autotune.tuning.base import Bench, EarlierResult, TuningPlan
 from autotune.tuning.plausible_times import constant_time, odd_shares
 from autotune.tuning.result_checks import Checksum, agree, odd_ones_out
@@ -55,12 +56,16 @@ class MeasuredGroup:
     launching: float = 0.0
     """Seconds that all launches took."""
     _order: random.Random = field(init=False)
-    _times: dict[str, tuple[int, Mapping[Hashable, LaunchTime]]] = field(default_factory=dict)
-    """Number of samples of a candidate, and its times."""
-    _by_round: dict[tuple[str, str], tuple[Measurement, Mapping[int, LaunchTime]]] = field(
+    _times: dict[str, tuple[int, Holds, Mapping[Hashable, LaunchTime]]] = field(
+        default_factory=dict
+    )
+    """Number of samples of a candidate, whether they hold waiting, and its times."""
+    _by_round: dict[tuple[str, str], tuple[Measurement, Holds, Mapping[int, LaunchTime]]] = field(
         default_factory=dict
     )
     """Earlier measurements by run and candidate, with their times."""
+    _holds: Holds = "yes"
+    """Whether the times of the candidates hold the time that they waited for a CPU."""
     _levels: tuple[tuple[int, ...], DriftFreeTimes] | None = None
     _wrong: tuple[tuple[int, int], dict[str, Checksum]] | None = None
     _implausible: tuple[int, dict[str, str]] | None = None
@@ -147,19 +152,19 @@ class MeasuredGroup:
     def times(self, identity: str) -> Mapping[Hashable, LaunchTime]:
         """The times of a candidate by round of this run."""
         taken = self.samples.get(identity, [])
-        count, times = self._times.get(identity, (0, {}))
-        if count != len(taken):
-            times = dict(by_round(taken).items())
-            self._times[identity] = len(taken), times
+        count, holds, times = self._times.get(identity, (0, self._holds, {}))
+        if (count, holds) != (len(taken), self._holds):
+            times = dict(by_round(taken, self._holds).items())
+            self._times[identity] = len(taken), self._holds, times
         return times
 
     def _earlier_times(self, run: str, identity: str) -> Mapping[int, LaunchTime]:
         """The times of a candidate by round of another run."""
         measurement = self.earlier[run, identity].measurement
-        before, times = self._by_round.get((run, identity), (None, {}))
-        if before is not measurement:
-            times = by_round(measurement.samples)
-            self._by_round[run, identity] = measurement, times
+        before, holds, times = self._by_round.get((run, identity), (None, self._holds, {}))
+        if before is not measurement or holds != self._holds:
+            times = by_round(measurement.samples, self._holds)
+            self._by_round[run, identity] = measurement, self._holds, times
         return times
 
     def levels(self) -> DriftFreeTimes:
@@ -175,6 +180,8 @@ class MeasuredGroup:
 
     def _fitted(self) -> DriftFreeTimes:
         wrong = self.wrong()
+        earlier = [r.measurement.samples for r in self.earlier.values()]
+        self._holds = holds_waiting([*self.samples.values(), *earlier])
         table: dict[str, dict[Hashable, LaunchTime]] = {}
         for (run, identity), result in self.earlier.items():
             if result.measurement.status == "ok":

@@ -14,6 +14,7 @@ from autotune.measuring.candidates.base import Launch, Measurer
 from autotune.progress import Progress
 from autotune.statistics.launch_times import LaunchTime, by_round, launch_time
 from autotune.statistics.slowdown_test import SlowdownReading, SlowdownTest
+from autotune.statistics.waiting import holds_waiting
 from autotune.tuning.base import TunerLock
 from autotune.tuning.result_checks import Checksum, agree
 
@@ -70,7 +71,7 @@ class SideLaunches:
 
     def times(self, side: str) -> dict[int, LaunchTime]:
         """The times of a side by round."""
-        return by_round(self.samples[side])
+        return by_round(self.samples[side], holds_waiting(self.samples.values()))
 
     def checksum(self, side: str) -> Checksum | None:
         """The checksum of the results of a side; None where its launches have none."""

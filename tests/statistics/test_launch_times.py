@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from autotune.domain.results import Sample
 from autotune.statistics.launch_times import (
     MUST_AGREE,
-    PART,
     POLLUTION,
     LaunchTime,
     by_launch,
@@ -21,8 +20,8 @@ from autotune.statistics.launch_times import (
     launch_time,
     time_of,
     weighted_quantile,
-    without_losses,
 )
+from autotune.statistics.waiting import PART, without_losses
 from autotune.units import Seconds
 
 

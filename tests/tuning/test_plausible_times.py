@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from autotune.domain.results import Sample
-from autotune.statistics.launch_times import PART
+from autotune.statistics.waiting import PART
 from autotune.tuning.plausible_times import constant_time, odd_shares
 from autotune.units import Seconds
 

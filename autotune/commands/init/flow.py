@@ -116,7 +116,8 @@ def _document(
     options, observed = draft.options, draft.observed
     combinations = math.prod(map(len, program.domains.values()))
     slow = observed.slowness(min(combinations, draft.budget)) if observed else ""
-    remarks = (*(draft.plan.remarks if draft.plan else ()), *draft.hints, slow)
+    clock = _cpu_time(draft)
+    remarks = (*(draft.plan.remarks if draft.plan else ()), *draft.hints, clock, slow)
     return InitDocument(
         program=files[0],
         config=files[1],
@@ -154,6 +155,20 @@ def _seen(path: Path, plan: BuildPlan | None, target: InitTarget) -> SourceScan:
         )
         raise InputError(fault)
     return replace(seen, mpi=True) if target.ranks else seen
+
+
+def _cpu_time(draft: Draft) -> str:
+    """What to know of a printed time that looks like CPU time; empty for others."""
+    if draft.observed is None:
+        timed = bool(draft.seen.time)
+    else:
+        timed = draft.observed.chosen is not None and draft.observed.chosen.kind != "rate"
+    if not (draft.seen.cpu_clock and timed):
+        return ""
+    return (
+        f"the printed time looks like CPU time ({draft.seen.cpu_clock} in the source): what it"
+        " waits is not in it, nor what several threads gain"
+    )
 
 
 def _check_readings(draft: Draft, outcome: object) -> None:

@@ -71,6 +71,18 @@ _RATE_BEFORE = re.compile(rf"[\[(]({_RATE})[\])][\s:=]*$")
 _OPENMP = re.compile(r"#\s*pragma\s+omp|!\$omp|omp\.h|use\s+omp_lib", re.I)
 _SCHEDULE = re.compile(r"schedule\s*\(\s*runtime\s*\)", re.I)
 _NUMERIC = re.compile(r"^\s*(?:import|from)\s+(?:numpy|scipy|numba|torch|jax|numexpr)\b", re.M)
+_CPU_CLOCK = re.compile(
+    r"\b(?-i:clock)(?=\s*\(\s*\))|\bcpu_time\b|\bprocess_time(?:_ns)?\b|\bru_utime\b"
+    r"|\bCLOCK_(?:PROCESS|THREAD)_CPUTIME_ID\b|\bthread_time\b",
+    re.I,
+)
+_WALL_CLOCK = re.compile(
+    r"\b(?:gettimeofday|ftime|timespec_get|CLOCK_(?:MONOTONIC|REALTIME)\w*|omp_get_wtime|MPI_Wtime"
+    r"|system_clock|steady_clock|high_resolution_clock|date_and_time|perf_counter(?:_ns)?|itime"
+    r"|time\.time|time\.monotonic|monotonic|default_timer|__?rdtscp?)\b",
+    re.I,
+)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 _LONGEST = 4 << 20
 """Bytes that are read of a source file."""
 _FEW = 3
@@ -132,6 +144,9 @@ class SourceScan:
     unit: str = "s"
     rate: PrintedRate | None = None
     check: str = ""
+    cpu_clock: str = ""
+    """What it reads its CPU time from, such as ``clock()``; empty: nothing, or it reads a clock of
+    wall time as well."""
     single: bool = False
     """It computes in single precision."""
 
@@ -230,8 +245,18 @@ def scan_text(language: Language, text: str, every: str) -> SourceScan:
         unit=time.unit if time else "s",
         rate=rate.rate() if rate else None,
         check=check.pattern(r"([-+.\w]+)") if check else "",
+        cpu_clock=_cpu_clock(every),
         single={"float", "double"} & set(re.findall(r"\w+", every)) == {"float"},
     )
+
+
+def _cpu_clock(text: str) -> str:
+    """The call from which a program takes its time, where that can only be CPU time."""
+    plain = _COMMENT.sub(" ", text)
+    match = _CPU_CLOCK.search(plain)
+    if match is None or _WALL_CLOCK.search(plain):
+        return ""
+    return f"{match.group()}()" if match.group() == "clock" else match.group()
 
 
 def _is_switch(name: str, text: str) -> bool:

@@ -20,6 +20,7 @@ from autotune.statistics.drift import (
     ratio_error,
 )
 from autotune.statistics.launch_times import LaunchTime
+from autotune.statistics.waiting import holds_waiting
 from autotune.tuning.race import most_rounds
 
 NAMES = ("A", "B")
@@ -89,7 +90,8 @@ def noise_figures(
     ``samples``: of ``A`` and ``B``, of all rounds; ``round_seconds``: wall time of each round;
     ``usual``: rounds of the config; ``objective``: what the samples are costs of.
     """
-    times = {name: launch_times.by_round(samples[name]) for name in NAMES}
+    holds = holds_waiting([samples[name] for name in NAMES])
+    times = {name: launch_times.by_round(samples[name], holds) for name in NAMES}
     fit = levels(times)
     twins = contest(times["A"], times["B"], fit.noise, fit.pollution)
     if twins is None:

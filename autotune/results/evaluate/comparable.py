@@ -19,6 +19,7 @@ from autotune.statistics.distributions import student
 from autotune.statistics.drift import Contest, DriftFreeTimes, contest, levels, share_of_each
 from autotune.statistics.expected_regret import expected_regrets
 from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
+from autotune.statistics.waiting import Holds, holds_waiting
 
 Interval = tuple[float, float]
 Rounds = Mapping[int, LaunchTime]
@@ -120,10 +121,10 @@ def comparable_measurements(run: str, measurements: Sequence[Measurement]) -> Co
     """The comparable times of the candidates of one problem, from what a run measured of them;
     None if it measured none.
     """
+    ended_well = [m for m in measurements if m.status == "ok"]
+    holds = holds_waiting([m.timed for m in ended_well])
     measured = {
-        m.candidate: timed_rounds
-        for m in measurements
-        if m.status == "ok" and (timed_rounds := _rounds(m))
+        m.candidate: timed_rounds for m in ended_well if (timed_rounds := _rounds(m, holds))
     }
     if not measured:
         return None
@@ -184,7 +185,8 @@ def _intervals(
     intervals = {}
     for name, rounds in table.items():
         factor = math.exp(student(len(rounds) + 2, _SHOWN) * _error(level, name, rounds))
-        intervals[name] = times[name] / factor, times[name] * factor
+        above = float(np.mean([launch.above for launch in rounds.values()]))
+        intervals[name] = times[name] / factor, times[name] * factor * math.exp(above)
     return intervals
 
 
@@ -225,10 +227,10 @@ def _earliest(stages: Mapping[int, str]) -> set[int]:
     return {number for number, stage in stages.items() if stage == first}
 
 
-def _rounds(measurement: Measurement) -> Rounds:
+def _rounds(measurement: Measurement, holds: Holds) -> Rounds:
     """The times by round; empty if the measuring conditions changed within the samples."""
     try:
-        return by_round(measurement.samples)
+        return by_round(measurement.samples, holds)
     except ValueError:
         return {}
 

@@ -15,6 +15,7 @@ from autotune.files.store.records import RunRecord, StudyRecord
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.results.report.figure_records import ShownCandidate, role, shown
 from autotune.statistics.launch_times import candidate_time, launch_time
+from autotune.statistics.waiting import holds_waiting
 
 _MOST_SPREADS = 40
 
@@ -76,7 +77,8 @@ def _spread(row: EvaluatedCandidate, result: ProblemEvaluation) -> SampleScatter
     samples = [s for s in row.measurement.samples if not s.warm_up] if row.measurement else []
     launches = list(_launches(samples).values())
     inner = [np.var(np.log([s.seconds for s in la]), ddof=1) for la in launches if len(la) > 1]
-    outer = [math.log(launch_time(launch).seconds) for launch in launches]
+    holds = holds_waiting([samples])
+    outer = [math.log(launch_time(launch, holds).seconds) for launch in launches]
     return SampleScatter(
         shown=shown(row, result),
         identity=row.candidate.identity,
@@ -90,7 +92,8 @@ def _spread(row: EvaluatedCandidate, result: ProblemEvaluation) -> SampleScatter
 
 def _drift(row: EvaluatedCandidate, result: ProblemEvaluation, begun: float) -> CandidateDrift:
     launches = _launches(row.measurement.samples if row.measurement else ())
-    times = {number: launch_time(launch) for number, launch in launches.items()}
+    holds = holds_waiting([row.measurement.samples if row.measurement else ()])
+    times = {number: launch_time(launch, holds) for number, launch in launches.items()}
     usual = candidate_time(list(times.values())) if times else 1.0
     return CandidateDrift(
         shown=shown(row, result),

@@ -142,6 +142,39 @@ def test_a_source_whose_only_macro_is_an_amount_of_work_varies_a_flag(tmp_path: 
     assert "may vary: --flags" in " ".join(made.remarks)
 
 
+@pytest.mark.parametrize(
+    ("text", "clock"),
+    [
+        ("clock_t a = std::clock ( );", "clock()"),
+        ("CALL CPU_TIME(t0)", "CPU_TIME"),
+        ("t = time.process_time()", "process_time"),
+        ("clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);", "CLOCK_PROCESS_CPUTIME_ID"),
+        ("t = u.ru_utime.tv_sec;", "ru_utime"),
+        ("t = my_clock(); // clock()", ""),
+        ("Clock c = Clock();", ""),
+        ("a = clock(); clock_gettime(CLOCK_MONOTONIC, &t);", ""),
+        ("call cpu_time(t0); call system_clock(c)", ""),
+        ("getrusage(RUSAGE_SELF, &u); m = u.ru_maxrss;", ""),
+    ],
+)
+def test_a_source_that_reads_its_cpu_time_alone_is_told(text: str, clock: str) -> None:
+    assert scan_text("C", text, text).cpu_clock == clock
+
+
+def test_cpu_time_that_is_optimised_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "w.c"
+    body = 'printf("time %f s\\n", clock() / 1e6);'
+    source.write_text(
+        f"#include <stdio.h>\n#include <time.h>\nint main(void) {{ {body} return 0; }}\n"
+    )
+    told = "looks like CPU time (clock() in the source): what it waits is not in it"
+    made = write(ConfigRequest(program=source, folder=tmp_path))
+    assert told in " ".join(made.remarks)
+    source.write_text(f"/* clock() */ int main(void) {{ {body.replace('clock()', '1')} }}\n")
+    made = write(ConfigRequest(program=source, folder=tmp_path, force=True))
+    assert "CPU time" not in " ".join(made.remarks)
+
+
 def test_a_draft_that_is_refused_is_told_without_the_file_that_it_was_in(tmp_path: Path) -> None:
     source = tmp_path / "w.c"
     source.write_text("int main(void) { return 0; }\n")

@@ -23,7 +23,8 @@ from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.base import CHECKSUM_TOLERANCE, Launch
 from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.conditions.resource_use import ResourceUse
-from autotune.statistics.launch_times import PART, SPREAD, launch_time
+from autotune.statistics.launch_times import launch_time
+from autotune.statistics.waiting import PART, SPREAD
 from autotune.toolchain import child_process, launcher
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.toolchain.scratch_folder import remove_abandoned, scratch_folder

@@ -263,10 +263,13 @@ def event_text(event: Event) -> str:
         case "begun":
             return notice.why or "begun"
         case "proposed":
-            predicted = (
-                f", predicted {number_words.seconds(notice.predicted)}" if notice.predicted else ""
-            )
-            return f"next {name}: {notice.why}{predicted}"
+            foreseen = ""
+            if notice.expected:
+                goal = event.standing.goal
+                foreseen = f", expected {number_words.seconds(notice.expected, goal)}"
+            elif notice.predicted:
+                foreseen = f", predicted {number_words.seconds(notice.predicted)}"
+            return f"next {name}: {notice.why}{foreseen}"
         case "built" if event.status not in (None, "ok"):
             return f"{name}: {_failure(event)}"
         case "timed" if event.status not in (None, "ok"):
@@ -284,8 +287,10 @@ def _timed(event: Event) -> str:
     parts = [number_words.seconds(event.measured, event.standing.goal)]
     if event.notice.predicted:
         parts.append(f"predicted {number_words.seconds(event.notice.predicted)}")
-    if event.ratio and event.verdict != "best":
-        parts.append(_beside_the_best(event.ratio[0], event.standing.goal))
+    best = event.standing.best
+    if event.ratio and event.verdict != "best" and event.measured and best:
+        # of the two times that the line shows; the verdict rests on the rounds they have in common
+        parts.append(_beside_the_best(event.measured / best.seconds, event.standing.goal))
     verdict = _VERDICTS[event.verdict]
     if verdict:
         parts.append(verdict if event.standing.goal.timed else verdict.replace("slower", "worse"))

@@ -1304,8 +1304,12 @@ class ProgramProblem:
 
     @property
     def label(self) -> str:
-        """A readable name, unique within a study: ``matmul-n512``."""
-        return re.sub(r"[^\w.+-]+", "_", "-".join((self.program.name, *self._pairs(""))))
+        """A readable name, unique within a study: ``matmul-n512``, ``sort-argument1_512``."""
+        pairs = (
+            name + ("_" if name[-1:].isdigit() and value[:1].isdigit() else "") + value
+            for name, _, value in (pair.partition("=") for pair in self._pairs("="))
+        )
+        return re.sub(r"[^\w.+-]+", "_", "-".join((self.program.name, *pairs)))
 
     @property
     def title(self) -> str:

@@ -76,7 +76,9 @@ class ProblemNotice:
     why: str = ""
     """Why a candidate was chosen, or a problem is finished; notes of ``begun``."""
     predicted: float | None = None
-    """Seconds of a time step; of ``proposed`` what the search expects now, where it says."""
+    """Seconds of a time step, by the model."""
+    expected: float | None = None
+    """Of ``proposed``: the cost that the search expects now, where it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

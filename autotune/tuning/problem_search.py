@@ -226,7 +226,8 @@ class ProblemSearch:
                 kind="proposed",
                 candidate=proposal.candidate,
                 why=proposal.why,
-                predicted=proposal.posterior or entry.prediction.seconds,
+                predicted=entry.prediction.seconds,
+                expected=proposal.posterior,
             ),
             None,
         )

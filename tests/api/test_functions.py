@@ -143,6 +143,16 @@ def test_two_objectives_give_a_front(quick: Tune) -> None:
     assert study.plot_front().axes[0].get_ylabel() == "error"
 
 
+def test_a_dict_that_is_read_as_a_number_says_how_a_key_is_read(quick: Tune) -> None:
+    with pytest.raises(at.WorkFailed, match=r'which is no number \(metrics=\["loss"\] reads a key'):
+        quick(
+            lambda n: {"loss": 1.0 / n},
+            parameters={"n": [1, 2]},
+            metrics={"loss": float},
+            objectives={"loss": "minimize"},
+        )
+
+
 def test_another_objective_than_the_time(quick: Tune) -> None:
     study = quick(
         lambda n: {"score": 10.0 * n},

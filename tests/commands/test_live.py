@@ -16,6 +16,7 @@ from rich.console import Console
 from terminal import Terminal
 
 from autotune.commands import live, output
+from autotune.domain.metric import Metric
 from autotune.tuning import Event, Standing
 from autotune.tuning.events import Best, ProblemNotice
 
@@ -37,6 +38,7 @@ def event(kind: str = "timed", of: Standing | None = None, **fields: object) -> 
         candidate=fake.candidate("ijl"),
         why=str(fields.pop("why", "")),
         predicted=fields.pop("predicted", 1.4e-3),
+        expected=fields.pop("expected", None),
     )
     values = {"rounds": 2, "measured": 1.5e-3} | fields
     return Event(notice=notice, standing=at, standings=[at], **values)
@@ -73,7 +75,7 @@ def test_the_table_says_best_speed_up_and_what_is_left_at_every_width(width: int
         (event(verdict="best"), "ijl-pad5: 1.500 ms, predicted 1.400 ms, the best so far"),
         (
             event(verdict="slower", ratio=(1.5, 1.4, 1.6)),
-            "ijl-pad5: 1.500 ms, predicted 1.400 ms, 1.50 times the best, clearly slower, dropped",
+            "ijl-pad5: 1.500 ms, predicted 1.400 ms, 1.36 times the best, clearly slower, dropped",
         ),
         (event("built", status="ok"), ""),
         (
@@ -85,6 +87,16 @@ def test_the_table_says_best_speed_up_and_what_is_left_at_every_width(width: int
             "next ijl-pad5: expected improvement 3 %, predicted 1.400 ms",
         ),
         (event("finished", why="nothing is left"), "finished: nothing is left"),
+        (
+            event(
+                "proposed",
+                of=standing(goal=Metric("rate", "GFLOP/s", "more")),
+                why="expected improvement 3 %",
+                predicted=None,
+                expected=0.25,
+            ),
+            "next ijl-pad5: expected improvement 3 %, expected 4.000 GFLOP/s",
+        ),
     ],
 )
 def test_events_in_words(what: Event, words: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 from program_samples import HEAD, read
 
 from autotune.domain.parameter_domain import FlagSet
+from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import filled
 from autotune.errors import ConfigError
 from autotune.workloads.program.legal_combinations import LegalCombinations
@@ -269,3 +270,12 @@ def test_what_a_search_sees_of_orders_and_permutations(tmp_path):
     program = read(described(tmp_path, both, run=', "{x}", "{y}"'))
     seen = program.coordinates({"block": 8, "x": "high", "y": "j,i,k"})
     assert seen == {"block": 8, "x": 2, "y i<j": False, "y i<k": True, "y j<k": True}
+
+
+def test_the_name_of_a_problem_tells_a_number_from_a_name_that_ends_in_one(tmp_path):
+    path = described(tmp_path, "x: [1]", run=', "{x}", "{argument1}", "{level2}"')
+    stated = "arguments: {argument1: 1500, level2: fast, "
+    path.write_text(path.read_text().replace("arguments: {", stated))
+    program = read(path)
+    problem = ProgramProblem(program=program, arguments=dict(program.arguments))
+    assert problem.label.startswith(f"{program.name}-argument1_1500-level2fast-n")

@@ -122,6 +122,14 @@ def test_a_pattern_that_matches_nothing_is_named_beside_what_was_printed(tmp_pat
     assert first_words(str(caught.value)) == reason.removesuffix("; it printed:")
 
 
+def test_of_binary_output_only_lines_of_text_are_shown(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableOutput) as caught:
+        values(program(tmp_path), printed("\x1f\x8b\x00\ufffd\nratio 3.5\n\ufffd\x07\n"))
+    assert str(caught.value).splitlines()[1:] == ["ratio 3.5"]
+    with pytest.raises(UnreadableOutput, match="what it printed is no text"):
+        values(program(tmp_path), printed("\x1f\x8b\x00\ufffd\n" * 100))
+
+
 def test_a_bound_that_does_not_hold_is_named_with_its_values(tmp_path: Path) -> None:
     text = COMPRESSOR.replace(
         "[ratio >= 3]", "[ratio >= 3, {require: time < level, reason: too slow}]"

@@ -105,6 +105,12 @@ def _read(text: str) -> Any:  # noqa: ANN401 - a value of any type
 def read(result: Any, way: Any, what: str) -> float:  # noqa: ANN401 - of the user's
     """The number that a function or a name gets from a result."""
     if way is float:
+        if isinstance(result, Mapping):
+            keyed = (
+                'time="KEY" reads a key' if what == "time" else f'metrics=["{what}"] reads a key'
+            )
+            said = f"{what}: the function returned {_shown(result)}, which is no number ({keyed})"
+            raise UnusableResultError(said)
         value = result
     elif callable(way):
         value = way(result)

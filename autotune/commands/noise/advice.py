@@ -41,8 +41,9 @@ def _more_rounds(figures: TwinFigures) -> Iterator[str]:
     row = next((row for row in finer if (row.seconds or math.inf) <= _PATIENCE), None)
     if row is not None:
         yield (
-            f"more launches: measuring: {{rounds: {_stated(row)}}} in the config gives close"
-            f" candidates {row.rounds}, which tell {100 * row.difference:g} % apart, in"
+            f"more launches: measuring: {{rounds: {_stated(row)}}} in the config, in place of"
+            f" {figures.usual.rounds}, gives close candidates up to {row.rounds} rounds in place of"
+            f" {figures.close.rounds}, which tell {100 * row.difference:g} % apart, in"
             f" {duration(row.seconds)} for two candidates"
         )
     elif finer:

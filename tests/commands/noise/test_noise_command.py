@@ -314,7 +314,8 @@ def test_a_noisy_host_is_told_what_helps_from_what_was_measured() -> None:
     row = next(x for x in of.differences if x.difference < of.close.difference)
     assert row.rounds is not None
     assert most_rounds(int(rounds.split("rounds: ")[1].split("}")[0])) >= row.rounds
-    assert f"candidates {row.rounds}, which tell {100 * row.difference:g} % apart" in rounds
+    assert f"up to {row.rounds} rounds in place of {of.close.rounds}, which tell" in rounds
+    assert f"tell {100 * row.difference:g} % apart" in rounds
     assert runs.startswith("longer runs: one takes 0.004 s")
     assert quiet.startswith("a quieter time: other processes disturbed 100 % of the samples")
     assert "1.9 of 2 CPUs" in quiet

@@ -93,15 +93,24 @@ def answer(check: Check, outcome: ProcessOutcome) -> Answer:
 
 
 def printed_lines(outcome: ProcessOutcome) -> str:
-    """The first and the last lines that the program printed, for messages."""
-    lines = (outcome.out.strip() or outcome.err.strip()).splitlines()
-    if not lines:
+    """The first and the last lines of text that the program printed, for messages."""
+    printed = (outcome.out.strip() or outcome.err.strip()).splitlines()
+    if not printed:
         return "; it printed nothing"
+    lines = [line for line in printed if not _binary(line)]
+    if not lines:
+        return "; what it printed is no text"
     left_out = len(lines) - 2 * _SHOWN
     if left_out > 1:
         lines = [*lines[:_SHOWN], f"... ({left_out} lines)", *lines[-_SHOWN:]]
     shown = "\n".join(line[:_WIDTH] for line in lines)
     return f"; it printed:\n{shown}"
+
+
+def _binary(line: str) -> bool:
+    """Whether a line holds characters that no text has."""
+    text = _COLOURS.sub("", line)
+    return "\ufffd" in text or not all(c.isprintable() or c.isspace() for c in text)
 
 
 def _times(reading: TimeReading, outcome: ProcessOutcome) -> list[float]:

@@ -289,7 +289,7 @@ def test_figures_frames_pages_and_displays(quick: Tune, tmp_path: Path) -> None:
         study.plot_predicted()
     assert seen.value.hint == "plot_history shows the search"
     assert study.report(tmp_path / "page.html").read_text().startswith("<!")
-    assert "| m | n | time [s] |" in study._repr_markdown_()
+    assert "| n | m | time [s] |" in study._repr_markdown_()
     assert study._repr_html_().count("<tr>") == 1 + len(study.trials)
     assert study.__rich__().row_count == len(study.trials)
 

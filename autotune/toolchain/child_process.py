@@ -8,6 +8,7 @@ process even where that is killed.
 import contextlib
 import errno
 import os
+import re
 import resource
 import shutil
 import signal
@@ -107,8 +108,25 @@ class ProcessOutcome:
             text = f"exit code {self.code}{_of_launcher(self.code)}"
         if self.left:
             text += f"; still running: {', '.join(map(str, self.left))}"
-        last = (self.err.strip() or self.out.strip())[-TAIL:]
+        last = "\n".join(text_lines((self.err.strip() or self.out.strip())[-TAIL:]))
         return f"{text}\n{last}" if last else text
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+def text_lines(printed: str) -> list[str]:
+    """The lines of what was printed, without those that hold characters that no text has.
+
+    >>> text_lines("time 1 s\\n\\x1f\\x8b\\x00\\x08")
+    ['time 1 s']
+    """
+    return [
+        line
+        for line in printed.split("\n")
+        if "\ufffd" not in line
+        and all(c.isprintable() or c.isspace() for c in _COLOURS.sub("", line))
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The config of a user in another revision of its repository."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,8 @@ def _loaded(path: Path, folder: Path, revision: GitRevision) -> tuple[Workload |
         workload = load(path)
         workload.check()
     except AutotuneError as error:
-        return None, str(error).replace(f"{folder}/", "")
+        said = str(error).replace(f"{folder}/", "")
+        return None, said + _submodule_of(said, folder)
     for source in workload.setup.subject.source_folders:
         if revision.commit and not Path(source).is_relative_to(folder):
             return None, (
@@ -49,3 +51,15 @@ def _loaded(path: Path, folder: Path, revision: GitRevision) -> tuple[Workload |
                 " the working tree would be built; write it relative to the program's file"
             )
     return workload, ""
+
+
+def _submodule_of(said: str, folder: Path) -> str:
+    """That what a fault misses is in a submodule, which no worktree has; empty if it is not."""
+    listing = folder / ".gitmodules"
+    if not listing.is_file():
+        return ""
+    text = listing.read_text(encoding="utf-8", errors="replace")
+    for name in re.findall(r"^\s*path\s*=\s*(.+?)\s*$", text, re.M):
+        if re.search(rf"(^|[/'\s]){re.escape(name)}($|[/'\s])", said):
+            return f" ({name} is a submodule: the files of a revision are checked out without them)"
+    return ""

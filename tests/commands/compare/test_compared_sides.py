@@ -167,3 +167,19 @@ def test_after_ctrl_c_no_worktree_is_left(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert revised_program.git(tmp_path, "worktree", "list").count("\n") == 1
     assert (tmp_path / "sum.c").read_text(encoding="utf-8").count("PASSES 1\n") == 1
+
+
+def test_a_source_in_a_submodule_is_missing_with_the_reason(autotune: Run, tmp_path: Path) -> None:
+    config = revised_program.repository(tmp_path)
+    source = tmp_path / "sub" / "src"
+    source.mkdir(parents=True)
+    (tmp_path / "sum.c").rename(source / "sum.c")
+    stated = revised_program.PROGRAM + "source_folder: sub/src\n"
+    (tmp_path / "sum.yaml").write_text(stated, encoding="utf-8")
+    modules = '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n'
+    (tmp_path / ".gitmodules").write_text(modules, encoding="utf-8")
+    (tmp_path / ".gitignore").write_text("sub\n", encoding="utf-8")
+    revised_program.git(tmp_path, "add", "-A")
+    revised_program.git(tmp_path, "commit", "-qm", "a submodule")
+    done = autotune("compare", "--revisions", "HEAD", ".", config, check=1)
+    assert "sub is a submodule" in " ".join(f"{done.out} {done.err}".split())

@@ -256,7 +256,8 @@ def _failed_run(draft: Draft, outcome: ProcessOutcome, limit: float) -> Fault:
     else:
         hint = f"give its command line: {again} ARGUMENTS; --no-run writes the description all the"
         hint += " same"
-    return Fault(where=where, found=f"it fails: {text}\n", hint=hint)
+    found = f"it fails: {text}\n" if "\n" in text else f"it fails: {text}"
+    return Fault(where=where, found=found, hint=hint)
 
 
 def _observed(

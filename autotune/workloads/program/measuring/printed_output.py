@@ -12,7 +12,7 @@ from autotune.domain.metric import TIME
 from autotune.domain.program import Check, Program
 from autotune.domain.readings import PrintedMetric, Reading, TimeReading
 from autotune.language.constraint import Value
-from autotune.toolchain.child_process import ProcessOutcome
+from autotune.toolchain.child_process import ProcessOutcome, text_lines
 from autotune.workloads.program.measuring.check_answers import Answer, number
 
 _PATIENCE = 2.0
@@ -94,10 +94,10 @@ def answer(check: Check, outcome: ProcessOutcome) -> Answer:
 
 def printed_lines(outcome: ProcessOutcome) -> str:
     """The first and the last lines of text that the program printed, for messages."""
-    printed = (outcome.out.strip() or outcome.err.strip()).splitlines()
+    printed = outcome.out.strip() or outcome.err.strip()
     if not printed:
         return "; it printed nothing"
-    lines = [line for line in printed if not _binary(line)]
+    lines = text_lines(printed)
     if not lines:
         return "; what it printed is no text"
     left_out = len(lines) - 2 * _SHOWN
@@ -105,12 +105,6 @@ def printed_lines(outcome: ProcessOutcome) -> str:
         lines = [*lines[:_SHOWN], f"... ({left_out} lines)", *lines[-_SHOWN:]]
     shown = "\n".join(line[:_WIDTH] for line in lines)
     return f"; it printed:\n{shown}"
-
-
-def _binary(line: str) -> bool:
-    """Whether a line holds characters that no text has."""
-    text = _COLOURS.sub("", line)
-    return "\ufffd" in text or not all(c.isprintable() or c.isspace() for c in text)
 
 
 def _times(reading: TimeReading, outcome: ProcessOutcome) -> list[float]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from autotune.api.budget import Budget, options_of
+from autotune.api.calling import worker
 from autotune.api.parameters import Parameters
 from autotune.api.running_study import Callback, RunningStudy, heeding
 from autotune.api.setups import Described, workload_in
@@ -115,6 +116,7 @@ def tune(
     >>> study.best_params
     {'n': 10}
     """
+    _require_outside()
     keywords: dict[str, Any] = dict(further)
     of_run = {key: keywords.pop(key, None) for key in ("stop", "progress", "options")}
     resume = bool(keywords.pop("resume", False))
@@ -212,6 +214,23 @@ def _turn(study: RunningStudy) -> Iterator[None]:
         yield
     finally:
         _ALONE.release()
+
+
+def _require_outside() -> None:
+    """InputError in a process that runs a function which is being tuned: the study inside would
+    wait until the one outside, which measures this very call, has ended.
+    """
+    main = sys.modules.get("__main__")
+    name = Path(getattr(main, "__file__", None) or "").name
+    if name == Path(worker.__file__).name and getattr(main, "PAYLOAD", "") == worker.PAYLOAD:
+        raise InputError(
+            Fault(
+                where="at.tune",
+                found="it is called in a function that is being tuned",
+                expected="a call outside",
+                hint="tune the inner function first, and call its winner here",
+            )
+        )
 
 
 @contextlib.contextmanager

@@ -143,6 +143,14 @@ def test_two_objectives_give_a_front(quick: Tune) -> None:
     assert study.plot_front().axes[0].get_ylabel() == "error"
 
 
+def test_a_study_inside_a_function_that_is_tuned_is_refused_with_the_reason(quick: Tune) -> None:
+    def outer(n: int) -> None:
+        at.tune(outer, parameters={"n": [n]}, budget="2 s")
+
+    with pytest.raises(at.WorkFailed, match="it is called in a function that is being tuned"):
+        quick(outer, parameters={"n": [1, 2]})
+
+
 def test_a_dict_that_is_read_as_a_number_says_how_a_key_is_read(quick: Tune) -> None:
     with pytest.raises(at.WorkFailed, match=r'which is no number \(metrics=\["loss"\] reads a key'):
         quick(

@@ -11,7 +11,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from autotune.domain.results import Sample
 
@@ -117,6 +116,8 @@ def _signed_ranks(values: Floats) -> float:
     >>> round(_signed_ranks(np.array([1.0, 2.0, -0.5])), 3)
     1.069
     """
+    from scipy.stats import rankdata  # noqa: PLC0415 - heavy, and most runs wait for nothing
+
     ranks = rankdata(np.abs(values))
     return float((np.sign(values) * ranks).sum() / np.sqrt((ranks**2).sum()))
 

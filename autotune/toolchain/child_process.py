@@ -112,7 +112,8 @@ class ProcessOutcome:
         return f"{text}\n{last}" if last else text
 
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_OF_TERMINALS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|[\x07\x08]")
+"""Colours, titles, bells and steps back, which programs print with text."""
 
 
 def text_lines(printed: str) -> list[str]:
@@ -125,7 +126,7 @@ def text_lines(printed: str) -> list[str]:
         line
         for line in printed.split("\n")
         if "\ufffd" not in line
-        and all(c.isprintable() or c.isspace() for c in _COLOURS.sub("", line))
+        and all(c.isprintable() or c.isspace() for c in _OF_TERMINALS.sub("", line))
     ]
 
 

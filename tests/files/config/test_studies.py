@@ -251,7 +251,7 @@ def test_an_absent_config_suggests_the_nearest(tmp_path):
         ConfigError, match=r"no such file \(did you mean configs/quickstart.yaml\?\)"
     ):
         config.load("configs/quickstrat.yaml")
-    with pytest.raises(ConfigError, match="this is not a file"):
+    with pytest.raises(ConfigError, match="a folder; expected a YAML file"):
         config.load(tmp_path)
 
 

@@ -140,7 +140,7 @@ def test_absent_files_and_folders(tmp_path):
     assert yaml_document.read(Path("a\0b"), faults) is None
     assert [fault.found.split(":")[0] for fault in faults] == [
         "there is no such file",
-        "this is not a file",
+        "a folder",
         "cannot be read",
     ]
 

@@ -168,7 +168,7 @@ def test_where_nothing_runs_the_work_failed(ways: Ways, monkeypatch: pytest.Monk
     [
         ({"sizes": None}, "one size only, 768"),
         ({"threads": "999"}, "--threads"),
-        ({"tolerance": "2.0"}, "--tolerance"),
+        ({"tolerance": "200%"}, "--tolerance"),
         ({"resume": True}, "--resume"),
         ({"problem": "openmp"}, "--problem"),
     ],
@@ -188,7 +188,8 @@ def test_a_grid_that_does_not_fit_is_refused(ways: Ways) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--sizes", "64..32"], ["--sizes", "a"], ["--tolerance", "x"]]
+    "arguments",
+    [["--sizes", "64..32"], ["--sizes", "a"], ["--tolerance", "x"], ["--tolerance", "2.0"]],
 )
 def test_the_command_line_is_checked(arguments: list[str]) -> None:
     done = CliRunner().invoke(app, ["map", "configs/openmp-schedule.yaml", *arguments])

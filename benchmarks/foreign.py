@@ -6,8 +6,9 @@ Fetches ten programs from Debian and PyPI (lz4, zstd, Eigen's bench_gemm, STREAM
 numba script, a Makefile project, a CMake project, an MPI program, a Python command), then types for
 each what a user would: ``autotune init``, at most one edit that init itself names, and ``autotune
 tune --budget-seconds``. Printed for each: wall and CPU seconds to the answer, edits, what was
-tuned, the best against the baseline with its 90 % interval, and the verdict: a winner, the baseline
-or honestly undecided are trusted answers; of what failed it says why. Goal: a trusted answer within
+tuned, the best against the baseline with its 90 % interval, and the verdict: a winner, a gain (the
+chosen one is surely faster than the baseline, and others may be as fast), the baseline or honestly
+undecided are trusted answers; of what failed it says why. Goal: a trusted answer within
 180 s on two cores, with one edit at most. Nothing is installed but into the cache folder; it needs
 apt, dpkg-deb and pip, a few minutes and 300 MB for the first fetch.
 """

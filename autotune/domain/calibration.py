@@ -94,6 +94,12 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         "cy",
         "per line of a stream of stores alone, write-allocate and the line out included",
     ),
+    "crossing_stores": (
+        "cy",
+        "per vector store across two lines of the level, beyond one within a line, in loops that"
+        " write four rows or more and load five times for each store; of fewer rows and loads in"
+        " proportion; adds to the time of all else, less what such a store takes in L1",
+    ),
     "exposed": (
         "1",
         "share of the transfers from the level that adds to a loop bound by loads from L1",

@@ -35,8 +35,8 @@ class Part:
 
     ``kind`` is ``T_OL``, ``T_nOL``, the name of a level (``L2``, ``L3``, ``MEM``: transfers from
     there), ``stores`` (through a write-through cache), ``entry`` (entries into loops and starts of
-    their streams), ``messages`` (between ranks, of one name), ``sweep`` (the combined time of the
-    sweep), ``barrier`` or ``communication``.
+    their streams), ``across`` (stores across lines of outer caches), ``messages`` (between ranks,
+    of one name), ``sweep`` (the combined time of the sweep), ``barrier`` or ``communication``.
     """
 
     sweep: str

@@ -27,6 +27,7 @@ _WORDS = {
     "stream_resume": "start of a stream where it ended",
     "outbound": "dirty line out",
     "allocate": "line of a pure store stream",
+    "crossing_stores": "store across lines, where loops load much",
     "exposed": "exposed share beside loads",
     "overlap_ol": "exposed share beside arithmetic",
     "barrier": "barrier",

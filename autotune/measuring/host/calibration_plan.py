@@ -79,6 +79,7 @@ class CalibrationPlan:
             blocks.append(tuple(load(size, streams=n) for n in (1, *self.streams)))
         for size in levels.values():
             blocks.append((load(size), single_stream("update", size), single_stream("store", size)))
+        blocks += [(across(size, 0), across(size, 8)) for size in levels.values()]
         blocks += [tuple(items) for items in map(stretches, levels.values())]
         blocks += [tuple(items) for items in map(resumed, levels.values())]
         if threads > 1:
@@ -144,6 +145,13 @@ def offset(distance: int) -> ProbeItem:
 def behind(distance: int) -> ProbeItem:
     """An item of vector stores to L1 that start ``distance`` bytes behind the start of a line."""
     return ProbeItem(kind="behind", bytes=LARGEST_L1, streams=1, extra=distance)
+
+
+def across(size: Bytes, distance: int) -> ProbeItem:
+    """An item of sums over neighbours in four arrays, with vector stores to four others that start
+    ``distance`` bytes behind the start of a line.
+    """
+    return ProbeItem(kind="across", bytes=size, streams=8, extra=distance)
 
 
 def vector_operations() -> Block:

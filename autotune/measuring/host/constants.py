@@ -262,7 +262,7 @@ def _entry(times: Sequence[float]) -> float:
 
 
 def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
-    """Definitions of constants of cache levels: lines that are written back, starts of streams."""
+    """Definitions of constants of cache levels: lines written back, stores across lines."""
     lines = of.line / GROUP
     for threads in sorted({1, of.plan.threads[-1]}):
         for level, size in of.plan.levels[threads].items():
@@ -280,6 +280,12 @@ def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
                 items=((threads, calibration_plan.single_stream("store", size)),),
                 value=lambda t: t[0] * lines,
                 source="store of every line",
+            )
+            yield HostConstant(
+                name=_at(f"crossing_stores.{level}", threads),
+                items=tuple((threads, calibration_plan.across(size, n)) for n in (8, 0)),
+                value=lambda t: 2 * (t[0] - t[1]),  # of two groups, one is written
+                source="four sums over neighbours, stored 8 B behind a line's border, less at it",
             )
 
 

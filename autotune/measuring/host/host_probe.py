@@ -16,9 +16,9 @@ from autotune.toolchain.compiler import Compiler
 from autotune.units import Bytes, Seconds
 
 Kind = Literal[
-    "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "behind", "add",
-    "forward", "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "narrow", "window",
-    "entry", "runs", "resume", "meet", "wide", "handed", "kept", "lent", "owned",
+    "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "behind", "across",
+    "add", "forward", "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "narrow",
+    "window", "entry", "runs", "resume", "meet", "wide", "handed", "kept", "lent", "owned",
 ]  # fmt: skip
 
 GROUP = 64

@@ -25,6 +25,8 @@
    clash     as load, with all arrays in the same sets of L1; EXTRA: bytes between     groups
    offset    reads a small array by vectors that begin EXTRA bytes behind a border     vectors
    behind    the same, written                                                         vectors
+   across    sums over the neighbours in half of STREAMS arrays, written to the other half by
+             vectors that begin EXTRA bytes behind a border                            groups
    add       a chain of dependent vector additions                                     additions
    forward   the same, every sum stored and loaded again                               additions
    blocked   the same, one number stored and the vector around it loaded               additions
@@ -69,6 +71,8 @@ enum {
     VECTORS = GROUP / WIDTH,
     ACCUMULATORS = 8,
     CHAINS = 12,
+    ACROSS = 4, /* arrays that an item of kind across reads, and that it writes */
+    ROW = 16, /* groups of a row of its grids */
     MOST_EXTRA = 32,
     MOST_STREAMS = 16,
     PAGE = 4096,
@@ -83,6 +87,8 @@ typedef uint64_t vec __attribute__((vector_size(WIDTH), may_alias));
 typedef double dvec __attribute__((vector_size(WIDTH), may_alias));
 typedef int64_t ivec __attribute__((vector_size(WIDTH)));
 typedef uint64_t loose __attribute__((vector_size(WIDTH), may_alias, aligned(8)));
+typedef double dloose __attribute__((vector_size(WIDTH), may_alias, aligned(8)));
+#define AT(row, j) (dvec)(*(const dloose *)((row) + (j)))
 
 static double at(clockid_t clock)
 {
@@ -96,7 +102,7 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 /* --- items -------------------------------------------------------------------------------------- */
 
 #define KINDS(X)                                                                                   \
-    X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(behind) X(add)  \
+    X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(behind) X(across) X(add) \
     X(forward) X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles)     \
     X(narrow) X(window) X(entry) X(runs) X(resume) X(meet) X(wide) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
@@ -444,6 +450,37 @@ static __attribute__((noinline)) void unaligned_stores(char *p, size_t groups)
     }
 }
 
+/* What a solver does with a grid of rows, a line per pass: a part of every sum goes into each array
+   that is written. Few of the loads miss L1. */
+static __attribute__((noinline)) void neighbours(const arrays *a, size_t distance)
+{
+    enum { LANES = WIDTH / sizeof(double), LINE = GROUP / sizeof(double) };
+    const double *in[ACROSS];
+    double *out[ACROSS];
+    for (int k = 0; k < ACROSS; ++k) {
+        in[k] = (const double *)(a->base + (size_t)k * a->pitch);
+        out[k] = (double *)(a->base + (size_t)(ACROSS + k) * a->pitch + distance);
+    }
+    for (size_t j = ROW * LINE; j < (a->groups - ROW) * LINE; j += LINE) {
+#pragma GCC unroll 4
+        for (size_t v = j; v < j + LINE; v += LANES) {
+            dvec sum[ACROSS];
+#pragma GCC unroll 4
+            for (int k = 0; k < ACROSS; ++k)
+                sum[k] = AT(in[k], v - ROW * LINE) + AT(in[k], v - 1) - 4.0 * AT(in[k], v)
+                         + AT(in[k], v + 1) + AT(in[k], v + ROW * LINE);
+#pragma GCC unroll 4
+            for (int k = 0; k < ACROSS; ++k) {
+                dvec value = AT(in[0], v);
+#pragma GCC unroll 4
+                for (int i = 0; i < ACROSS; ++i)
+                    value += (0.1 * (k + 1) + 0.01 * i) * sum[i];
+                *(dloose *)(out[k] + v) = value;
+            }
+        }
+    }
+}
+
 /* as the compiler makes it of any sweep: range at run time, remainder loop; begun at a border, so
    that a pass takes as long wherever the function lies */
 static __attribute__((noinline, optimize("align-loops=64"))) void line(
@@ -519,6 +556,10 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     case KIND_behind:
         for (uint64_t i = 0; i < count; ++i)
             unaligned_stores(buffer + item->extra, a.groups);
+        return 0;
+    case KIND_across:
+        for (uint64_t i = 0; i < count; ++i)
+            neighbours(&a, (size_t)item->extra);
         return 0;
     case KIND_entry: {
         /* apart by pages and some lines, so that no load waits for a store of the same last bits */
@@ -738,10 +779,10 @@ static item parse(const char *text)
     while (k < NO_KIND && (strlen(names[k]) != length || strncmp(text, names[k], length)))
         ++k;
     int runs = k == KIND_runs, entry = k == KIND_entry;
-    int small = k == KIND_offset || k == KIND_behind || entry;
+    int small = k == KIND_offset || k == KIND_behind || entry, across = k == KIND_across;
     int reads = k == KIND_load || k == KIND_divide || k == KIND_update || k == KIND_store ||
                 k == KIND_clash || k == KIND_meet || in_turns(k);
-    if ((reads || runs || small || k == KIND_resume) && (!found.bytes || found.bytes % PAGE))
+    if ((reads || runs || small || across || k == KIND_resume) && (!found.bytes || found.bytes % PAGE))
         return found;
     if (found.streams < 0 || found.streams > MOST_STREAMS || found.extra < 0 || found.run < 0)
         return found;
@@ -752,6 +793,7 @@ static item parse(const char *text)
                 (k == KIND_resume && (!found.streams || groups < (size_t)found.streams)) ||
                 (k == KIND_meet && (!found.run || found.run % GROUPS)) ||
                 (k == KIND_narrow && found.extra > 1) ||
+                (across && (found.streams != 2 * ACROSS || found.bytes / GROUP <= 4 * ACROSS * ROW)) ||
                 (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));
     if (wrong)
@@ -797,6 +839,8 @@ int main(int argc, char **argv)
         size_t per = 1;
         if (job.item.streams)
             per = job.item.bytes / GROUP / (size_t)job.item.streams * (size_t)job.item.streams;
+        if (job.item.kind == KIND_across)
+            per -= 2 * ROW * 2 * ACROSS; /* the first and last rows have no neighbours */
         if (job.item.kind == KIND_meet || job.item.kind == KIND_resume)
             per = 1;
         if (job.item.kind == KIND_offset || job.item.kind == KIND_behind)

@@ -21,6 +21,8 @@ STORES = "stores"
 """Part of stored bytes that pass through a cache which does not absorb them."""
 ENTRY = "entry"
 """Part of entries into loops and of starts of their streams."""
+ACROSS = "across"
+"""Part of stores across lines."""
 _KERNELS_NAMED = 2
 """Number of kernels that a reason names."""
 
@@ -49,7 +51,7 @@ class SweepShares:
 
 def kinds(costs: LineCosts) -> tuple[str, ...]:
     """The kinds of parts of a sweep, in the order of the columns of ``SweepShares.seconds``."""
-    return ("T_OL", "T_nOL", *costs.names[1:], STORES, ENTRY, "sweep")
+    return ("T_OL", "T_nOL", *costs.names[1:], STORES, ENTRY, ACROSS, "sweep")
 
 
 def shares(
@@ -64,7 +66,8 @@ def shares(
     data = node.mean[:, piece.at]
     if piece.conflicts is not None:
         data = data + piece.conflicts[0]
-    columns = [core.T_OL, core.T_nOL, *data, core.stored, core.entry, piece.cycles]
+    columns = [core.T_OL, core.T_nOL, *data, core.stored, core.entry, core.across]
+    columns.append(piece.cycles)
     sums = [np.bincount(place, column * step.weight, first[-1]) for column in columns]
     seconds = np.stack(sums, axis=1) / clock
     seconds[:, -1] *= np.repeat(step.stretch, sweeps)
@@ -150,6 +153,8 @@ def reason(case: TimingCase, streams: Whole, parts_of_step: Sequence[Part], seco
             words = "stores through the innermost cache take"
         elif bound == ENTRY:
             words = "entries into short loops take"
+        elif bound == ACROSS:
+            words = "stores across lines take"
         else:
             rows = kernel.streams.get(bound, 0)
             rows_text = f"{rows} row{'s' if rows != 1 else ''}" if rows else "lines"

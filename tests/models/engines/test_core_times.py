@@ -166,6 +166,31 @@ def test_unaligned_stores_take_the_store_port_longer_beside_the_loads() -> None:
     assert T_nOL(2) == pytest.approx(0.5 + 2.0 * 2)
 
 
+@pytest.mark.parametrize(
+    ("stores", "loads", "alike"),
+    [
+        (1.0, 5.0, 1.0),  # four rows, as in the probe
+        (2.0, 10.0, 1.0),
+        (1.0, 2.5, 0.5),  # half as many loads for each store
+        (0.5, 2.5, 1 / 3),  # two rows: one waits for the other
+        (0.25, 5.0, 0.0),  # a single row
+        (0.0, 5.0, 0.0),
+    ],
+)
+def test_stores_across_lines_weigh_by_rows_and_loads(
+    stores: float, loads: float, alike: float
+) -> None:
+    made = result(stores=stores, loads=loads, vector=32, crossings_stores=(0.0, *(0.5,) * 7))
+    assert times(made, 16, place=1).delayed[0] == pytest.approx(0.5 * alike)
+    assert times(made, 16, place=0).delayed[0] == 0
+
+
+def test_what_the_store_port_takes_longer_for_is_paid_already() -> None:
+    made = result(crossings=(0.0,) * 8, unaligned=(0.0, *(1.25,) * 7))
+    assert times(made, 16, place=1).paid[0] == pytest.approx(1.25 - 0.5)
+    assert times(made, 16, place=0).paid[0] == 0
+
+
 def test_expected_crossings_count_where_no_place_is_known() -> None:
     made = loops([result(crossing=0.25, crossing_stores=0.125)])
     assert made.crossing.tolist() == [[0.375] * PLACES]

@@ -213,11 +213,11 @@ def test_conflicts_add_their_lines_to_every_row(arithmetic: np.ndarray | None) -
 def core() -> CorePassTimes:
     return CorePassTimes(
         T_OL=np.array([4.0, 1.0]), T_nOL=np.array([2.0, 3.0]),
-        stored=np.zeros(2), entry=np.array([0.2, 0.4]),
+        stored=np.zeros(2), entry=np.array([0.1, 0.3]), across=np.array([0.1, 0.1]),
     )  # fmt: skip
 
 
-def test_changes_are_those_of_the_assumptions_then_of_the_core_and_of_entries() -> None:
+def test_changes_are_those_of_the_assumptions_then_of_the_core_and_of_events() -> None:
     data = transfers(POSITIONS + 3, 2, beside=False)
     rows = np.arange(2.0 * (POSITIONS + 3)).reshape(-1, 2) ** 2
     rows[POSITIONS] = row_cycles(core(), data.row(POSITIONS))[0]

@@ -213,6 +213,17 @@ def test_starts_of_streams_are_spread_over_the_points_between_jumps() -> None:
     assert timed(*rare, costs=costs, jump=50.0).starts[0] == pytest.approx(4 / 50)
 
 
+def test_a_store_across_lines_costs_the_mean_of_the_levels_that_stores_go_to() -> None:
+    costs = replace(SERIAL, crossing_stores=np.array([0.0, 4.0, 6.0, 2.0]))
+    near, far = Stream(0, everywhere(MIDDLE), stores=True), Stream(0, everywhere(FAR), stores=True)
+    read, past = Stream(0, everywhere(MEMORY)), near._replace(streamed=True)
+    assert timed(near, read, costs=costs).across.tolist() == [4], "lines that are read do not count"
+    assert timed(near, far, far, costs=costs).across[0] == pytest.approx((4 + 2 * 6) / 3)
+    assert timed(far, past, costs=costs).across[0] == pytest.approx(6), "nor lines past the caches"
+    assert timed(read, costs=costs).across.tolist() == [0]
+    assert timed(near).across.tolist() == [0], "not measured"
+
+
 def test_streams_of_tiles_go_on_where_they_ended() -> None:
     starts, resumed = np.array([0.0, 10.0, 20.0, 30.0]), np.array([0.0, 1.0, 2.0, 3.0])
     costs = replace(SERIAL, stream_start=starts, stream_resume=resumed)
@@ -240,9 +251,12 @@ def transfer_sums(total: float, exposed: float, beside: float | None = None) -> 
     )
 
 
-def core(T_OL: float, T_nOL: float, stored: float = 0.0, entry: float = 0.0) -> CorePassTimes:
-    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry))
-    return CorePassTimes(**dict(zip(("T_OL", "T_nOL", "stored", "entry"), values, strict=True)))
+def core(
+    T_OL: float, T_nOL: float, stored: float = 0.0, entry: float = 0.0, across: float = 0.0
+) -> CorePassTimes:
+    names = ("T_OL", "T_nOL", "stored", "entry", "across")
+    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry, across))
+    return CorePassTimes(**dict(zip(names, values, strict=True)))
 
 
 @pytest.mark.parametrize(
@@ -256,6 +270,7 @@ def core(T_OL: float, T_nOL: float, stored: float = 0.0, entry: float = 0.0) -> 
         (core(4, 2), transfer_sums(0, 0), 4),  # Eq. 6
         (core(4, 2, stored=6), transfer_sums(3, 3), 6),  # stores beside the arithmetic
         (core(4, 2, entry=1.5), transfer_sums(5, 5), 8.5),
+        (core(4, 2, across=2.5), transfer_sums(5, 5), 9.5),
         (core(4, 2), transfer_sums(5, 0, beside=5), 9),  # arithmetic waits for the lines
         (core(4, 2), transfer_sums(5, 5, beside=0), 7),
     ],

@@ -26,6 +26,7 @@ from autotune.models.engines.reuse.evaluation_pieces import (
 from autotune.models.engines.reuse.line_constants import calibrated_costs
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.engines.reuse.time_model import (
+    TINY,
     CorePassTimes,
     LineTimes,
     OverlapRules,
@@ -37,7 +38,6 @@ from autotune.models.engines.reuse.time_model import (
 )
 from autotune.models.traffic import POSITIONS, Floats, Whole
 
-_LEAST = np.finfo(np.float64).tiny
 _UNKNOWN = 0.5
 """Relative standard deviation where a figure that may matter is missing."""
 _PIECE = 8000
@@ -103,6 +103,7 @@ class Evaluator:
             mean=lines.mean,
             stored=lines.stored,
             starts=lines.starts,
+            across=lines.across,
             streams=lines.streams,
             floor=_floor(part, lines, bare.costs, float(self.machine.frequency)),
         )
@@ -156,6 +157,7 @@ class Evaluator:
             T_nOL=times.T_nOL[slot],
             stored=node.stored[at],
             entry=times.entry[slot] + node.starts[at],
+            across=np.maximum(node.across[at] * times.delayed[slot] - times.paid[slot], 0.0),
         )
         data, conflicts = node.data.at(at), None
         if (cases.crowd >= 0).any():
@@ -273,7 +275,7 @@ class Evaluator:
         seconds, flows, doubt = step.seconds, node.flows, node.doubts
         weight = step.weight / float(self.machine.frequency) / seconds[piece.owner]
         cycles, moving = piece.rows[POSITIONS], piece.data.total[POSITIONS]
-        inside = cycles / np.maximum(np.maximum(moving, cycles), _LEAST)
+        inside = cycles / np.maximum(np.maximum(moving, cycles), TINY)
         columns = {
             "model": cycles,
             "memory": inside * node.mean[-1][piece.at],
@@ -345,7 +347,7 @@ def _late(node: LoadedNode, cases: CaseArrays, rows: Floats, at: Whole, owner: W
     if node.costs.waiting is None or node.bare.threads == 1:
         return np.zeros(len(at))
     inner, *levels = node.costs.waiting[1:].tolist()
-    cycles = np.maximum(rows[POSITIONS], _LEAST)
+    cycles = np.maximum(rows[POSITIONS], TINY)
     share = np.full(len(at), inner)
     for level, late in enumerate(levels, start=1):
         share += (late - inner) * np.minimum(1.0, node.mean[level, at] / cycles)

@@ -10,11 +10,15 @@ from autotune.models.engines.reuse.batch import PLACES
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.incore.base import InCoreResult
 from autotune.models.traffic import Floats, Whole
+from autotune.models.traffic.passes import DOUBLE
 
 _RUNGS = 4
 """Number of loops of a sweep that are distinguished."""
 _CUTS = (0.14, 0.38, 0.62, 0.86)
 """Places at which runs that are cut in two are cut, for the mean over all places."""
+_LOADS, _ROWS = 5.0, 4.0
+"""Loads per store, and rows written, from which a store across lines of an outer cache takes as
+long as in the probe: loads delay the request for its second line, a single row does not wait."""
 _FORESEEN = 64
 """Largest number of passes of a loop whose end branch predictors foresee."""
 
@@ -37,6 +41,9 @@ class LoopArrays:
     """Cycles to issue the instructions around the hot loop."""
     crossing: Floats
     """(sweeps, PLACES): accesses that cross a line, by the place where the loop begins."""
+    delayed: Floats
+    """(sweeps, PLACES): stores that cross a line, by the place where the loop begins, as many as
+    take as long as those of the probe of ``LineCosts.crossing_stores``."""
     unaligned: Floats
     """(sweeps, PLACES): least T_nOL with stores that are not aligned, by the place where the loop
     begins; 0 where unaligned stores were not measured."""
@@ -73,6 +80,7 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
         calls=column(float(r.calls > 0) for r in results),
         entry=column(float(r.entry) for r in results),
         crossing=np.array([_crossing(r) for r in results]).reshape(-1, PLACES),
+        delayed=np.array([_delayed(r) for r in results]).reshape(-1, PLACES),
         unaligned=np.array([r.unaligned or (0.0,) * PLACES for r in results]).reshape(-1, PLACES),
         window=np.array([r.window for r in results], dtype=np.float64).reshape(-1, 2),
         rungs=np.array([_rungs(r) for r in results]).reshape(-1, _RUNGS, 3),
@@ -86,10 +94,25 @@ def _crossing(result: InCoreResult) -> list[float]:
     may begin; only the loads where the time of unaligned stores is known.
     """
     loads = result.crossings or (result.crossing,) * PLACES
-    stores = result.crossings_stores or (result.crossing_stores,) * PLACES
     if result.unaligned:
         return list(loads)
-    return [a + b for a, b in zip(loads, stores, strict=True)]
+    return [a + b for a, b in zip(loads, _crossing_stores(result), strict=True)]
+
+
+def _crossing_stores(result: InCoreResult) -> Sequence[float]:
+    return result.crossings_stores or (result.crossing_stores,) * PLACES
+
+
+def _delayed(result: InCoreResult) -> list[float]:
+    """The stores that cross a line, less where they are beside fewer loads or to fewer rows than
+    the probe's.
+    """
+    if not result.stores:
+        return [0.0] * PLACES
+    rows = result.stores * result.vector / DOUBLE
+    beside = min(result.loads / result.stores / _LOADS, 1.0)
+    alike = beside * min(max(rows - 1, 0.0) / (_ROWS - 1), 1.0)
+    return [alike * stores for stores in _crossing_stores(result)]
 
 
 def _rungs(result: InCoreResult) -> list[tuple[float, float, float]]:
@@ -110,6 +133,10 @@ class InCoreTimes:
     T_nOL: Floats
     entry: Floats
     """Cycles per iteration to enter the loop."""
+    delayed: Floats
+    """Stores across lines per iteration, as ``LoopArrays.delayed``."""
+    paid: Floats
+    """Cycles per iteration that T_nOL holds for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,9 +165,16 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
     T_OL = T_OL + np.where(crossing > 0, np.maximum(0.0, waiting - loop.T_OL), 0.0)
     entry = _entry(loop, run.length, costs) * (1 + run.cut)
     unaligned = (run.align * loop.unaligned).sum(axis=1)
-    T_nOL = np.maximum(T_nOL + crossing * costs.crossing, unaligned)
+    inside = T_nOL + crossing * costs.crossing
+    T_nOL = np.maximum(inside, unaligned)
     cycle = costs.core_cycle
-    return InCoreTimes(T_OL=T_OL * cycle, T_nOL=T_nOL * cycle, entry=entry * cycle)
+    return InCoreTimes(
+        T_OL=T_OL * cycle,
+        T_nOL=T_nOL * cycle,
+        entry=entry * cycle,
+        delayed=(run.align * loop.delayed).sum(axis=1),
+        paid=(T_nOL - inside) * cycle,
+    )
 
 
 def _over_cut_runs(loop: LoopArrays, run: VectorRuns) -> tuple[Floats, Floats]:

@@ -91,6 +91,8 @@ class LoadedNode:
     """(passes,)"""
     starts: Floats
     """(passes,): cycles per iteration to start streams."""
+    across: Floats
+    """(passes,): cycles per store across two of the stored lines."""
     streams: Whole
     """(levels + 1, passes): inbound streams by level."""
     floor: Floats
@@ -115,6 +117,7 @@ class LoadedNode:
             mean=np.concatenate([self.mean, other.mean], axis=1),
             stored=np.concatenate([self.stored, other.stored]),
             starts=np.concatenate([self.starts, other.starts]),
+            across=np.concatenate([self.across, other.across]),
             streams=np.concatenate([self.streams, other.streams], axis=1),
             floor=np.concatenate([self.floor, other.floor]),
         )

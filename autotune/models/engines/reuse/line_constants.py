@@ -56,6 +56,7 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         arithmetic=by_level("overlap_ol"),
         conflict=None if calibration.constant("set_conflict") is None else value("set_conflict"),
         crossing=value("line_crossing"),
+        crossing_stores=by_level("crossing_stores"),
         loop_entry=value("loop_entry"),
         exit=value("predicted_exit"),
         stream_start=by_level("stream_start"),

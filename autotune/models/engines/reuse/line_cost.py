@@ -104,6 +104,9 @@ class LineCosts:
     """Cycles per line that a set conflict evicts from the innermost cache; None: as its level."""
     crossing: float = 0.0
     """Cycles of the load ports per vector access that crosses a line."""
+    crossing_stores: Floats | None = None
+    """Cycles per vector store across two lines of each level, where ``LoopArrays.delayed`` is as in
+    the probe; None: not measured."""
     loop_entry: float = 0.0
     """Cycles per entry into a loop beyond its iterations, its mispredicted exit included."""
     exit: float = 0.0

@@ -20,6 +20,7 @@ from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.traffic import POSITIONS, Floats, Whole
 
 _BEYOND = 1.0 + 1e-9
+TINY = np.finfo(np.float64).tiny
 _EQUAL = 1e-12
 """Relative difference below which the times of threads count as equal."""
 
@@ -55,6 +56,8 @@ class LineTimes:
     """(levels + 1, passes): inbound streams by the level of their median distance."""
     starts: Floats
     """(passes,): cycles to start all streams, where the sweep jumps."""
+    across: Floats
+    """(passes,): cycles of a store across two of the lines that are stored, the mean over these."""
 
 
 BORDER = 1.3
@@ -127,7 +130,23 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
         memory_lines=total(flows.owner, memory.mean(axis=1)[flows.kind] * flows.lines, count),
         streams=number.reshape(len(costs.names), count),
         starts=total(flows.owner, _starts(flows, costs, median), count) / flows.jump,
+        across=_across(flows, priced, costs),
     )
+
+
+def _across(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
+    """Cycles of a store across two lines for each pass, the mean over its stored lines."""
+    count = len(flows.sweep)
+    if costs.crossing_stores is None:
+        return np.zeros(count)
+    stored = flows.history.stores & ~flows.history.streamed
+    cycles = np.where(stored, costs.crossing_stores[priced.level].mean(axis=1), 0.0)
+    weight = flows.lines * stored[flows.kind]
+    lines = total(flows.owner, weight, count)
+    result: Floats = total(flows.owner, weight * cycles[flows.kind], count) / np.maximum(
+        lines, TINY
+    )
+    return result
 
 
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
@@ -288,6 +307,8 @@ class CorePassTimes:
     """Cycles for bytes that are stored through caches."""
     entry: Floats
     """Cycles of entries into the loop, and of starts of its streams."""
+    across: Floats
+    """Cycles of stores across lines that lie beyond the innermost cache."""
 
 
 def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
@@ -300,7 +321,7 @@ def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     combined = combine(T_OL, core.T_nOL, data.total, data.exposed)
     if data.beside is not None:
         combined = np.maximum(combined, combine(np.zeros(1), T_OL, data.total, data.beside))
-    cycles: Floats = combined + core.entry
+    cycles: Floats = combined + core.entry + core.across
     return cycles
 
 

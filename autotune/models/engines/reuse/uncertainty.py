@@ -114,7 +114,8 @@ CONTENDED = 0.15
 """Added to figures that were measured while other processes used the cores."""
 OUTBOUND = 0.3
 ENTRY = 0.5
-"""Relative standard deviation of the cycles to enter loops and to start streams."""
+"""Relative standard deviation of the cycles to enter loops, to start streams and to store across
+lines."""
 BARRIER_FILE = 0.7
 BARRIER = 0.3
 EXPOSED = 0.25
@@ -339,8 +340,8 @@ def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats
     """(assumptions + 1, passes): the changes of the cycles of passes under changed figures.
 
     The rows are each assumption except the first, then slower cores, then slower entries into
-    loops. ``rows``: the cycles by position and under each assumption; ``width``: standard
-    deviations of the in-core times.
+    loops and stores across lines. ``rows``: the cycles by position and under each assumption;
+    ``width``: standard deviations of the in-core times.
     """
     stated = rows[POSITIONS]
     result = np.empty((len(rows) - POSITIONS + 1, rows.shape[1]))
@@ -348,7 +349,7 @@ def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats
     factor = 1.0 + width
     slower = replace(core, T_OL=core.T_OL * factor, T_nOL=core.T_nOL * factor)
     np.subtract(row_cycles(slower, data.row(POSITIONS))[0], stated, out=result[-2])
-    np.multiply(core.entry, ENTRY, out=result[-1])
+    np.multiply(core.entry + core.across, ENTRY, out=result[-1])
     return result
 
 

@@ -193,12 +193,28 @@ def trips(function: CompiledFunction, head: int) -> int | None:
     tested = _tested(function.isa, until_exit, at_exit)
     if tested is None:
         return None
-    first = tested.replaced(_entries(head, registers))
-    step = tested.replaced(next_).plus(tested, -1)
-    if first.terms or step.terms or not step.constant or first.constant * step.constant > 0:
-        return None
-    count = -(first.constant // step.constant) + 1
-    return count if count <= _TRIPS and count * len(instructions) <= _EXPANDED else None
+    count = _passes(tested, _entries(head, registers), next_)
+    return count if count and count * len(instructions) <= _EXPANDED else None
+
+
+def _passes(
+    tested: LinearForm, entries: Mapping[str, LinearForm], following: Mapping[str, LinearForm]
+) -> int | None:
+    """The number of passes until a value reaches zero or changes its sign; None where it is unknown
+    or large.
+
+    ``tested``: the value in terms of the registers at the head, which are ``entries`` at first and
+    ``following`` a pass later: these may be numbers, as where a loop of two passes is told by them.
+    """
+    first = tested.replaced(entries)
+    for count in range(1, _TRIPS + 1):
+        value = tested.replaced(entries)
+        if value.terms or first.terms:
+            return None
+        if value.constant * first.constant <= 0:
+            return count
+        tested = tested.replaced(following)
+    return None
 
 
 def _until_exit(function: CompiledFunction, head: int, way: Sequence[int]) -> Sequence[int]:

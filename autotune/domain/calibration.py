@@ -98,7 +98,12 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         "cy",
         "per vector store across two lines of the level, beyond one within a line, in loops that"
         " write four rows or more and load five times for each store; of fewer rows and loads in"
-        " proportion; adds to the time of all else, less what such a store takes in L1",
+        " proportion; adds to the time of all else, as far as crossing_loop",
+    ),
+    "crossing_loop": (
+        "cy",
+        "per such store, all that the loop does beside it included: a loop takes as long at least,"
+        " but no more than crossing_stores longer than without",
     ),
     "exposed": (
         "1",

@@ -28,6 +28,7 @@ _WORDS = {
     "outbound": "dirty line out",
     "allocate": "line of a pure store stream",
     "crossing_stores": "store across lines, where loops load much",
+    "crossing_loop": "the same with all that its loop does",
     "exposed": "exposed share beside loads",
     "overlap_ol": "exposed share beside arithmetic",
     "barrier": "barrier",

@@ -287,6 +287,12 @@ def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
                 value=lambda t: 2 * (t[0] - t[1]),  # of two groups, one is written
                 source="four sums over neighbours, stored 8 B behind a line's border, less at it",
             )
+            yield HostConstant(
+                name=_at(f"crossing_loop.{level}", threads),
+                items=((threads, calibration_plan.across(size, 8)),),
+                value=lambda t: 2 * t[0],
+                source="four sums over neighbours, stored 8 B behind a line's border",
+            )
 
 
 def _starts(of: ProbeConditions) -> Iterator[HostConstant]:

@@ -10,9 +10,9 @@ from autotune.domain.results import Part
 from autotune.models.engines.reuse.analysed_programs import TimingCase
 from autotune.models.engines.reuse.evaluation_pieces import CasePiece, LoadedNode
 from autotune.models.engines.reuse.line_cost import LineCosts
-from autotune.models.engines.reuse.time_model import StepTimes
+from autotune.models.engines.reuse.time_model import StepTimes, crossing_cycles
 from autotune.models.incore.base import InCoreResult
-from autotune.models.traffic import Floats, StepTraffic, Whole
+from autotune.models.traffic import POSITIONS, Floats, StepTraffic, Whole
 from autotune.units import Seconds
 
 BARRIER = "barrier"
@@ -66,8 +66,8 @@ def shares(
     data = node.mean[:, piece.at]
     if piece.conflicts is not None:
         data = data + piece.conflicts[0]
-    columns = [core.T_OL, core.T_nOL, *data, core.stored, core.entry, core.across]
-    columns.append(piece.cycles)
+    columns = [core.T_OL, core.T_nOL, *data, core.stored, core.entry]
+    columns += [crossing_cycles(core, piece.data.row(POSITIONS))[0], piece.cycles]
     sums = [np.bincount(place, column * step.weight, first[-1]) for column in columns]
     seconds = np.stack(sums, axis=1) / clock
     seconds[:, -1] *= np.repeat(step.stretch, sweeps)

@@ -23,7 +23,7 @@ COSTS = {
     "stream_start.MEM": 250.0, "core_to_core": 14.0, "barrier@2": 3e-7, "outbound.L2": 0.5,
     "outbound.MEM@2": 2.0, "allocate.MEM": 9.0, "exposed.L3": 0.25, "overlap_ol.MEM": 0.125,
     "exposed.L3@2": 0.5, "stream_start.MEM@2": 400.0, "waiting.MEM@2": 0.0625,
-    "crossing_stores.L2": 4.0, "crossing_stores.MEM@2": 1.5,
+    "crossing_stores.L2": 4.0, "crossing_stores.MEM@2": 1.5, "crossing_loop.L2": 44.0,
     "stream_resume.L3": 3.0, "stream_resume.MEM": 20.0, "core_cycle": 0.75, "core_cycle@2": 1.125,
 }  # fmt: skip
 

@@ -185,12 +185,6 @@ def test_stores_across_lines_weigh_by_rows_and_loads(
     assert times(made, 16, place=0).delayed[0] == 0
 
 
-def test_what_the_store_port_takes_longer_for_is_paid_already() -> None:
-    made = result(crossings=(0.0,) * 8, unaligned=(0.0, *(1.25,) * 7))
-    assert times(made, 16, place=1).paid[0] == pytest.approx(1.25 - 0.5)
-    assert times(made, 16, place=0).paid[0] == 0
-
-
 def test_expected_crossings_count_where_no_place_is_known() -> None:
     made = loops([result(crossing=0.25, crossing_stores=0.125)])
     assert made.crossing.tolist() == [[0.375] * PLACES]

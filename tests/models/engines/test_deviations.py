@@ -213,7 +213,8 @@ def test_conflicts_add_their_lines_to_every_row(arithmetic: np.ndarray | None) -
 def core() -> CorePassTimes:
     return CorePassTimes(
         T_OL=np.array([4.0, 1.0]), T_nOL=np.array([2.0, 3.0]),
-        stored=np.zeros(2), entry=np.array([0.1, 0.3]), across=np.array([0.1, 0.1]),
+        stored=np.zeros(2), entry=np.array([0.1, 0.3]),
+        across=np.array([0.1, 0.1]), drain=np.array([99.0, 99.0]),
     )  # fmt: skip
 
 

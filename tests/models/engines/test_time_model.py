@@ -214,14 +214,19 @@ def test_starts_of_streams_are_spread_over_the_points_between_jumps() -> None:
 
 
 def test_a_store_across_lines_costs_the_mean_of_the_levels_that_stores_go_to() -> None:
-    costs = replace(SERIAL, crossing_stores=np.array([0.0, 4.0, 6.0, 2.0]))
+    more = np.array([0.0, 4.0, 6.0, 2.0])
+    costs = replace(SERIAL, crossing_stores=more, crossing_loop=10 * more)
     near, far = Stream(0, everywhere(MIDDLE), stores=True), Stream(0, everywhere(FAR), stores=True)
     read, past = Stream(0, everywhere(MEMORY)), near._replace(streamed=True)
-    assert timed(near, read, costs=costs).across.tolist() == [4], "lines that are read do not count"
-    assert timed(near, far, far, costs=costs).across[0] == pytest.approx((4 + 2 * 6) / 3)
-    assert timed(far, past, costs=costs).across[0] == pytest.approx(6), "nor lines past the caches"
-    assert timed(read, costs=costs).across.tolist() == [0]
-    assert timed(near).across.tolist() == [0], "not measured"
+    assert timed(near, read, costs=costs).across.tolist() == [[4], [40]], (
+        "lines that are read do not count"
+    )
+    assert timed(near, far, far, costs=costs).across[0, 0] == pytest.approx((4 + 2 * 6) / 3)
+    assert timed(far, past, costs=costs).across[0, 0] == pytest.approx(6), (
+        "nor lines past the caches"
+    )
+    assert not timed(read, costs=costs).across.any()
+    assert not timed(near).across.any(), "not measured"
 
 
 def test_streams_of_tiles_go_on_where_they_ended() -> None:
@@ -252,10 +257,11 @@ def transfer_sums(total: float, exposed: float, beside: float | None = None) -> 
 
 
 def core(
-    T_OL: float, T_nOL: float, stored: float = 0.0, entry: float = 0.0, across: float = 0.0
-) -> CorePassTimes:
-    names = ("T_OL", "T_nOL", "stored", "entry", "across")
-    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry, across))
+    T_OL: float, T_nOL: float, stored: float = 0.0, entry: float = 0.0,
+    across: float = 0.0, drain: float = 0.0,
+) -> CorePassTimes:  # fmt: skip
+    names = ("T_OL", "T_nOL", "stored", "entry", "across", "drain")
+    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry, across, drain))
     return CorePassTimes(**dict(zip(names, values, strict=True)))
 
 
@@ -270,7 +276,9 @@ def core(
         (core(4, 2), transfer_sums(0, 0), 4),  # Eq. 6
         (core(4, 2, stored=6), transfer_sums(3, 3), 6),  # stores beside the arithmetic
         (core(4, 2, entry=1.5), transfer_sums(5, 5), 8.5),
-        (core(4, 2, across=2.5), transfer_sums(5, 5), 9.5),
+        (core(4, 2, across=2.5, drain=8), transfer_sums(5, 5), 8),  # as long as the stores
+        (core(4, 2, across=2.5, drain=12), transfer_sums(5, 5), 9.5),  # but no longer than so
+        (core(4, 2, across=2.5, drain=6), transfer_sums(5, 5), 7),
         (core(4, 2), transfer_sums(5, 0, beside=5), 9),  # arithmetic waits for the lines
         (core(4, 2), transfer_sums(5, 5, beside=0), 7),
     ],

@@ -157,7 +157,8 @@ class Evaluator:
             T_nOL=times.T_nOL[slot],
             stored=node.stored[at],
             entry=times.entry[slot] + node.starts[at],
-            across=np.maximum(node.across[at] * times.delayed[slot] - times.paid[slot], 0.0),
+            across=node.across[0, at] * times.delayed[slot],
+            drain=node.across[1, at] * times.delayed[slot],
         )
         data, conflicts = node.data.at(at), None
         if (cases.crowd >= 0).any():

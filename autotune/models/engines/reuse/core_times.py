@@ -135,8 +135,6 @@ class InCoreTimes:
     """Cycles per iteration to enter the loop."""
     delayed: Floats
     """Stores across lines per iteration, as ``LoopArrays.delayed``."""
-    paid: Floats
-    """Cycles per iteration that T_nOL holds for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,15 +163,13 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
     T_OL = T_OL + np.where(crossing > 0, np.maximum(0.0, waiting - loop.T_OL), 0.0)
     entry = _entry(loop, run.length, costs) * (1 + run.cut)
     unaligned = (run.align * loop.unaligned).sum(axis=1)
-    inside = T_nOL + crossing * costs.crossing
-    T_nOL = np.maximum(inside, unaligned)
+    T_nOL = np.maximum(T_nOL + crossing * costs.crossing, unaligned)
     cycle = costs.core_cycle
     return InCoreTimes(
         T_OL=T_OL * cycle,
         T_nOL=T_nOL * cycle,
         entry=entry * cycle,
         delayed=(run.align * loop.delayed).sum(axis=1),
-        paid=(T_nOL - inside) * cycle,
     )
 
 

@@ -92,7 +92,7 @@ class LoadedNode:
     starts: Floats
     """(passes,): cycles per iteration to start streams."""
     across: Floats
-    """(passes,): cycles per store across two of the stored lines."""
+    """(2, passes): cycles per store across two of the stored lines, and of its whole loop."""
     streams: Whole
     """(levels + 1, passes): inbound streams by level."""
     floor: Floats
@@ -117,7 +117,7 @@ class LoadedNode:
             mean=np.concatenate([self.mean, other.mean], axis=1),
             stored=np.concatenate([self.stored, other.stored]),
             starts=np.concatenate([self.starts, other.starts]),
-            across=np.concatenate([self.across, other.across]),
+            across=np.concatenate([self.across, other.across], axis=1),
             streams=np.concatenate([self.streams, other.streams], axis=1),
             floor=np.concatenate([self.floor, other.floor]),
         )

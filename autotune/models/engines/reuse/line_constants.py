@@ -57,6 +57,7 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         conflict=None if calibration.constant("set_conflict") is None else value("set_conflict"),
         crossing=value("line_crossing"),
         crossing_stores=by_level("crossing_stores"),
+        crossing_loop=by_level("crossing_loop"),
         loop_entry=value("loop_entry"),
         exit=value("predicted_exit"),
         stream_start=by_level("stream_start"),

@@ -57,7 +57,8 @@ class LineTimes:
     starts: Floats
     """(passes,): cycles to start all streams, where the sweep jumps."""
     across: Floats
-    """(passes,): cycles of a store across two of the lines that are stored, the mean over these."""
+    """(2, passes): cycles per store across two of the lines that are stored, the mean over these:
+    beyond one within a line, and of the whole loop."""
 
 
 BORDER = 1.3
@@ -135,18 +136,21 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
 
 
 def _across(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
-    """Cycles of a store across two lines for each pass, the mean over its stored lines."""
+    """(2, passes): cycles per store across two lines, the mean over the stored lines of each pass:
+    beyond one within a line, and of the whole loop.
+    """
     count = len(flows.sweep)
-    if costs.crossing_stores is None:
-        return np.zeros(count)
+    if costs.crossing_stores is None or costs.crossing_loop is None:
+        return np.zeros((2, count))
     stored = flows.history.stores & ~flows.history.streamed
-    cycles = np.where(stored, costs.crossing_stores[priced.level].mean(axis=1), 0.0)
     weight = flows.lines * stored[flows.kind]
-    lines = total(flows.owner, weight, count)
-    result: Floats = total(flows.owner, weight * cycles[flows.kind], count) / np.maximum(
-        lines, TINY
+    lines = np.maximum(total(flows.owner, weight, count), TINY)
+    return np.stack(
+        [
+            total(flows.owner, weight * price[priced.level].mean(axis=1)[flows.kind], count) / lines
+            for price in (costs.crossing_stores, costs.crossing_loop)
+        ]
     )
-    return result
 
 
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
@@ -308,7 +312,9 @@ class CorePassTimes:
     entry: Floats
     """Cycles of entries into the loop, and of starts of its streams."""
     across: Floats
-    """Cycles of stores across lines that lie beyond the innermost cache."""
+    """The most cycles that stores across lines of outer caches add to all of the above."""
+    drain: Floats
+    """The least cycles of the pass that these stores need."""
 
 
 def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
@@ -321,8 +327,17 @@ def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     combined = combine(T_OL, core.T_nOL, data.total, data.exposed)
     if data.beside is not None:
         combined = np.maximum(combined, combine(np.zeros(1), T_OL, data.total, data.beside))
-    cycles: Floats = combined + core.entry + core.across
+    cycles: Floats = combined + core.entry + np.clip(core.drain - combined, 0.0, core.across)
     return cycles
+
+
+def crossing_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
+    """(rows, passes): the part of ``row_cycles`` that stores across lines add."""
+    if not core.across.any():
+        return np.zeros_like(data.total)
+    without = replace(core, across=np.zeros_like(core.across))
+    part: Floats = row_cycles(core, data) - row_cycles(without, data)
+    return part
 
 
 def over_positions(rows: Floats) -> Floats:

@@ -29,6 +29,7 @@ from autotune.models.engines.reuse.time_model import (
     LineTimes,
     OverlapRules,
     TransferSums,
+    crossing_cycles,
     row_cycles,
     sums,
 )
@@ -349,7 +350,8 @@ def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats
     factor = 1.0 + width
     slower = replace(core, T_OL=core.T_OL * factor, T_nOL=core.T_nOL * factor)
     np.subtract(row_cycles(slower, data.row(POSITIONS))[0], stated, out=result[-2])
-    np.multiply(core.entry + core.across, ENTRY, out=result[-1])
+    across = crossing_cycles(core, data.row(POSITIONS))[0]
+    np.multiply(core.entry + across, ENTRY, out=result[-1])
     return result
 
 

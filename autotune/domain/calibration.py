@@ -48,6 +48,11 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         "per pointer to a row that each pass of a loop of unaligned vector loads and stores loads"
         " again, beyond the passes without; a loop with such loads takes at least as long",
     ),
+    "library_call": (
+        "cy",
+        "per independent call of the function of the mathematical library that the dot is followed"
+        " by, with arguments of moderate size; takes the place of a common figure",
+    ),
     "store_forward": (
         "cy",
         "from a store to a load of the same vector that waits for it: an operation of a chain of"

@@ -17,6 +17,7 @@ _WORDS = {
     "vector_window": "vector operations that can wait",
     "vector_unaligned": "more for a vector store at no multiple of its width",
     "vector_narrow": "reload of a pointer to a row",
+    "library_call": "call of the mathematical library",
     "store_forward": "store forwarding",
     "blocked_forward": "store forwarding, blocked",
     "loop_entry": "loop entry",

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from autotune.domain.machine import Machine
-from autotune.measuring.host.host_probe import EXTRAS, GROUP, PAGE, STREAMS, Kind, ProbeItem, load
+from autotune.measuring.host.host_probe import (
+    EXTRAS,
+    FUNCTIONS,
+    GROUP,
+    PAGE,
+    STREAMS,
+    Kind,
+    ProbeItem,
+    load,
+)
 from autotune.units import Bytes, Seconds
 
 MEMORY = "MEM"
@@ -98,6 +107,7 @@ class CalibrationPlan:
             (offset(0), offset(8)),
             (behind(0), behind(8)),
             vector_operations(),
+            library_calls(),
             (ProbeItem(kind="add"), ProbeItem(kind="window", run=CHAIN)),
             tuple(loop_calls(n) for n in TRIPS) + tuple(loop_calls(n, varied=True) for n in TRIPS),
             tuple(stretches(LARGEST_L1)),
@@ -161,6 +171,11 @@ def vector_operations() -> Block:
     moves = (single_stream("load", RESIDENT, EXTRAS[-1]), single_stream("store", RESIDENT))
     rows = tuple(ProbeItem(kind="narrow", extra=extra) for extra in (0, 1))
     return (*moves, *(ProbeItem(kind=kind) for kind in ARITHMETIC), *rows)
+
+
+def library_calls() -> Block:
+    """Items of calls of each function of the mathematical library that the program can call."""
+    return tuple(ProbeItem(kind="calls", extra=number) for number in range(len(FUNCTIONS)))
 
 
 def loop_calls(length: int, *, varied: bool = False) -> ProbeItem:

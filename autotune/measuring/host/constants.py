@@ -22,7 +22,14 @@ from autotune.measuring.host.calibration_plan import (
     CalibrationPlan,
 )
 from autotune.measuring.host.estimates import BUSY
-from autotune.measuring.host.host_probe import GROUP, Kind, ProbeItem, ProbeSample, load
+from autotune.measuring.host.host_probe import (
+    FUNCTIONS,
+    GROUP,
+    Kind,
+    ProbeItem,
+    ProbeSample,
+    load,
+)
 from autotune.statistics.quantiles import cuts, quartile
 from autotune.units import Bytes, Hertz
 
@@ -200,7 +207,7 @@ def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
 
 
 def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
-    """Definitions of the constants of independent vector instructions of full width."""
+    """Definitions of the constants of independent vector instructions of full width, and calls."""
     vectors = GROUP / of.width
     load, store, *arithmetic, rows, reloaded = calibration_plan.vector_operations()
     timed: tuple[tuple[str, ProbeItem, float, str], ...] = (
@@ -217,6 +224,14 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
             items=((1, item),),
             value=functools.partial(_per_vector, count=count),
             source=f"independent {what}",
+            paced=True,
+        )
+    for function, item in zip(FUNCTIONS, calibration_plan.library_calls(), strict=True):
+        yield HostConstant(
+            name=f"library_call.{function}",
+            items=((1, item),),
+            value=lambda t: t[0],
+            source="independent calls with arguments between 0 and 1",
             paced=True,
         )
     yield HostConstant(

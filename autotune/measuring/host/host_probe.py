@@ -17,8 +17,9 @@ from autotune.units import Bytes, Seconds
 
 Kind = Literal[
     "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "behind", "across",
-    "add", "forward", "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "narrow",
-    "window", "entry", "runs", "resume", "meet", "wide", "handed", "kept", "lent", "owned",
+    "add", "forward", "blocked", "adds", "multiplies", "fused", "divides", "shuffles", "calls",
+    "narrow", "window", "entry", "runs", "resume", "meet", "wide", "handed", "kept", "lent",
+    "owned",
 ]  # fmt: skip
 
 GROUP = 64
@@ -28,6 +29,11 @@ EXTRAS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Numbers of extra loads or divides per group that the program offers; as in probe.c."""
 STREAMS = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of arrays that the program can read at once; as in probe.c."""
+FUNCTIONS = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh",
+    "tanh", "asin", "acos", "atan", "cbrt", "erf", "pow", "atan2", "hypot", "fmod",
+)  # fmt: skip
+"""Functions of the mathematical library that the program can call, in the order of probe.c."""
 BUILD = Build(compiler="gcc", flags=("-O3", "-march=native"))
 
 _WAITING: tuple[Kind, ...] = ("barrier", "meet", "handed", "kept", "lent", "owned")

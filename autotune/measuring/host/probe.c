@@ -33,6 +33,7 @@
    adds, multiplies, fused, divides
              independent vector operations                                             vectors
    shuffles  independent vector shuffles across the whole vector                       vectors
+   calls     independent calls of function EXTRA of the mathematical library           calls
    narrow    unaligned vector loads and stores of 28 rows in L1; EXTRA 1: the pointers
              to eight of them are loaded in each pass                                  passes
    window    chains of RUN dependent vector additions, one after the other             chains
@@ -52,6 +53,7 @@
    loops on this target, and is defined in front of this text. */
 
 #define _GNU_SOURCE
+#include <math.h>
 #include <omp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -103,7 +105,7 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 
 #define KINDS(X)                                                                                   \
     X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(behind) X(across) X(add) \
-    X(forward) X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles)     \
+    X(forward) X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles) X(calls) \
     X(narrow) X(window) X(entry) X(runs) X(resume) X(meet) X(wide) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
 #define TEXT(k) #k,
@@ -240,6 +242,31 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
     for (int k = 1; k < CHAINS; ++k)
         x[0] += x[k];
     return x[0][0];
+}
+
+/* in the order of ``FUNCTIONS`` of host_probe */
+#define FUNCTIONS_OF_ONE(X)                                                                        \
+    X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) X(sinh) X(cosh)  \
+    X(tanh) X(asin) X(acos) X(atan) X(cbrt) X(erf)
+#define FUNCTIONS_OF_TWO(X) X(pow) X(atan2) X(hypot) X(fmod)
+#define COUNT(F) +1
+enum { FUNCTIONS = 0 FUNCTIONS_OF_ONE(COUNT) FUNCTIONS_OF_TWO(COUNT), ARGUMENTS = 64 };
+
+#define EACH(F) for (uint64_t i = 0; i < count; ++i) *result = (F);
+#define CASE_OF_ONE(F) if (number == n++) EACH(F(x[i % ARGUMENTS]))
+#define CASE_OF_TWO(F) if (number == n++) EACH(F(x[i % ARGUMENTS], x[(i + 7) % ARGUMENTS]))
+
+/* arguments of moderate size, as those of most solvers */
+static __attribute__((noinline)) double library_calls(uint64_t count, int number)
+{
+    double x[ARGUMENTS], last = 0;
+    volatile double *result = &last;
+    int n = 0;
+    for (int k = 0; k < ARGUMENTS; ++k)
+        x[k] = (double)(1 + k * 29 % ARGUMENTS) / (ARGUMENTS + 1);
+    FUNCTIONS_OF_ONE(CASE_OF_ONE)
+    FUNCTIONS_OF_TWO(CASE_OF_TWO)
+    return last;
 }
 
 /* a pass of a loop over many rows: ROWS loads and a store after every sixth of them, all 8 bytes
@@ -541,6 +568,8 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     case KIND_divides:
     case KIND_shuffles:
         return (uint64_t)independent(count, (const dvec *)job->hot[me], item->kind);
+    case KIND_calls:
+        return (uint64_t)library_calls(count, item->extra);
     case KIND_narrow:
         (item->extra ? reloaded_rows : rows)(count, job->hot[me]);
         return 0;
@@ -792,7 +821,7 @@ static item parse(const char *text)
                 (entry && (!found.run || found.bytes / 32 < (size_t)found.run + 7 * (size_t)found.extra)) ||
                 (k == KIND_resume && (!found.streams || groups < (size_t)found.streams)) ||
                 (k == KIND_meet && (!found.run || found.run % GROUPS)) ||
-                (k == KIND_narrow && found.extra > 1) ||
+                (k == KIND_narrow && found.extra > 1) || (k == KIND_calls && found.extra >= FUNCTIONS) ||
                 (across && (found.streams != 2 * ACROSS || found.bytes / GROUP <= 4 * ACROSS * ROW)) ||
                 (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));

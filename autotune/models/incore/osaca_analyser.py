@@ -325,8 +325,7 @@ class OsacaAnalyser:
         estimate = port_table.estimate(counts, table)
         names = port_table.called_in_source(code.text)
         calls = library_calls.price(names)
-        listed = ", ".join(sorted(set(names)))
-        notes = (f"calls {listed}: priced by common figures, +- 50 %",) if names else ()
+        notes = (library_calls.note(names),) if names else ()
         return replace(
             estimate,
             T_OL=Cycles(estimate.T_OL + calls.cycles),

@@ -42,7 +42,7 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
     rest = [cost_of_loop(loop, tables) for loop in loops.rest]
     first = main[0]
     hottest = max(main, key=lambda c: max(c.limits.values()) / c.loop.iterations)
-    notes = _notes(main, loops)
+    notes = _notes(main, loops, tables.rates.calls if tables.rates else None)
     unknown = tuple(sorted({name for c in main for name in c.unknown}))
     replaced = {name for c in main for name in c.replaced}
     doubtful = tables.approximate or any(c.loop.approximate for c in main)
@@ -95,7 +95,7 @@ def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCor
     slowest = max(every, key=lambda e: max(e.T_OL, e.T_nOL))
     names = sorted({name for loop in loops.main for name in loop.calls})
     if names:
-        notes = [*notes, f"calls {', '.join(names)}: priced by common figures, +- 50 %"]
+        notes = [*notes, library_calls.note(names)]
     unpriced = sorted({name for c in calls for name in c.unpriced})
     if unpriced:
         notes = [*notes, _uncounted(unpriced)]
@@ -192,9 +192,9 @@ def _width(incore: InCoreResult, main: Sequence[LoopCost], doubtful: bool, repla
     close = replaced or any(_close(c.limits) for c in main)
     width = DOUBTFUL if doubtful else CLOSE if close else EXACT
     width += _PER_GATHER * min(1.0, incore.gathers) + (_UNKNOWN if incore.unknown else 0.0)
-    cycles = sum(c.calls.cycles / c.loop.iterations for c in main)
+    doubt = sum(c.calls.doubt / c.loop.iterations for c in main)
     if incore.calls:
-        width += library_calls.SPREAD * cycles / max(float(incore.T_OL), 1e-9)
+        width += doubt / max(float(incore.T_OL), 1e-9)
     if any(c.calls.unpriced for c in main):
         width = _WIDEST
     return min(width, _WIDEST)
@@ -209,7 +209,9 @@ def _close(limits: Mapping[str, float]) -> bool:
 # --- words -------------------------------------------------------------------------------------
 
 
-def _notes(main: Sequence[LoopCost], loops: HotLoops) -> list[str]:
+def _notes(
+    main: Sequence[LoopCost], loops: HotLoops, measured: Mapping[str, float] | None
+) -> list[str]:
     notes = [note for c in main for note in c.loop.notes]
     if len(main) > 1:
         notes.append(f"{len(main)} loops over the same components are added up")
@@ -224,7 +226,7 @@ def _notes(main: Sequence[LoopCost], loops: HotLoops) -> list[str]:
     called = sorted({name for loop in loops.main for name in loop.calls})
     unpriced = sorted({name for c in main for name in c.calls.unpriced})
     if called:
-        notes.append(f"calls {', '.join(called)}: priced by common figures, +- 50 %")
+        notes.append(library_calls.note(called, measured))
     if unpriced:
         notes.append(_uncounted(unpriced))
     return list(dict.fromkeys(notes))

@@ -10,7 +10,7 @@ from autotune.domain.calibration import CONSTANTS
 from autotune.measuring.host import calibration_plan, constants
 from autotune.measuring.host.constants import ProbeConditions
 from autotune.measuring.host.detect import detect
-from autotune.measuring.host.host_probe import ProbeItem, ProbeSample, load
+from autotune.measuring.host.host_probe import FUNCTIONS, ProbeItem, ProbeSample, load
 
 CLOCK = 2.0e9
 COSTS = {
@@ -23,7 +23,9 @@ COSTS = {
     "stream_start.MEM": 250.0, "core_to_core": 14.0, "barrier@2": 3e-7, "outbound.L2": 0.5,
     "outbound.MEM@2": 2.0, "allocate.MEM": 9.0, "exposed.L3": 0.25, "overlap_ol.MEM": 0.125,
     "exposed.L3@2": 0.5, "stream_start.MEM@2": 400.0, "waiting.MEM@2": 0.0625,
-    "crossing_stores.L2": 4.0, "crossing_stores.MEM@2": 1.5, "crossing_loop.L2": 44.0,
+    "crossing_stores.L2": 4.0,
+    "library_call.exp": 9.0, "library_call.fmod": 40.0, "crossing_stores.MEM@2": 1.5,
+    "crossing_loop.L2": 44.0,
     "stream_resume.L3": 3.0, "stream_resume.MEM": 20.0, "core_cycle": 0.75, "core_cycle@2": 1.125,
 }  # fmt: skip
 
@@ -113,6 +115,8 @@ def cycles(of, threads, item):
             return transfer + at(f"outbound.{place}")
         case "store":
             return COSTS["allocate.MEM"]
+        case "calls":
+            return at(f"library_call.{FUNCTIONS[item.extra]}") or 30.0
         case "across":
             return 20.0 + bool(item.extra) * at(f"crossing_stores.{place}") / 2
         case "handed":

@@ -7,10 +7,17 @@ import pytest
 from incore_samples import POWER4
 
 from autotune.files import config
+from autotune.measuring.host.host_probe import FUNCTIONS
 from autotune.models.incore.annotate import AnnotatedLoop, annotated
 from autotune.models.incore.assembly.hot_loops import HotLoops, hot_loop, hot_loops
 from autotune.models.incore.assembly.loop_passes import HotLoop
-from autotune.models.incore.cost.library_calls import PRICED, SPREAD, LibraryCalls, price
+from autotune.models.incore.cost.library_calls import (
+    PRICED,
+    SPREAD,
+    LibraryCalls,
+    note,
+    price,
+)
 from autotune.models.incore.cost.loop_cost import (
     InstructionTables,
     LoopCost,
@@ -187,17 +194,29 @@ def test_known_mistakes_of_a_table_are_corrected() -> None:
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        ([], LibraryCalls(0, 0.0, ())),
-        (["exp"], LibraryCalls(1, 22.0, ())),
-        (["exp", "exp", "pow"], LibraryCalls(3, 22 + 22 + 55, ())),
-        (["_ZGVdN4v_sin"], LibraryCalls(1, 1.5 * 40, ())),
-        (["_ZGVbN2vv_pow"], LibraryCalls(1, 1.5 * 55, ())),
-        (["__exp_finite"], LibraryCalls(1, 22.0, ())),
-        (["g", "exp", "f", "g"], LibraryCalls(4, 22.0, ("f", "g"))),
+        ([], LibraryCalls(0, 0.0, 0.0, ())),
+        (["exp"], LibraryCalls(1, 22.0, 11.0, ())),
+        (["exp", "exp", "pow"], LibraryCalls(3, 22 + 22 + 55, 49.5, ())),
+        (["_ZGVdN4v_sin"], LibraryCalls(1, 1.5 * 40, 30.0, ())),
+        (["_ZGVbN2vv_pow"], LibraryCalls(1, 1.5 * 55, 41.25, ())),
+        (["__exp_finite"], LibraryCalls(1, 22.0, 11.0, ())),
+        (["g", "exp", "f", "g"], LibraryCalls(4, 22.0, 11.0, ("f", "g"))),
     ],
 )
 def test_calls_are_priced_by_name(names: Sequence[str], expected: LibraryCalls) -> None:
     assert price(names) == expected
+
+
+def test_measured_calls_take_the_place_of_common_figures() -> None:
+    measured = {"exp": 10.0, "j0": 30.0}
+    assert price(["exp", "log", "j0"], measured) == LibraryCalls(3, 65.0, 20.5, ())
+    assert price(["_ZGVdN4v_exp"], measured) == LibraryCalls(1, 15.0, 7.5, ())
+    assert note(["exp"], measured) == "calls exp: priced as measured, with other arguments +- 20 %"
+    assert note(["log", "exp"], measured) == "calls exp, log: priced by common figures, +- 50 %"
+
+
+def test_every_function_of_the_probe_has_a_common_figure() -> None:
+    assert set(FUNCTIONS) <= PRICED
 
 
 def test_every_priced_function_has_a_vector_form_at_half_again_its_cycles() -> None:
@@ -208,7 +227,7 @@ def test_every_priced_function_has_a_vector_form_at_half_again_its_cycles() -> N
 def test_calls_add_their_cycles_and_cut_the_chain() -> None:
     """The sum waits in a register that the callee may change: nothing is carried past it."""
     made = cost("\tcall exp\n" + SUM, SCALAR)
-    assert made.calls == LibraryCalls(1, 22.0, ())
+    assert made.calls == LibraryCalls(1, 22.0, 11.0, ())
     assert made.chain.cycles == pytest.approx(1.0), "the counter alone, in a preserved register"
     assert made.overlapping == pytest.approx(22 + 5 / 4)
     assert made.limits["calls"] == made.overlapping

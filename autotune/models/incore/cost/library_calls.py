@@ -1,16 +1,18 @@
-"""Cycles of calls of the mathematical library, for use where no measurement exists.
+"""Cycles of calls of the mathematical library.
 
-Cycles per call with arguments of moderate size, from throughputs that vendors and libraries publish
-for double precision (glibc since 2.28, libmvec; orders of magnitude, +- 50 %). A call in a loop
-keeps it from being vectorised unless a vector form exists (``_ZGVdN4v_sin``: four at once).
+A calibration measures those of most functions. Where there is none, common figures count: cycles
+per call with arguments of moderate size, from throughputs that vendors and libraries publish for
+double precision (glibc since 2.28, libmvec; orders of magnitude, +- 50 %). A call in a loop keeps
+it from being vectorised unless a vector form exists (``_ZGVdN4v_sin``: four at once).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-SPREAD = 0.5
-"""Relative half-width of the interval of these figures."""
+SPREAD, MEASURED = 0.5, 0.2
+"""Relative half-widths of the intervals of common figures, and of measured ones, whose arguments
+were others."""
 
 _CYCLES = {
     "exp": 22.0, "exp2": 20.0, "expm1": 35.0, "log": 25.0, "log2": 25.0, "log10": 45.0,
@@ -35,23 +37,38 @@ class LibraryCalls:
     count: int
     cycles: float
     """Cycles of the calls with a figure."""
+    doubt: float
+    """Half-width of the interval of ``cycles``."""
     unpriced: tuple[str, ...]
     """Functions without a figure."""
 
 
-def price(names: Sequence[str]) -> LibraryCalls:
-    """The number and the cycles of the calls of a pass.
+def price(names: Sequence[str], measured: Mapping[str, float] | None = None) -> LibraryCalls:
+    """The number and the cycles of the calls of a pass; ``measured``: cycles by function, where
+    they are known.
 
-    >>> price(["sin", "sin", "f"])
-    LibraryCalls(count=3, cycles=80.0, unpriced=('f',))
+    >>> price(["sin", "sin", "f"], {"sin": 15.0})
+    LibraryCalls(count=3, cycles=30.0, doubt=6.0, unpriced=('f',))
     """
-    cycles = 0.0
+    known = measured or {}
+    cycles = doubt = 0.0
     unpriced: set[str] = set()
     for name in names:
         vector = _VECTOR.fullmatch(name)
         bare = vector[2] if vector else re.sub(r"^__|_finite$", "", name)
-        if bare in _CYCLES:
-            cycles += _CYCLES[bare] * (_PER_VECTOR if vector else 1.0)
-        else:
+        each = known.get(bare, _CYCLES.get(bare))
+        if each is None:
             unpriced.add(name)
-    return LibraryCalls(len(names), cycles, tuple(sorted(unpriced)))
+            continue
+        cycles += each * (_PER_VECTOR if vector else 1.0)
+        spread = MEASURED if bare in known and not vector else SPREAD
+        doubt += each * (_PER_VECTOR if vector else 1.0) * spread
+    return LibraryCalls(len(names), cycles, doubt, tuple(sorted(unpriced)))
+
+
+def note(names: Sequence[str], measured: Mapping[str, float] | None = None) -> str:
+    """A sentence that says where the figures of some functions are from."""
+    listed = ", ".join(sorted(set(names)))
+    if set(names) <= set(measured or {}):
+        return f"calls {listed}: priced as measured, with other arguments +- {100 * MEASURED:.0f} %"
+    return f"calls {listed}: priced by common figures, +- {100 * SPREAD:.0f} %"

@@ -135,7 +135,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     if tables.rates:
         beside = tables.rates.moving(loop.instructions, work, tables.architecture.data)
         moving = replace(moving, cycles=max(moving.cycles, beside))
-    calls = library_calls.price(loop.calls)
+    calls = library_calls.price(loop.calls, tables.rates.calls if tables.rates else None)
     bound = _bound(loop, unknown, tables.ports)
     computed = computing.cycles + bound[0]
     front = front_end.cycles(loop, taken, tables.architecture)

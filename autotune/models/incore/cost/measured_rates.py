@@ -8,7 +8,7 @@ cost more than their share, as the vector loads and stores through such a pointe
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autotune.domain.machine import Machine
 from autotune.models.incore.assembly.instructions import DOUBLE, Instruction, Work
@@ -58,6 +58,8 @@ class VectorRates:
     """Cycles of the load ports per vector load that crosses a cache line."""
     forward: float = 0.0
     """Cycles from a store to a load that reads it."""
+    calls: Mapping[str, float] = field(default_factory=dict)
+    """Cycles per call of functions of the mathematical library, by name."""
 
     def scaled(
         self, instruction: Instruction, uops: tuple[Uop, ...], architecture: OsacaArchitecture
@@ -136,4 +138,5 @@ def measured_rates(machine: Machine) -> VectorRates | None:
         rates={base: VectorRate(cycles=c.value, low=c.low, high=c.high) for base, _, c in vector},
         crossing=constants["line_crossing"].value if "line_crossing" in constants else 0.0,
         forward=constants["store_forward"].value if "store_forward" in constants else 0.0,
+        calls={function: c.value for base, function, c in named if base == "library_call"},
     )

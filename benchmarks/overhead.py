@@ -2,13 +2,14 @@
 
     python benchmarks/overhead.py [--repeats 7] [--no-tune]
 
-Prints minimum, median and maximum of the wall time of ``--help`` and of ``rank`` on an analysed
-space, and the wall time of the quickstart by stage. Own overhead is the wall time less the stages
-calibrate, predict, build and run.
+Prints minimum, median and maximum of the wall time of ``--help`` and of ``rank`` on a space that
+was ranked before, with the least CPU time, and the wall time of the quickstart by stage. Own
+overhead is the wall time less the stages calibrate, predict, build and run.
 """
 
 import argparse
 import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -39,21 +40,29 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _timed(command: Sequence[str], repeats: int) -> list[float]:
+def _timed(command: Sequence[str], repeats: int) -> list[tuple[float, float]]:
+    """Wall and CPU seconds of each run."""
     times = []
     for _ in range(repeats):
-        started = time.perf_counter()
+        started, used = time.perf_counter(), _cpu_seconds()
         subprocess.run(
             [sys.executable, "-m", "autotune", *command], capture_output=True, check=False
         )
-        times.append(time.perf_counter() - started)
+        times.append((time.perf_counter() - started, _cpu_seconds() - used))
     return times
 
 
-def _show(what: str, times: Sequence[float], goal: float) -> None:
+def _cpu_seconds() -> float:
+    """CPU seconds of all child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _show(what: str, times: Sequence[tuple[float, float]], goal: float) -> None:
+    walls = [wall for wall, _ in times]
     print(
-        f"{what}: min {min(times):.2f} s, median {statistics.median(times):.2f} s,"
-        f" max {max(times):.2f} s (goal {goal:g} s)"
+        f"{what}: min {min(walls):.2f} s, median {statistics.median(walls):.2f} s,"
+        f" max {max(walls):.2f} s (goal {goal:g} s); CPU min {min(cpu for _, cpu in times):.2f} s"
     )
 
 

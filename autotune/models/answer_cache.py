@@ -1,5 +1,5 @@
-"""A cache on disk for the answers of worker processes, keyed by the hash of everything that an
-answer depends on.
+"""A cache on disk for the answers of worker processes and for predictions, keyed by the hash of
+everything that an answer depends on.
 """
 
 import contextlib
@@ -20,19 +20,32 @@ def _place(kind: str, key: str) -> Path:
 def stored_answer(kind: str, key: str, fields: Collection[str]) -> Answer | None:
     """A stored answer; None if it is missing, unreadable or lacks a field."""
     try:
-        answer = json.loads(_place(kind, key).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        answer = json.loads(stored_text(kind, key) or "null")
+    except ValueError:
         return None
     return answer if isinstance(answer, dict) and answer.keys() >= set(fields) else None
 
 
 def keep_answer(kind: str, key: str, answer: Answer) -> None:
-    """Store an answer in one atomic step; a cache that cannot be written is not an error."""
+    """Store an answer; a cache that cannot be written is not an error."""
+    keep_text(kind, key, json.dumps(dict(answer)))
+
+
+def stored_text(kind: str, key: str) -> str | None:
+    """A stored text; None if it is missing or unreadable."""
+    try:
+        return _place(kind, key).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def keep_text(kind: str, key: str, text: str) -> None:
+    """Store a text in one atomic step; a cache that cannot be written is not an error."""
     place = _place(kind, key)
     with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=place.parent, suffix=".new", delete=False
         ) as file:
-            json.dump(dict(answer), file)
+            file.write(text)
         Path(file.name).replace(place)

@@ -25,6 +25,7 @@ from autotune.commands.output import TerminalProgress, document, note, say
 
 if TYPE_CHECKING:
     from autotune.commands.rank.ranked_space import RankedSpace
+    from autotune.results.explanation.explained import RankingExplanation
 
 VARIANTS_EXAMPLE = "Example: autotune variants configs/quickstart.yaml --illegal"
 PREDICT_EXAMPLE = (
@@ -187,19 +188,17 @@ class RankOptions:
 @command
 def rank(options: RankOptions) -> None:
     """Rank candidates by predicted time, each with a reason."""
-    from autotune.commands.rank import block_text, bounds_text, text
-    from autotune.commands.rank import document as rank_document
-    from autotune.commands.rank.explain_ranking import explain
     from autotune.commands.rank.ranked_space import find, require_predictions
-    from autotune.commands.rank.recalled_candidates import with_named
     from autotune.errors import Fault, InputError
-    from autotune.results.explanation import text as explanation_text
 
     for option, given in (("--against", options.against), ("--assembly", options.assembly)):
         if given and not options.why:
             raise typer.BadParameter("needs --why", param_hint=option)
     ranked = _ranked(options.config, options.engine, trusted=options.trust)
-    ranked = with_named(ranked, [options.why, options.against], options.results.store)
+    if options.why:
+        from autotune.commands.rank.recalled_candidates import with_named  # and the database
+
+        ranked = with_named(ranked, [options.why, options.against], options.results.store)
     for line in ranked.baseline_notes:
         note(line)
     unranked = ranked.workload.unpredicted(ranked.rankings, ranked.machine)
@@ -210,36 +209,59 @@ def rank(options: RankOptions) -> None:
     if unranked and not options.results.json:
         say(unranked)
         return
-    progress, assembly = TerminalProgress(), options.assembly
-    reasons = explain(ranked, options.why, options.against, progress) if options.why else []
+    reasons: list[RankingExplanation] = []
+    if options.why:
+        from autotune.commands.rank.explain_ranking import explain
+
+        reasons = explain(ranked, options.why, options.against, TerminalProgress())
     if options.results.json:
+        from autotune.commands.rank import document as rank_document
+
         document(
             rank_document.rank(
-                ranked.workload, ranked.machine, ranked.rankings, reasons, assembly=assembly
+                ranked.workload,
+                ranked.machine,
+                ranked.rankings,
+                reasons,
+                assembly=options.assembly,
             )
         )
     elif options.why:
-        texts = [explanation_text.explained(reason, assembly=assembly) for reason in reasons]
+        from autotune.results.explanation import text as explanation_text
+
+        texts = [explanation_text.explained(r, assembly=options.assembly) for r in reasons]
         say("\n\n".join(texts))
     else:
-        say(
-            text.rankings(
-                ranked.rankings,
-                ranked.machine,
-                top=options.top,
-                enumerated=ranked.enumerated,
-                ids=options.ids,
-            )
+        _say_rankings(ranked, options)
+    require_predictions(ranked)
+
+
+def _say_rankings(ranked: "RankedSpace", options: RankOptions) -> None:
+    """Print the rankings, and the tables that were asked for."""
+    from autotune.commands.rank import text
+
+    say(
+        text.rankings(
+            ranked.rankings,
+            ranked.machine,
+            top=options.top,
+            enumerated=ranked.enumerated,
+            ids=options.ids,
         )
-        routes = text.routes(ranked.rankings)
-        if routes:
-            say(f"\n{routes}")
-        if options.bounds:
-            say(f"\n{bounds_text.text(ranked.rankings, ranked.machine)}")
-        blocks = block_text.text(ranked.rankings, ranked.machine) if options.blocks else ""
+    )
+    routes = text.routes(ranked.rankings)
+    if routes:
+        say(f"\n{routes}")
+    if options.bounds:
+        from autotune.commands.rank import bounds_text
+
+        say(f"\n{bounds_text.text(ranked.rankings, ranked.machine)}")
+    if options.blocks:
+        from autotune.commands.rank import block_text
+
+        blocks = block_text.text(ranked.rankings, ranked.machine)
         if blocks:
             say(f"\n{blocks}")
-    require_predictions(ranked)
 
 
 def _ranked(config: Path, engine: EngineName | None, *, trusted: bool) -> "RankedSpace":

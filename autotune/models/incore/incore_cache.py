@@ -63,7 +63,12 @@ def _file(architecture: OsacaArchitecture) -> Path:
 
 def result_key(assembly: str, function: str, tables: Mapping[str, object]) -> str:
     """Hash of everything that a result depends on; ``tables``: those of the machine."""
-    return _hash([RESULTS, FORMS, _osaca(), function, dict(tables), assembly])
+    return _hash([*versions(), function, dict(tables), assembly])
+
+
+def versions() -> tuple[int, int, str]:
+    """The versions on which all results depend, the last one that of OSACA."""
+    return RESULTS, FORMS, _osaca()
 
 
 def stored_result(key: str) -> InCoreResult | None:

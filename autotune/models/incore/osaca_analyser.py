@@ -100,6 +100,8 @@ class OsacaAnalyser:
         until: float = math.inf,
     ) -> None:
         self.machine = machine
+        self.lasting = True
+        """Whether all results so far are in the cache: others may come out better next time."""
         self._until = until
         self._assemble = assemble
         self._progress = progress
@@ -146,6 +148,7 @@ class OsacaAnalyser:
 
     def _batch(self, prepared: Sequence[_PreparedSweep]) -> list[InCoreResult]:
         """The results of some sweeps, whose instructions are looked up together."""
+        self.lasting &= all(item.key for item in prepared)
         loops_ = [s.state for s in prepared if isinstance(s.state, HotLoops)]
         looked_up = [loops for loops in loops_ if self._uses_pool(loops.main[0])]
         failed = self._look_up(looked_up)
@@ -215,7 +218,7 @@ class OsacaAnalyser:
             return _PreparedSweep(code, f"not compiled: {fault}")  # a port table needs no compiler
         key, stored = self._stored(assembly, code.function)
         if stored is not None:
-            return _PreparedSweep(code, stored)
+            return _PreparedSweep(code, stored, key)
         try:
             vector = self._architecture.vector if self._architecture else 16
             return _PreparedSweep(code, hot_loops.hot_loops(assembly, code.function, vector), key)
@@ -286,6 +289,7 @@ class OsacaAnalyser:
     # --- without OSACA --------------------------------------------------------------------
 
     def _from_ports(self, loops: HotLoops, notes: Sequence[str]) -> InCoreResult:
+        self.lasting = False
         table = self._table(max(loops.main[0].lanes * DOUBLE, 16))
         loop_notes = tuple(note for loop in loops.main for note in loop.notes)
         return sweep_result.from_ports(loops, table, (*loop_notes, *notes, *self._generic()))

@@ -1,22 +1,29 @@
 """The engines of generated code by name, with the cost of communication added."""
 
+import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+
+import numpy as np
 
 from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
-from autotune.domain.variant import Build
+from autotune.domain.variant import Build, Candidate
+from autotune.errors import InputError
+from autotune.files import codec
 from autotune.models.engines.base import CandidatePredictor
+from autotune.models.engines.kept_predictions import KeepingEngine
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.engines.system import SystemEngine
-from autotune.models.incore import osaca_analyser
+from autotune.models.incore import incore_cache, osaca_analyser
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.kerncraft.kernel_routes import KernelRoutes
 from autotune.progress import Progress
+from autotune.toolchain import compiler as compilers
 from autotune.workloads.generated.foreign_builds import NotedBuilds
 from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
@@ -69,8 +76,23 @@ def _reuse(
     setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress, until: float
 ) -> Iterator[CandidatePredictor]:
     with loop_analyser(setup, machine, progress, until=until) as analyser:
-        engine = ReuseEngine(machine, programs, analyser, sweep_code)
+        engine = KeepingEngine(
+            ReuseEngine(machine, programs, analyser, sweep_code),
+            lambda candidates: _basis(setup, machine, candidates),
+            lambda: analyser.lasting,
+        )
         yield engine if setup.machine is None else NotedBuilds(engine, machine)
+
+
+def _basis(setup: Setup, machine: Machine, candidates: Sequence[Candidate]) -> list[str]:
+    """What the predictions of engine ``reuse`` depend on besides the candidates, as text."""
+    problems = {id(candidate.problem): candidate.problem for candidate in candidates}
+    basis = [codec.dump(machine), np.__version__, *map(str, incore_cache.versions())]
+    basis += [repr(setup.skeleton), *map(repr, problems.values())]
+    for build in {candidate.build: None for candidate in candidates}:
+        with contextlib.suppress(InputError):  # without a compiler no prediction is kept
+            basis.append(compilers.find(build, setup.place_of_build(build)).identity)
+    return basis
 
 
 @contextmanager

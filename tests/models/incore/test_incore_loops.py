@@ -132,6 +132,45 @@ f:
     assert [loop.iterations for loop in loops.rest] == [2]
 
 
+TWO_PASSES = """
+sweep:
+	xorl	%ebx, %ebx
+	jmp	.L3
+.L14:
+	addq	$64, %rbx
+	addq	$64, %r13
+	addq	$64, %r14
+	cmpq	%rbx, %rdx
+	je	.L10
+.L3:
+	vmovupd	-8(%r14), %ymm1
+	xorl	%eax, %eax
+.L4:
+	vmovupd	(%r14,%rax), %ymm18
+	vaddpd	%ymm18, %ymm1, %ymm4
+	vmovupd	%ymm4, (%r13,%rax)
+	cmpq	$32, %rax
+	je	.L14
+	vmovapd	%ymm18, %ymm1
+	movl	$32, %eax
+	jmp	.L4
+.L10:
+	ret
+"""
+"""A line per pass of the outer loop: gcc sets the counter of the inner one to a number."""
+
+
+def test_a_loop_of_two_passes_told_by_numbers_is_written_out():
+    (main,) = hot_loops.hot_loops(TWO_PASSES, "sweep").main
+    assert (main.label, main.iterations, main.lanes) == (".L3", 8, 4)
+    assert (main.row_loads, main.row_stores) == (3, 2)
+
+
+def test_a_counter_that_never_ends_the_loop_is_not_followed():
+    endless = TWO_PASSES.replace("movl	$32, %eax", "movl	$16, %eax")
+    assert hot_loops.hot_loops(endless, "sweep").main[0].label == ".L4"
+
+
 def test_an_address_computed_anew_in_each_pass():
     text = """
 f:

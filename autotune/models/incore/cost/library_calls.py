@@ -50,19 +50,19 @@ def price(names: Sequence[str], measured: Mapping[str, float] | None = None) -> 
     >>> price(["sin", "sin", "f"], {"sin": 15.0})
     LibraryCalls(count=3, cycles=30.0, doubt=6.0, unpriced=('f',))
     """
-    known = measured or {}
+    prices = _CYCLES | dict(measured or {})
     cycles = doubt = 0.0
     unpriced: set[str] = set()
     for name in names:
         vector = _VECTOR.fullmatch(name)
         bare = vector[2] if vector else re.sub(r"^__|_finite$", "", name)
-        each = known.get(bare, _CYCLES.get(bare))
-        if each is None:
+        single = prices.get(bare)
+        if single is None:
             unpriced.add(name)
             continue
-        cycles += each * (_PER_VECTOR if vector else 1.0)
-        spread = MEASURED if bare in known and not vector else SPREAD
-        doubt += each * (_PER_VECTOR if vector else 1.0) * spread
+        taken = single * (_PER_VECTOR if vector else 1.0)
+        cycles += taken
+        doubt += taken * (SPREAD if vector or bare not in (measured or {}) else MEASURED)
     return LibraryCalls(len(names), cycles, doubt, tuple(sorted(unpriced)))
 
 

@@ -77,6 +77,8 @@ _ARM = {
     (0x46, 0x001): ("Fujitsu A64FX", "A64FX"),
     (0x48, 0xD01): ("HiSilicon TaiShan v110", "TSV110"),
 }
+_SINCE_SPR = frozenset({"amx_tile", "avx512_fp16"})
+"""Instruction sets that no Intel processor had before Sapphire Rapids."""
 _INCLUSIVE_CLIENTS = {0x4E, 0x5E, 0x8E, 0x9E, 0xA5, 0xA6, 0x7D, 0x7E, 0xA7, 0x8C, 0x8D}
 
 
@@ -94,10 +96,19 @@ def _match(name: str, label: str, victim: frozenset[int] | None = None) -> Archi
     )
 
 
-def x86(vendor: str, family: int, model: int, stepping: int) -> ArchitectureMatch:
-    """The architecture of an x86 processor by vendor, family and model."""
+def x86(
+    vendor: str, family: int, model: int, stepping: int, flags: frozenset[str] = frozenset()
+) -> ArchitectureMatch:
+    """The architecture of an x86 processor by vendor, family and model.
+
+    A hypervisor may show an older model than the processor is: ``flags``, its instruction sets,
+    then tell the oldest architecture that it can be.
+    """
     name = f"{vendor} family {family} model {model}"
     if vendor == "GenuineIntel" and family == 6:
+        if _SINCE_SPR & flags and not _within(model, f"{_INTEL_6['SPR']} {_INTEL_6['~SPR']}"):
+            shown = sorted(_SINCE_SPR & flags)[0]
+            return _match(f"{name} that has {shown}: Sapphire Rapids or later", "~SPR")
         if model == 0x55:
             return _match(name, "SKX" if stepping <= 4 else "CSX")
         victim = frozenset[int]() if model in _INCLUSIVE_CLIENTS else None

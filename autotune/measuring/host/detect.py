@@ -98,7 +98,7 @@ def _match(facts: HostFacts) -> ArchitectureMatch:
     vendor, family = facts.info.get("vendor_id"), facts.number("cpu family")
     if vendor is not None and family is not None:
         model = facts.number("model") or 0
-        return architectures.x86(vendor, family, model, facts.number("stepping") or 0)
+        return architectures.x86(vendor, family, model, facts.number("stepping") or 0, facts.flags)
     implementer, part = facts.number("cpu implementer"), facts.number("cpu part")
     if implementer is not None and part is not None:
         return architectures.arm(implementer, part)

@@ -158,6 +158,17 @@ def test_x86_models(vendor, family, model, stepping, osaca, approximate):
     assert (match.osaca, match.approximate) == (osaca, approximate)
 
 
+def test_instruction_sets_tell_a_newer_processor_than_a_hypervisor_shows():
+    """A guest of a Granite Rapids that shows the model of a Rocket Lake."""
+    shown = ("GenuineIntel", 6, 167, 1)
+    match = architectures.x86(*shown, frozenset({"avx512f", "amx_tile", "avx512_fp16"}))
+    assert (match.osaca, match.approximate) == ("SPR", True)
+    assert match.name.endswith("model 167 that has amx_tile: Sapphire Rapids or later")
+    assert architectures.x86(*shown, frozenset({"avx512f"})).osaca == "ICL"
+    sapphire = architectures.x86("GenuineIntel", 6, 0x8F, 8, frozenset({"amx_tile"}))
+    assert (sapphire.osaca, sapphire.approximate) == ("SPR", False)
+
+
 @pytest.mark.parametrize(
     ("implementer", "part", "osaca", "approximate"),
     [

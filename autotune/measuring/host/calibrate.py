@@ -158,7 +158,7 @@ def recheck(machine: Machine) -> Recheck:
     )
     chains: list[ProbeSample] = []
     streams: list[ProbeSample] = []
-    detail = ""
+    detail, cpu = "", 0.0
     deadline = time.monotonic() + _RECHECK
     for number in range(_LAUNCHES):
         left = (deadline - time.monotonic()) / (_LAUNCHES - number)
@@ -167,12 +167,15 @@ def recheck(machine: Machine) -> Recheck:
         items = [ProbeItem(kind="clock")] * CHAINS
         ran = host_probe.run(program, curve.threads, items, sample=_CHAIN, until=left / 3)
         chains += ran.samples
+        cpu += ran.cpu
         items = [host_probe.load(size)] * 9
         ran = host_probe.run(program, curve.threads, items, sample=0.02, until=2 * left / 3)
         streams += ran.samples
+        cpu += ran.cpu
         detail = ran.detail or detail
     if not chains or not streams:
         raise WorkFailed(f"the host could not be measured: {detail}")
+    contended = load.contended([*chains, *streams], cpu)
     clock, _ = estimates.clock(chains)
     line = _line_of_another_core(program, machine, curve.threads, clock)
     calibrated = calibration.constant("core_to_core", curve.threads)
@@ -183,7 +186,7 @@ def recheck(machine: Machine) -> Recheck:
         threads=curve.threads,
         bandwidth=BytesPerSecond(now),
         bandwidth_ratio=now / (curve.at(size) * calibration.clock),
-        contended=load.contended([*chains, *streams]),
+        contended=contended,
         line_of_another_core=line,
         line_ratio=line / calibrated.value
         if line and calibrated and calibrated.value > 0
@@ -220,6 +223,7 @@ class _Session:
         round."""
         self.priority = "none"
         self.detail = ""
+        self.cpu = 0.0
 
     def round(self, tell: Callable[[str], None]) -> None:
         """Take one sample of every item, in shuffled order."""
@@ -276,6 +280,7 @@ class _Session:
         items = [item for block in blocks for item in block]
         ran: ProbeRun = host_probe.run(self.program, threads, items, sample=sample, until=left)
         self.priority, self.detail = ran.priority, ran.detail or self.detail
+        self.cpu += ran.cpu
         return ran.samples
 
 
@@ -287,7 +292,7 @@ def _calibration(machine: Machine, session: _Session, load: "_Load", took: Secon
             + (session.detail or "the budget is too short; allow some more seconds")
         )
     clock, clock_spread = estimates.clock(samples)
-    contended = load.contended(samples)
+    contended = load.contended(samples, session.cpu)
     measured = ProbeConditions(
         plan=session.plan,
         clock=clock,
@@ -336,23 +341,22 @@ class _Load:
             _cpu_seconds(),
         )
 
-    def contended(self, samples: Sequence[ProbeSample]) -> bool:
+    def contended(self, samples: Sequence[ProbeSample], cpu: float) -> bool:
         """Whether the threads did not get their cores, or other processes used more than a
-        twentieth of them.
+        twentieth of them; ``cpu``: seconds of the processes that took the samples.
         """
         wall = sum(s.threads * s.seconds for s in samples)
         busy_share = sum(s.threads * s.seconds * min(1.0, s.busy) for s in samples) / wall
         elapsed = (time.monotonic() - self._started) * len(os.sched_getaffinity(0))
-        others = (
-            max(0.0, (_busy_seconds() - self._busy) - (_cpu_seconds() - self._cpu_before)) / elapsed
-        )
+        own = _cpu_seconds() - self._cpu_before + cpu
+        others = max(0.0, _busy_seconds() - self._busy - own) / elapsed
         return min(busy_share, 1 - others) < estimates.BUSY
 
 
 def _cpu_seconds() -> float:
-    """CPU seconds of this process and its ended children."""
-    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    """CPU seconds of this process."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _busy_seconds() -> float:

@@ -113,6 +113,8 @@ class ProbeRun:
     priority: str
     detail: str
     """Why the process ended early; empty when it did not."""
+    cpu: Seconds
+    """Processor time of the process."""
 
 
 def source() -> str:
@@ -161,6 +163,7 @@ def run(
         samples=tuple(parse(lines, items)),
         priority=outcome.priority,
         detail="" if outcome.ok else outcome.describe(),
+        cpu=outcome.usage.cpu if outcome.usage else Seconds(0.0),
     )
 
 

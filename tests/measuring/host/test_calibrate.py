@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -130,13 +131,26 @@ def test_a_recheck_beside_other_work_takes_what_was_least_disturbed(machine, qui
             )
             for item in items
         ]
-        return host_probe.ProbeRun(samples=tuple(samples), priority="none", detail="")
+        return host_probe.ProbeRun(samples=tuple(samples), priority="none", detail="", cpu=0.0)
 
     monkeypatch.setattr(host_probe, "run", disturbed)
     check = calibrate.recheck(machine)
     assert len(launches) > 2
     assert check.clock_ratio == pytest.approx(1.0, rel=1e-3)
     assert check.bandwidth_ratio == pytest.approx(1.0, rel=1e-3)
+
+
+@needs_gcc
+def test_what_the_measuring_program_takes_is_no_other_process(folders, machine):
+    """Its processor time is known although another process starts and awaits it."""
+    program = host_probe.build()
+    load = calibrate._Load()
+    item = host_probe.ProbeItem(kind="clock")
+    ran = host_probe.run(program, machine.cores, [item] * 8, sample=0.05, until=5.0)
+    taken = sum(s.threads * s.seconds * min(1.0, s.busy) for s in ran.samples)
+    assert ran.cpu >= 0.9 * taken
+    idle = [replace(sample, busy=1.0) for sample in ran.samples]
+    assert load.contended(idle, 0.0), "the cores were busy, and nobody said with what"
 
 
 def test_a_calibration_holds_until_clock_bandwidth_or_shared_caches_change():

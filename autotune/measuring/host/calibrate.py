@@ -348,8 +348,8 @@ class _Load:
         wall = sum(s.threads * s.seconds for s in samples)
         busy_share = sum(s.threads * s.seconds * min(1.0, s.busy) for s in samples) / wall
         elapsed = (time.monotonic() - self._started) * len(os.sched_getaffinity(0))
-        own = _cpu_seconds() - self._cpu_before + cpu
-        others = max(0.0, _busy_seconds() - self._busy - own) / elapsed
+        taken = _cpu_seconds() - self._cpu_before + cpu
+        others = max(0.0, _busy_seconds() - self._busy - taken) / elapsed
         return min(busy_share, 1 - others) < estimates.BUSY
 
 

@@ -1,6 +1,6 @@
 """Predictions that are kept on disk: read for the same batch, and only where they last."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,8 +79,37 @@ def test_what_may_come_out_better_next_time_is_not_kept(
         assert engine.count == 1
 
 
-def test_an_unreadable_entry_is_made_again(candidates: list[Candidate], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: "",
+        lambda text: text[: len(text) // 2],
+        lambda _: '{"predictions": 1}',
+        lambda _: "[" * 100_000,
+        lambda text: text.replace('"rows":[0', '"rows":[99'),
+        lambda text: text.replace('"rows":[0', '"rows":[-1'),
+        lambda text: text.replace('"rows":[0', '"rows":["0"'),
+    ],
+)
+def test_an_unreadable_entry_is_made_again(
+    candidates: list[Candidate], tmp_path: Path, damage: Callable[[str], str]
+) -> None:
     made = keeping(Batches()).predict(candidates)
     (entry,) = tmp_path.rglob("*.json")
-    entry.write_text('{"predictions": 1}', encoding="utf-8")
-    assert keeping(Batches()).predict(candidates) == made
+    whole = entry.read_text(encoding="utf-8")
+    entry.write_text(damage(whole), encoding="utf-8")
+    assert entry.read_text(encoding="utf-8") != whole
+    engine = Batches()
+    assert keeping(engine).predict(candidates) == made
+    assert engine.count == 1
+    assert entry.read_text(encoding="utf-8") == whole
+
+
+def test_a_cache_that_cannot_be_written_is_no_failure(
+    candidates: list[Candidate], tmp_path: Path
+) -> None:
+    (tmp_path / "predictions").write_text("no folder", encoding="utf-8")
+    for _ in range(2):
+        engine = Batches()
+        assert len(keeping(engine).predict(candidates)) == len(candidates)
+        assert engine.count == 1

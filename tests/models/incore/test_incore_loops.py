@@ -171,6 +171,43 @@ def test_a_counter_that_never_ends_the_loop_is_not_followed():
     assert hot_loops.hot_loops(endless, "sweep").main[0].label == ".L4"
 
 
+def test_a_loop_told_by_numbers_that_may_go_on_at_zero_is_not_followed():
+    """From one, not zero: the comparison is equal in the first of two passes."""
+    upwards = TWO_PASSES.replace("xorl	%eax, %eax", "movl	$1, %eax")
+    upwards = upwards.replace("cmpq	$32, %rax", "cmpq	$1, %rax").replace("je	.L14", "jne	.L14")
+    assert hot_loops.hot_loops(upwards, "sweep").main[0].label == ".L4"
+
+
+FLAG = """
+sweep:
+	xorl	%r9d, %r9d
+.L9:
+	movsd	(%rsi,%r9,8), %xmm1
+	movb	$1, %al
+	xorl	%ecx, %ecx
+.L10:
+	imulq	%rdx, %rcx
+	addq	%r9, %rcx
+	movsd	(%rdi,%rcx,8), %xmm2
+	mulsd	%xmm0, %xmm2
+	addsd	%xmm2, %xmm1
+	movl	$1, %ecx
+	testb	$1, %al
+	movl	$0, %eax
+	jne	.L10
+	movsd	%xmm1, (%rsi,%r9,8)
+	incq	%r9
+	cmpq	%rdx, %r9
+	jne	.L9
+	ret
+"""
+"""Two passes told by a flag, as clang makes them: between test and jump, the flag is cleared."""
+
+
+def test_a_number_set_between_test_and_jump_is_not_what_ends_a_loop():
+    assert hot_loops.hot_loops(FLAG, "sweep").main[0].label == ".L10"
+
+
 def test_an_address_computed_anew_in_each_pass():
     text = """
 f:

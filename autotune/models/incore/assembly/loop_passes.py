@@ -207,9 +207,13 @@ def _passes(
     ``following`` a pass later: these may be numbers, as where a loop of two passes is told by them.
     """
     first = tested.replaced(entries)
+    if not tested.terms or first.terms:
+        return None  # a number in every pass is not what ends the loop
+    if first.constant == 0 and not tested.replaced(following).terms:
+        return None  # set by numbers, it may as well go on at zero and end elsewhere
     for count in range(1, _TRIPS + 1):
         value = tested.replaced(entries)
-        if value.terms or first.terms:
+        if value.terms:
             return None
         if value.constant * first.constant <= 0:
             return count

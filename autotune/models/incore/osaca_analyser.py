@@ -107,6 +107,7 @@ class OsacaAnalyser:
         self._progress = progress
         self._architecture = osaca_architectures.find(machine.in_core.osaca)
         self._rates = measured_rates(machine)
+        self._calls = self._rates.calls if self._rates else {}
         self._cross = cross_compiler(machine)
         if self._architecture is None and machine.in_core.ports is None:
             raise InputError(_missing(machine))
@@ -292,7 +293,8 @@ class OsacaAnalyser:
         self.lasting = False
         table = self._table(max(loops.main[0].lanes * DOUBLE, 16))
         loop_notes = tuple(note for loop in loops.main for note in loop.notes)
-        return sweep_result.from_ports(loops, table, (*loop_notes, *notes, *self._generic()))
+        notes = (*loop_notes, *notes, *self._generic())
+        return sweep_result.from_ports(loops, table, notes, self._calls)
 
     def _crossed(self, code: SweepCode, build: Build, cross: CrossCompiler) -> InCoreResult:
         """By the port table on the loop that a cross compiler makes with the flags of a build, but
@@ -328,14 +330,13 @@ class OsacaAnalyser:
         table = self._table(16)
         estimate = port_table.estimate(counts, table)
         names = port_table.called_in_source(code.text)
-        calls = library_calls.price(names)
-        notes = (library_calls.note(names),) if names else ()
+        calls = library_calls.price(names, self._calls)
         return replace(
             estimate,
             T_OL=Cycles(estimate.T_OL + calls.cycles),
             crowded=Cycles((estimate.crowded or 0.0) + calls.cycles),
             calls=float(calls.count),
-            notes=(how, *notes, *self._generic()),
+            notes=(how, *library_calls.notes(names, self._calls), *self._generic()),
         )
 
     def _table(self, vector: int) -> PortTable:

@@ -85,17 +85,21 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
     return replace(incore, annotated=_annotated(incore, main))
 
 
-def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCoreResult:
+def from_ports(
+    loops: HotLoops,
+    table: PortTable,
+    notes: Sequence[str],
+    measured: Mapping[str, float] | None = None,
+) -> InCoreResult:
     """The in-core time of a sweep from a port table alone: work per source iteration over
-    throughput.
+    throughput; ``measured``: cycles of library calls by function, where they are known.
     """
     every = [port_table.estimate(port_table.count_loop(loop), table) for loop in loops.main]
-    calls = [library_calls.price(loop.calls) for loop in loops.main]
+    calls = [library_calls.price(loop.calls, measured) for loop in loops.main]
     called = sum(c.cycles / loop.iterations for c, loop in zip(calls, loops.main, strict=True))
     slowest = max(every, key=lambda e: max(e.T_OL, e.T_nOL))
     names = sorted({name for loop in loops.main for name in loop.calls})
-    if names:
-        notes = [*notes, library_calls.note(names)]
+    notes = [*notes, *library_calls.notes(names, measured)]
     unpriced = sorted({name for c in calls for name in c.unpriced})
     if unpriced:
         notes = [*notes, _uncounted(unpriced)]
@@ -225,8 +229,7 @@ def _notes(
         notes.append(f"unknown to OSACA, bounded from below by a port table: {names}")
     called = sorted({name for loop in loops.main for name in loop.calls})
     unpriced = sorted({name for c in main for name in c.calls.unpriced})
-    if called:
-        notes.append(library_calls.note(called, measured))
+    notes += library_calls.notes(called, measured)
     if unpriced:
         notes.append(_uncounted(unpriced))
     return list(dict.fromkeys(notes))

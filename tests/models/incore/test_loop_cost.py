@@ -15,7 +15,7 @@ from autotune.models.incore.cost.library_calls import (
     PRICED,
     SPREAD,
     LibraryCalls,
-    note,
+    notes,
     price,
 )
 from autotune.models.incore.cost.loop_cost import (
@@ -211,8 +211,15 @@ def test_measured_calls_take_the_place_of_common_figures() -> None:
     measured = {"exp": 10.0, "j0": 30.0}
     assert price(["exp", "log", "j0"], measured) == LibraryCalls(3, 65.0, 20.5, ())
     assert price(["_ZGVdN4v_exp"], measured) == LibraryCalls(1, 15.0, 7.5, ())
-    assert note(["exp"], measured) == "calls exp: priced as measured, with other arguments +- 20 %"
-    assert note(["log", "exp"], measured) == "calls exp, log: priced by common figures, +- 50 %"
+    known = "calls {}: priced as measured, with other arguments +- 20 %"
+    common = "calls {}: priced by common figures, +- 50 %"
+    assert notes(["exp"], measured) == (known.format("exp"),)
+    assert notes(["log", "exp"], measured) == (known.format("exp"), common.format("log"))
+    assert notes(["__exp_finite", "_ZGVdN4v_exp"], measured) == (
+        known.format("__exp_finite"),
+        common.format("_ZGVdN4v_exp"),
+    )
+    assert notes(["f"], measured) == ()
 
 
 def test_every_function_of_the_probe_has_a_common_figure() -> None:

@@ -50,25 +50,45 @@ def price(names: Sequence[str], measured: Mapping[str, float] | None = None) -> 
     >>> price(["sin", "sin", "f"], {"sin": 15.0})
     LibraryCalls(count=3, cycles=30.0, doubt=6.0, unpriced=('f',))
     """
-    prices = _CYCLES | dict(measured or {})
     cycles = doubt = 0.0
     unpriced: set[str] = set()
     for name in names:
-        vector = _VECTOR.fullmatch(name)
-        bare = vector[2] if vector else re.sub(r"^__|_finite$", "", name)
-        single = prices.get(bare)
-        if single is None:
+        figure = _figure(name, measured or {})
+        if figure is None:
             unpriced.add(name)
             continue
-        taken = single * (_PER_VECTOR if vector else 1.0)
-        cycles += taken
-        doubt += taken * (SPREAD if vector or bare not in (measured or {}) else MEASURED)
+        cycles += figure.cycles
+        doubt += figure.cycles * (MEASURED if figure.measured else SPREAD)
     return LibraryCalls(len(names), cycles, doubt, tuple(sorted(unpriced)))
 
 
-def note(names: Sequence[str], measured: Mapping[str, float] | None = None) -> str:
-    """A sentence that says where the figures of some functions are from."""
-    listed = ", ".join(sorted(set(names)))
-    if set(names) <= set(measured or {}):
-        return f"calls {listed}: priced as measured, with other arguments +- {100 * MEASURED:.0f} %"
-    return f"calls {listed}: priced by common figures, +- {100 * SPREAD:.0f} %"
+def notes(names: Sequence[str], measured: Mapping[str, float] | None = None) -> tuple[str, ...]:
+    """Sentences that say where the figures of some functions are from; those without a figure are
+    left out.
+    """
+    figures = {name: _figure(name, measured or {}) for name in sorted(set(names))}
+    known = ", ".join(name for name, figure in figures.items() if figure and figure.measured)
+    common = ", ".join(name for name, figure in figures.items() if figure and not figure.measured)
+    sentences = (
+        (known, f"priced as measured, with other arguments +- {100 * MEASURED:.0f} %"),
+        (common, f"priced by common figures, +- {100 * SPREAD:.0f} %"),
+    )
+    return tuple(f"calls {listed}: {origin}" for listed, origin in sentences if listed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """Cycles of one call; ``measured``: whether they are those of a calibration."""
+
+    cycles: float
+    measured: bool
+
+
+def _figure(name: str, measured: Mapping[str, float]) -> _Figure | None:
+    """The figure of a function; that of a vector form follows from the scalar one."""
+    vector = _VECTOR.fullmatch(name)
+    bare = vector[2] if vector else re.sub(r"^__|_finite$", "", name)
+    single = measured.get(bare, _CYCLES.get(bare))
+    if single is None:
+        return None
+    return _Figure(single * (_PER_VECTOR if vector else 1.0), not vector and bare in measured)

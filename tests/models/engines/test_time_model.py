@@ -295,25 +295,36 @@ CYCLES = st.floats(0, 1e4)
 @settings(max_examples=40, derandomize=True)
 @given(
     parts=st.tuples(CYCLES, CYCLES, CYCLES, CYCLES, CYCLES),
+    across=CYCLES,
+    drain=CYCLES,
     share=st.floats(0, 1),
     arithmetic=st.floats(0, 1) | st.none(),
     more=CYCLES,
-    which=st.integers(0, 4),
+    which=st.integers(0, 6),
 )
 def test_cycles_lie_between_the_largest_part_and_the_sum_and_grow_with_each(
-    parts: tuple[float, ...], share: float, arithmetic: float | None, more: float, which: int
+    parts: tuple[float, ...],
+    across: float,
+    drain: float,
+    share: float,
+    arithmetic: float | None,
+    more: float,
+    which: int,
 ) -> None:
+    """The time that stores across lines need is no part: they add what of it nothing hides."""
+
     def cycles(values: Sequence[float]) -> float:
-        T_OL, T_nOL, stored, entry, moved = values
+        T_OL, T_nOL, stored, entry, moved, across, drain = values
         beside = None if arithmetic is None else arithmetic * moved
         data = transfer_sums(moved, share * moved, beside)
-        return float(row_cycles(core(T_OL, T_nOL, stored, entry), data)[0, 0])
+        return float(row_cycles(core(T_OL, T_nOL, stored, entry, across, drain), data)[0, 0])
 
-    *rest, moved = parts
-    slack = 1e-9 * (1 + sum(parts))
-    assert max(*rest, moved) - slack <= cycles(parts) <= sum(parts) + slack
-    grown = [value + more * (k == which) for k, value in enumerate(parts)]
-    assert cycles(grown) >= cycles(parts) - slack
+    slack = 1e-9 * (1 + sum(parts) + across + drain)
+    total = cycles((*parts, across, drain))
+    assert max(*parts, min(across, drain)) - slack <= total <= sum(parts) + across + slack
+    assert total >= cycles((*parts, 0, drain)) - slack
+    grown = [value + more * (k == which) for k, value in enumerate((*parts, across, drain))]
+    assert cycles(grown) >= total - slack
 
 
 def test_all_levels_of_a_pass_add_up_with_their_shares() -> None:

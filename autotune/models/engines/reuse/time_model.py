@@ -314,14 +314,15 @@ class CorePassTimes:
     across: Floats
     """The most cycles that stores across lines of outer caches add to all of the above."""
     drain: Floats
-    """The least cycles of the pass that these stores need."""
+    """Cycles of a pass from which on these stores add nothing."""
 
 
 def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     """(rows, passes): cycles per iteration of every pass (Eq. 6 and 7).
 
     The result grows with every term. It is never below the largest term nor above the sum of all;
-    intervals and derivatives rely on this.
+    intervals and derivatives rely on this. ``across`` counts as far as ``drain`` lets it, which is
+    no term.
     """
     T_OL = np.maximum(core.T_OL, core.stored)
     combined = combine(T_OL, core.T_nOL, data.total, data.exposed)

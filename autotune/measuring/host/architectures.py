@@ -78,7 +78,7 @@ _ARM = {
     (0x48, 0xD01): ("HiSilicon TaiShan v110", "TSV110"),
 }
 _SINCE_SPR = frozenset({"amx_tile", "avx512_fp16"})
-"""Instruction sets that no Intel processor had before Sapphire Rapids."""
+"""Instruction sets that no Intel core had before Golden Cove, that of Sapphire Rapids."""
 _INCLUSIVE_CLIENTS = {0x4E, 0x5E, 0x8E, 0x9E, 0xA5, 0xA6, 0x7D, 0x7E, 0xA7, 0x8C, 0x8D}
 
 

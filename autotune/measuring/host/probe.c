@@ -569,7 +569,7 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     case KIND_shuffles:
         return (uint64_t)independent(count, (const dvec *)job->hot[me], item->kind);
     case KIND_calls:
-        return (uint64_t)library_calls(count, item->extra);
+        return library_calls(count, item->extra) > 0;
     case KIND_narrow:
         (item->extra ? reloaded_rows : rows)(count, job->hot[me]);
         return 0;

@@ -174,7 +174,9 @@ def test_a_counter_that_never_ends_the_loop_is_not_followed():
 def test_a_loop_told_by_numbers_that_may_go_on_at_zero_is_not_followed():
     """From one, not zero: the comparison is equal in the first of two passes."""
     upwards = TWO_PASSES.replace("xorl	%eax, %eax", "movl	$1, %eax")
-    upwards = upwards.replace("cmpq	$32, %rax", "cmpq	$1, %rax").replace("je	.L14", "jne	.L14")
+    upwards = upwards.replace("cmpq	$32, %rax", "cmpq	$1, %rax").replace(
+        "je	.L14", "jne	.L14"
+    )
     assert hot_loops.hot_loops(upwards, "sweep").main[0].label == ".L4"
 
 

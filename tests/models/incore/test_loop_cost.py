@@ -298,6 +298,9 @@ def test_a_port_table_alone_gives_work_over_rates() -> None:
     assert made.crowded == made.T_OL, "nothing is shared"
     called = from_ports(loop("\tcall exp\n" + SUM), POWER4, [])
     plain = from_ports(loop(SUM), POWER4, [])
+    measured = from_ports(loop("\tcall exp\n" + SUM), POWER4, [], {"exp": 10.0})
+    assert float(measured.T_OL) == pytest.approx(float(called.T_OL) - 12)
+    assert measured.notes[-1].startswith("calls exp: priced as measured")
     assert float(called.T_OL) == pytest.approx(float(plain.T_OL) + 22, abs=1)
     assert called.calls == 1
 

@@ -79,6 +79,21 @@ def test_every_status_has_a_word(status: str) -> None:
     assert meaning(status) is meaning(STATUS_WORDS[status])
 
 
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ("across", "store across lines"),
+        ("crossing_stores", "store across lines"),
+        ("UP, 81 % of the step: stores across lines take 40 % of it", "store across lines"),
+        ("library_call", "library call"),
+        ("calls exp: priced as measured, with other arguments +- 20 %", "library call"),
+        ("calls log: priced by common figures, +- 50 %", "library call"),
+    ],
+)
+def test_parts_and_notes_of_a_prediction_have_words(query: str, word: str) -> None:
+    assert meaning(query).name == word
+
+
 def test_every_message_of_the_source_has_a_kind() -> None:
     texts = sorted({text for text in templates() if re.search("[a-z]{2}", text)})
     assert len(texts) > 200

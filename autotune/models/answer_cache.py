@@ -1,8 +1,9 @@
 """A cache on disk for the answers of worker processes and for predictions, keyed by the hash of
-everything that an answer depends on.
+everything that an answer depends on. The first line of a file is the hash of the rest.
 """
 
 import contextlib
+import hashlib
 import json
 import tempfile
 from collections.abc import Collection, Mapping
@@ -15,6 +16,10 @@ Answer = Mapping[str, object]
 
 def _place(kind: str, key: str) -> Path:
     return paths.cache_dir() / kind / key[:2] / f"{key}.json"
+
+
+def _sum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def stored_answer(kind: str, key: str, fields: Collection[str]) -> Answer | None:
@@ -32,11 +37,12 @@ def keep_answer(kind: str, key: str, answer: Answer) -> None:
 
 
 def stored_text(kind: str, key: str) -> str | None:
-    """A stored text; None if it is missing or unreadable."""
+    """A stored text; None if it is missing, unreadable or no longer what was stored."""
     try:
-        return _place(kind, key).read_text(encoding="utf-8")
+        checksum, _, text = _place(kind, key).read_text(encoding="utf-8").partition("\n")
     except (OSError, ValueError):
         return None
+    return text if checksum == _sum(text) else None
 
 
 def keep_text(kind: str, key: str, text: str) -> None:
@@ -47,5 +53,5 @@ def keep_text(kind: str, key: str, text: str) -> None:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=place.parent, suffix=".new", delete=False
         ) as file:
-            file.write(text)
+            file.write(f"{_sum(text)}\n{text}")
         Path(file.name).replace(place)

@@ -29,7 +29,7 @@ _WORDS = {
     "outbound": "dirty line out",
     "allocate": "line of a pure store stream",
     "crossing_stores": "store across lines, where loops load much",
-    "crossing_loop": "the same with all that its loop does",
+    "crossing_loop": "a whole loop per store across lines, where it loads much",
     "exposed": "exposed share beside loads",
     "overlap_ol": "exposed share beside arithmetic",
     "barrier": "barrier",

@@ -42,7 +42,7 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
     rest = [cost_of_loop(loop, tables) for loop in loops.rest]
     first = main[0]
     hottest = max(main, key=lambda c: max(c.limits.values()) / c.loop.iterations)
-    notes = _notes(main, loops, tables.rates.calls if tables.rates else None)
+    notes = _notes(main, loops, tables.calls)
     unknown = tuple(sorted({name for c in main for name in c.unknown}))
     replaced = {name for c in main for name in c.replaced}
     doubtful = tables.approximate or any(c.loop.approximate for c in main)
@@ -213,9 +213,7 @@ def _close(limits: Mapping[str, float]) -> bool:
 # --- words -------------------------------------------------------------------------------------
 
 
-def _notes(
-    main: Sequence[LoopCost], loops: HotLoops, measured: Mapping[str, float] | None
-) -> list[str]:
+def _notes(main: Sequence[LoopCost], loops: HotLoops, measured: Mapping[str, float]) -> list[str]:
     notes = [note for c in main for note in c.loop.notes]
     if len(main) > 1:
         notes.append(f"{len(main)} loops over the same components are added up")

@@ -89,6 +89,7 @@ def test_what_may_come_out_better_next_time_is_not_kept(
         lambda text: text.replace('"rows":[0', '"rows":[99'),
         lambda text: text.replace('"rows":[0', '"rows":[-1'),
         lambda text: text.replace('"rows":[0', '"rows":["0"'),
+        lambda text: text.replace('"seconds":', '"seconds":1', 1),
     ],
 )
 def test_an_unreadable_entry_is_made_again(

@@ -21,6 +21,7 @@ from autotune.models.traffic import POSITIONS, Floats, Whole
 
 _BEYOND = 1.0 + 1e-9
 TINY = np.finfo(np.float64).tiny
+"""The least divisor, where one may be 0."""
 _EQUAL = 1e-12
 """Relative difference below which the times of threads count as equal."""
 

@@ -55,6 +55,11 @@ class InstructionTables:
     rates: VectorRates | None = None
     """Measured rates, which take the place of the tables' where they disagree."""
 
+    @property
+    def calls(self) -> Mapping[str, float]:
+        """Measured cycles per call of functions of the mathematical library, by name."""
+        return self.rates.calls if self.rates else {}
+
 
 @dataclass(frozen=True, slots=True)
 class WindowLimit:
@@ -135,7 +140,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     if tables.rates:
         beside = tables.rates.moving(loop.instructions, work, tables.architecture.data)
         moving = replace(moving, cycles=max(moving.cycles, beside))
-    calls = library_calls.price(loop.calls, tables.rates.calls if tables.rates else None)
+    calls = library_calls.price(loop.calls, tables.calls)
     bound = _bound(loop, unknown, tables.ports)
     computed = computing.cycles + bound[0]
     front = front_end.cycles(loop, taken, tables.architecture)

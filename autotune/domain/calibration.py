@@ -43,6 +43,16 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         "per store of a row of vector stores that begin at no multiple of their width, beyond those"
         " that do, lines that they cross included; adds to the time of the store port",
     ),
+    "vector_apart": (
+        "cy",
+        "per vector store to L1 where stores to two rows come in turn; a store takes as long unless"
+        " the one before goes to the same cache line",
+    ),
+    "vector_mixed": (
+        "cy",
+        "per micro-operation of vectors where loads from L1 and arithmetic come in turn; a loop"
+        " takes at least as long for all its loads, stores and arithmetic on vectors",
+    ),
     "vector_narrow": (
         "cy",
         "per pointer to a row that each pass of a loop of unaligned vector loads and stores loads"

@@ -16,6 +16,8 @@ _WORDS = {
     "vector_shuffle": "vector shuffle",
     "vector_window": "vector operations that can wait",
     "vector_unaligned": "more for a vector store at no multiple of its width",
+    "vector_apart": "vector store, rows in turn",
+    "vector_mixed": "vector micro-operation, loads and arithmetic in turn",
     "vector_narrow": "reload of a pointer to a row",
     "library_call": "call of the mathematical library",
     "store_forward": "store forwarding",

@@ -2,7 +2,8 @@
 constants.
 
 Rounds over all points are repeated until the budget is used. So the samples of a point are apart in
-time, and a disturbance affects all points alike. No root access, hardware counters or likwid are
+time, and a disturbance affects all points alike. What a last whole round would not fit into is used
+for rounds over the points that take little time. No root access, hardware counters or likwid are
 needed.
 """
 
@@ -24,7 +25,7 @@ from autotune.measuring.host.calibration_plan import CHAINS, SHORT, Block, Calib
 from autotune.measuring.host.constants import ProbeConditions
 from autotune.measuring.host.host_probe import HostProbe, Kind, ProbeItem, ProbeRun, ProbeSample
 from autotune.measuring.host.stored_calibrations import identity, save, stored
-from autotune.units import BytesPerSecond, Hertz, Seconds
+from autotune.units import Bytes, BytesPerSecond, Hertz, Seconds
 
 __all__ = ["DEFAULT_BUDGET", "Recheck", "calibrate", "identity", "recheck", "save", "stored"]
 
@@ -34,6 +35,9 @@ Progress = Callable[[str, float], None]
 DEFAULT_BUDGET = 45.0
 """Seconds of wall time."""
 _MOST_ROUNDS = 15
+_BRIEF = 2.0
+"""Longest sample of a round that takes little time, relative to the length that is asked for; those
+of large working sets last longer, as all of a set is read."""
 _CHAIN = 0.01
 """Seconds of a chain of additions in a new check."""
 _BESIDE: tuple[Kind, ...] = ("update", "divide")
@@ -77,15 +81,17 @@ def calibrate(
         used = (time.monotonic() - started) / max(budget_seconds, 1e-3)
         report(f"measuring, {text}", min(0.99, used))
 
-    count = 1
-    while len(session.rounds) < count:
+    brief, took = False, dict.fromkeys((False, True), 0.0)
+    while len(session.rounds) < _MOST_ROUNDS:
         before = time.monotonic()
-        session.round(tell)
+        session.round(tell, brief=brief)
         if not session.rounds[-1]:
             break
-        took = time.monotonic() - before
-        left = (deadline - time.monotonic()) / took
-        count = min(_MOST_ROUNDS, len(session.rounds) + int(left))
+        took[brief] = time.monotonic() - before
+        left = deadline - time.monotonic()
+        brief = brief or left < took[False]
+        if left < took[brief]:
+            break
     report("measured", 1.0)
     return _calibration(machine, session, load, Seconds(time.monotonic() - started))
 
@@ -221,12 +227,17 @@ class _Session:
         self.beside: dict[int, dict[Kind, dict[str, int]]] = {}
         """Threads to kind of the work beside a stream to level to how much of it; after one
         round."""
+        self.brief: dict[int, Bytes] = {}
+        """Threads to the largest working set of which a sample takes little time; after one
+        round."""
         self.priority = "none"
         self.detail = ""
         self.cpu = 0.0
 
-    def round(self, tell: Callable[[str], None]) -> None:
-        """Take one sample of every item, in shuffled order."""
+    def round(self, tell: Callable[[str], None], *, brief: bool) -> None:
+        """Take one sample of every item, in shuffled order; ``brief``: only of those that take
+        little time, where a first round has shown which do.
+        """
         number = len(self.rounds)
         order = random.Random(number)
         counts = list(self.plan.threads)
@@ -242,9 +253,15 @@ class _Session:
             if threads in (1, self.plan.threads[-1]):
                 long += [(ProbeItem(kind="wide"),)] * CHAINS
                 long += self._overlap(threads)
+            if brief:
+                largest = self.brief.get(threads, Bytes(0))
+                long = [block for block in long if all(i.bytes <= largest for i in block)]
             samples += self._run(threads, short, order, min(SHORT, self.plan.sample), share / 2)
             samples += self._run(threads, long, order, self.plan.sample, share)
         self.rounds.append(samples)
+        for s in samples:
+            if s.item.kind == "load" and s.seconds <= _BRIEF * self.plan.sample:
+                self.brief[s.threads] = max(s.item.bytes, self.brief.get(s.threads, s.item.bytes))
         if not self.beside and samples:
             self.beside = {
                 threads: {

@@ -41,6 +41,8 @@ CHAINS = 6
 LARGEST_L1 = Bytes(2 * PAGE)
 """The largest working set that fits into every L1 together with the probe's other data."""
 
+NARROW = Bytes(16)
+"""The narrowest vectors; scalar operations take as long."""
 RELOADED = 8
 """Pointers that an item of kind ``narrow`` loads in each pass."""
 
@@ -106,6 +108,7 @@ class CalibrationPlan:
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
             (behind(0), behind(8)),
+            (apart(), mixed(narrow=False), mixed(narrow=True)),
             vector_operations(),
             library_calls(),
             (ProbeItem(kind="add"), ProbeItem(kind="window", run=CHAIN)),
@@ -155,6 +158,18 @@ def offset(distance: int) -> ProbeItem:
 def behind(distance: int) -> ProbeItem:
     """An item of vector stores to L1 that start ``distance`` bytes behind the start of a line."""
     return ProbeItem(kind="behind", bytes=LARGEST_L1, streams=1, extra=distance)
+
+
+def apart() -> ProbeItem:
+    """An item of vector stores to L1, to two rows in turn."""
+    return ProbeItem(kind="apart", bytes=RESIDENT, streams=2)
+
+
+def mixed(*, narrow: bool) -> ProbeItem:
+    """An item of vectors of four rows in L1, each loaded and added or multiplied; ``narrow``: of
+    ``NARROW`` bytes each.
+    """
+    return ProbeItem(kind="mixed", bytes=RESIDENT, streams=4, extra=int(narrow))
 
 
 def across(size: Bytes, distance: int) -> ProbeItem:

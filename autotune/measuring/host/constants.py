@@ -226,6 +226,21 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
             source=f"independent {what}",
             paced=True,
         )
+    yield HostConstant(
+        name=f"vector_apart.{of.width}",
+        items=((1, calibration_plan.apart()),),
+        value=lambda t: t[0],
+        source="stores to two rows in L1 in turn",
+        paced=True,
+    )
+    for width in sorted({of.width, calibration_plan.NARROW}):
+        yield HostConstant(
+            name=f"vector_mixed.{width}",
+            items=((1, calibration_plan.mixed(narrow=width < of.width)),),
+            value=lambda t: t[0] / 2,
+            source="vectors of four rows in L1, each loaded and added or multiplied",
+            paced=True,
+        )
     for function, item in zip(FUNCTIONS, calibration_plan.library_calls(), strict=True):
         yield HostConstant(
             name=f"library_call.{function}",

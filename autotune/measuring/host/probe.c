@@ -25,6 +25,9 @@
    clash     as load, with all arrays in the same sets of L1; EXTRA: bytes between     groups
    offset    reads a small array by vectors that begin EXTRA bytes behind a border     vectors
    behind    the same, written                                                         vectors
+   apart     writes two small arrays, a vector of each in turn                         vectors
+   mixed     reads STREAMS small arrays by vectors, EXTRA 1: of 16 bytes, and adds to
+             that of one and multiplies that of the next, in turn                      vectors
    across    sums over the neighbours in half of STREAMS arrays, written to the other half by
              vectors that begin EXTRA bytes behind a border                            groups
    add       a chain of dependent vector additions                                     additions
@@ -71,8 +74,10 @@ enum {
     GROUP = 64,
     GROUPS = 4, /* of one stream in a pass of a loop */
     VECTORS = GROUP / WIDTH,
+    NARROW = 16, /* bytes of the narrowest vectors */
     ACCUMULATORS = 8,
     CHAINS = 12,
+    MIXED = 4, /* arrays that an item of kind mixed reads */
     ACROSS = 4, /* arrays that an item of kind across reads, and that it writes */
     ROW = 16, /* groups of a row of its grids */
     MOST_EXTRA = 32,
@@ -87,6 +92,7 @@ enum {
 
 typedef uint64_t vec __attribute__((vector_size(WIDTH), may_alias));
 typedef double dvec __attribute__((vector_size(WIDTH), may_alias));
+typedef double nvec __attribute__((vector_size(NARROW), may_alias));
 typedef int64_t ivec __attribute__((vector_size(WIDTH)));
 typedef uint64_t loose __attribute__((vector_size(WIDTH), may_alias, aligned(8)));
 typedef double dloose __attribute__((vector_size(WIDTH), may_alias, aligned(8)));
@@ -104,7 +110,7 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 /* --- items -------------------------------------------------------------------------------------- */
 
 #define KINDS(X)                                                                                   \
-    X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(behind) X(across) X(add) \
+    X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(behind) X(apart) X(mixed) X(across) X(add) \
     X(forward) X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles) X(calls) \
     X(narrow) X(window) X(entry) X(runs) X(resume) X(meet) X(wide) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
@@ -477,6 +483,43 @@ static __attribute__((noinline)) void unaligned_stores(char *p, size_t groups)
     }
 }
 
+/* volatile, so that the stores stay in turn */
+static __attribute__((noinline)) void stores_apart(uint64_t rounds, const arrays *a)
+{
+    for (uint64_t r = 0; r < rounds; ++r) {
+        volatile vec *p = (vec *)a->base, *q = (vec *)(a->base + a->pitch);
+        for (size_t b = 0; b < a->groups; b += 2, p += 2 * VECTORS, q += 2 * VECTORS) {
+#pragma GCC unroll 8
+            for (int i = 0; i < 2 * VECTORS; ++i)
+                p[i] = q[i] = (vec){0};
+        }
+    }
+}
+
+/* no sum, so that nothing waits for an earlier result */
+#define DEFINE_MIXED(NAME, TYPE)                                                                   \
+    static __attribute__((noinline)) void NAME(uint64_t rounds, const arrays *a)                   \
+    {                                                                                              \
+        size_t pitch = a->pitch, thrice = 3 * pitch;                                               \
+        TYPE c = *(const TYPE *)a->hot;                                                            \
+        for (uint64_t r = 0; r < rounds; ++r) {                                                    \
+            const char *p = a->base;                                                               \
+            for (size_t b = 0; b < a->groups; ++b, p += GROUP) {                                   \
+                asm volatile("" : "+r"(pitch), "+r"(thrice));                                      \
+                _Pragma("GCC unroll 4") for (size_t i = 0; i < GROUP; i += sizeof(TYPE)) {         \
+                    _Pragma("GCC unroll 4") for (int s = 0; s < MIXED; ++s) {                      \
+                        size_t shift = s == 3 ? thrice : (size_t)s * pitch;                        \
+                        TYPE x = *(const TYPE *)(p + shift + i);                                   \
+                        x = s % 2 ? x * c : x + c;                                                 \
+                        asm volatile("" : : "x"(x));                                               \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+DEFINE_MIXED(mixed, dvec)
+DEFINE_MIXED(narrow_mixed, nvec)
+
 /* What a solver does with a grid of rows, a line per pass: a part of every sum goes into each array
    that is written. Few of the loads miss L1. */
 static __attribute__((noinline)) void neighbours(const arrays *a, size_t distance)
@@ -585,6 +628,12 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
     case KIND_behind:
         for (uint64_t i = 0; i < count; ++i)
             unaligned_stores(buffer + item->extra, a.groups);
+        return 0;
+    case KIND_apart:
+        stores_apart(count, &a);
+        return 0;
+    case KIND_mixed:
+        (item->extra ? narrow_mixed : mixed)(count, &a);
         return 0;
     case KIND_across:
         for (uint64_t i = 0; i < count; ++i)
@@ -808,7 +857,8 @@ static item parse(const char *text)
     while (k < NO_KIND && (strlen(names[k]) != length || strncmp(text, names[k], length)))
         ++k;
     int runs = k == KIND_runs, entry = k == KIND_entry;
-    int small = k == KIND_offset || k == KIND_behind || entry, across = k == KIND_across;
+    int apart = k == KIND_apart, mixes = k == KIND_mixed;
+    int small = k == KIND_offset || k == KIND_behind || apart || mixes || entry, across = k == KIND_across;
     int reads = k == KIND_load || k == KIND_divide || k == KIND_update || k == KIND_store ||
                 k == KIND_clash || k == KIND_meet || in_turns(k);
     if ((reads || runs || small || across || k == KIND_resume) && (!found.bytes || found.bytes % PAGE))
@@ -822,6 +872,7 @@ static item parse(const char *text)
                 (k == KIND_resume && (!found.streams || groups < (size_t)found.streams)) ||
                 (k == KIND_meet && (!found.run || found.run % GROUPS)) ||
                 (k == KIND_narrow && found.extra > 1) || (k == KIND_calls && found.extra >= FUNCTIONS) ||
+                (apart && found.streams != 2) || (mixes && (found.streams != MIXED || found.extra > 1)) ||
                 (across && (found.streams != 2 * ACROSS || found.bytes / GROUP <= 4 * ACROSS * ROW)) ||
                 (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));
@@ -872,8 +923,10 @@ int main(int argc, char **argv)
             per -= 2 * ROW * 2 * ACROSS; /* the first and last rows have no neighbours */
         if (job.item.kind == KIND_meet || job.item.kind == KIND_resume)
             per = 1;
-        if (job.item.kind == KIND_offset || job.item.kind == KIND_behind)
+        if (job.item.kind == KIND_offset || job.item.kind == KIND_behind || job.item.kind == KIND_apart)
             per = job.item.bytes / WIDTH;
+        if (job.item.kind == KIND_mixed)
+            per = job.item.bytes / (job.item.extra ? NARROW : WIDTH);
         if (chained(job.item.kind))
             per = CHAINS;
         printf("{\"item\": \"%s\", \"threads\": %d, \"seconds\": %.9g, \"count\": %llu, \"busy\": %.4f}\n",

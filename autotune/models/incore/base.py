@@ -64,9 +64,9 @@ class InCoreResult:
     """Expected number of vector stores that cross a line, as ``crossing``."""
     crossings_stores: tuple[float, ...] = ()
     """The number of stores that cross a line by the first component's place, as ``crossings``."""
-    unaligned: tuple[float, ...] = ()
-    """The least cycles of loads and stores of L1 with stores that begin at no multiple of their
-    width, by the first component's place, as ``crossings``; empty where it was not measured."""
+    stored: tuple[float, ...] = ()
+    """The least cycles of the stores, by the first component's place, as ``crossings``; empty where
+    stores at no multiple of their width were not measured."""
     forwards: float = 0.0
     """Number of loads that read what the loop stored at most eight passes before."""
     chain_forwards: float = 0.0

@@ -24,7 +24,7 @@ from autotune.units import Cycles
 
 FORMS = 5
 """Version of the answers: raised whenever equal forms may get different ones."""
-RESULTS = 24
+RESULTS = 25
 """Version of the results: raised whenever equal assembly may give different ones."""
 _KIND, _RESULT = "incore", "incore-result"
 
@@ -132,7 +132,7 @@ def _decoded(answer: Answer) -> InCoreResult:
         crossings=reals("crossings"),
         crossing_stores=real("crossing_stores"),
         crossings_stores=reals("crossings_stores"),
-        unaligned=reals("unaligned"),
+        stored=reals("stored"),
         forwards=real("forwards"),
         chain_forwards=real("chain_forwards"),
         forward_latency=None if forward is None else Cycles(_real(forward)),

@@ -65,7 +65,7 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
         stores=sum(loop.row_stores / loop.iterations for loop in loops.main),
         forward_latency=None if tables.forward is None else Cycles(tables.forward),
         chain_forwards=sum(c.chain.forwards / c.loop.iterations for c in main),
-        unaligned=_unaligned(main),
+        stored=_stored(main),
         forwards=_per(main, lambda c: len(c.forwards)),
         blocked=_per(main, lambda c: sum(f.blocked for f in c.forwards)),
         calls=_per(main, lambda c: c.calls.count),
@@ -154,12 +154,12 @@ def _per(main: Sequence[LoopCost], count: Callable[[LoopCost], float]) -> float:
     return sum(count(c) / c.loop.iterations for c in main)
 
 
-def _unaligned(main: Sequence[LoopCost]) -> tuple[float, ...]:
-    """The cycles of the data ports per source iteration by place; empty where a loop has none."""
-    if not all(c.unaligned for c in main):
+def _stored(main: Sequence[LoopCost]) -> tuple[float, ...]:
+    """The cycles of the stores per source iteration by place; empty where a loop has none."""
+    if not all(c.stored for c in main):
         return ()
     return tuple(
-        sum(c.unaligned[place] / c.loop.iterations for c in main) for place in range(STARTS)
+        sum(c.stored[place] / c.loop.iterations for c in main) for place in range(STARTS)
     )
 
 

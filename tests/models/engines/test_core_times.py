@@ -154,7 +154,7 @@ def test_unaligned_stores_take_the_store_port_longer_beside_the_loads() -> None:
     costs = replace(PLAIN, crossing=2.0)
     made = result(
         crossings=(0.0, 0.5, 2.0, *(9.0,) * 5), crossings_stores=(9.0,) * 8, ladder=(),
-        unaligned=(0.25, 2.0, 2.0, *(9.0,) * 5),
+        stored=(0.25, 2.0, 2.0, *(9.0,) * 5),
     )  # fmt: skip
 
     def T_nOL(place: int) -> float:

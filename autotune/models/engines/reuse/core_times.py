@@ -44,9 +44,9 @@ class LoopArrays:
     delayed: Floats
     """(sweeps, PLACES): stores that cross a line, by the place where the loop begins, as many as
     take as long as those of the probe of ``LineCosts.crossing_stores``."""
-    unaligned: Floats
-    """(sweeps, PLACES): least T_nOL with stores that are not aligned, by the place where the loop
-    begins; 0 where unaligned stores were not measured."""
+    stored: Floats
+    """(sweeps, PLACES): least T_nOL of the stores, by the place where the loop begins; 0 where
+    unaligned stores were not measured."""
     window: Floats
     """(sweeps, 2): least T_OL of operations that wait for one another, and more of it per access
     that crosses a line."""
@@ -81,7 +81,7 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
         entry=column(float(r.entry) for r in results),
         crossing=np.array([_crossing(r) for r in results]).reshape(-1, PLACES),
         delayed=np.array([_delayed(r) for r in results]).reshape(-1, PLACES),
-        unaligned=np.array([r.unaligned or (0.0,) * PLACES for r in results]).reshape(-1, PLACES),
+        stored=np.array([r.stored or (0.0,) * PLACES for r in results]).reshape(-1, PLACES),
         window=np.array([r.window for r in results], dtype=np.float64).reshape(-1, 2),
         rungs=np.array([_rungs(r) for r in results]).reshape(-1, _RUNGS, 3),
         leaves=column(float(r.leaves and len(r.ladder) > 1) for r in results),
@@ -91,10 +91,10 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
 
 def _crossing(result: InCoreResult) -> list[float]:
     """The vector loads and stores that cross a cache line, for each place in a line where the loop
-    may begin; only the loads where the time of unaligned stores is known.
+    may begin; only the loads where the time of stores is known.
     """
     loads = result.crossings or (result.crossing,) * PLACES
-    if result.unaligned:
+    if result.stored:
         return list(loads)
     return [a + b for a, b in zip(loads, _crossing_stores(result), strict=True)]
 
@@ -162,8 +162,8 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
     waiting = loop.window[:, 0] + crossing * loop.window[:, 1]
     T_OL = T_OL + np.where(crossing > 0, np.maximum(0.0, waiting - loop.T_OL), 0.0)
     entry = _entry(loop, run.length, costs) * (1 + run.cut)
-    unaligned = (run.align * loop.unaligned).sum(axis=1)
-    T_nOL = np.maximum(T_nOL + crossing * costs.crossing, unaligned)
+    stored = (run.align * loop.stored).sum(axis=1)
+    T_nOL = np.maximum(T_nOL + crossing * costs.crossing, stored)
     cycle = costs.core_cycle
     return InCoreTimes(
         T_OL=T_OL * cycle,

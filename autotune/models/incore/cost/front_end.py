@@ -4,13 +4,17 @@ A unit may take up fewer operations per cycle than the front end delivers, and p
 several operations. The third operand of a multiply-add may come over a port of other work.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from autotune.models.incore.assembly.loop_passes import HotLoop
+from autotune.models.incore.cost import port_pressure
 from autotune.models.incore.cost.port_pressure import Uop
 from autotune.models.incore.cost.window import Issue, Taking
 from autotune.models.incore.osaca.instruction_forms import form
-from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture, register_width
+
+_RENAMED = re.compile(r"v?mov[au]p[sd]\s+(%[xyz]mm\d+), *%[xyz]mm\d+$")
 
 
 def taking(loop: HotLoop, architecture: OsacaArchitecture) -> list[Taking]:
@@ -40,6 +44,29 @@ def cycles(loop: HotLoop, taken: Sequence[Taking], architecture: OsacaArchitectu
     unit = architecture.floating
     vectors = sum(how.operations for how in taken) / unit.issue if unit else 0.0
     return max(loop.slots / architecture.issue, vectors)
+
+
+def vector_cycles(
+    loop: HotLoop,
+    work: Sequence[Sequence[Uop]],
+    architecture: OsacaArchitecture,
+    taken: Callable[[int], float],
+) -> float:
+    """The cycles to take up the micro-operations of a pass on vector registers: loads, stores and
+    arithmetic. ``taken``: cycles of one by the bytes of its register.
+
+    A store's address, a division's long use of the divider, and moves that only rename a register
+    do not count.
+    """
+    cycles = 0.0
+    for instruction, uops in zip(loop.instructions, work, strict=True):
+        width = register_width(instruction.text)
+        if width and not _RENAMED.match(instruction.text):
+            _, computing = port_pressure.split(uops, architecture.data | architecture.address)
+            count = sum(not any(port.endswith("DV") for port in ports) for _, ports in computing)
+            count += bool(instruction.loads) + bool(instruction.stores)
+            cycles += count * taken(width)
+    return cycles
 
 
 def third_operands(taken: Sequence[Taking]) -> list[Uop]:

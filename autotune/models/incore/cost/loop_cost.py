@@ -63,8 +63,12 @@ class InstructionTables:
 
 @dataclass(frozen=True, slots=True)
 class WindowLimit:
-    """The least cycles of a pass of a loop whose instructions wait within a window."""
+    """The least cycles of a pass of a loop whose operations on vectors wait within a window, and
+    are taken up at a limited rate.
+    """
 
+    name: str
+    """Which of the two takes longer."""
     cycles: float
     """With no access across cache lines."""
     across: float
@@ -82,9 +86,9 @@ class LoopCost:
     moving: float
     chain: DependencyChain
     window: WindowLimit
-    unaligned: tuple[float, ...]
-    """The least cycles of its data ports, by the bytes that all rows lie behind the places in the
-    code, in doubles; empty where unaligned stores were not measured."""
+    stored: tuple[float, ...]
+    """The least cycles of its stores, by the bytes that all rows lie behind the places in the code,
+    in doubles; empty where unaligned stores were not measured."""
     forwards: tuple[ForwardedLoad, ...]
     calls: LibraryCalls
     replaced: Mapping[str, str]
@@ -137,9 +141,10 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     every = [uop for uops in work for uop in uops] + front_end.third_operands(taken)
     data, other = port_pressure.split(every, tables.architecture.data)
     moving, computing = port_pressure.least(data), port_pressure.least(other)
+    stored = _stored(loop, work, tables)
     if tables.rates:
         beside = tables.rates.moving(loop.instructions, work, tables.architecture.data)
-        moving = replace(moving, cycles=max(moving.cycles, beside))
+        moving = replace(moving, cycles=max(moving.cycles, beside, *stored[:1]))
     calls = library_calls.price(loop.calls, tables.calls)
     bound = _bound(loop, unknown, tables.ports)
     computed = computing.cycles + bound[0]
@@ -151,7 +156,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         f"data port {' '.join(moving.ports)}": moving.cycles + bound[1],
         "front end": front,
         "chain": carried.cycles,
-        "window": ahead.cycles,
+        ahead.name: ahead.cycles,
         **({"calls": overlapping} if calls.cycles else {}),
     }
     return LoopCost(
@@ -162,7 +167,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         moving=moving.cycles + bound[1],
         chain=carried,
         window=ahead,
-        unaligned=_unaligned(loop, work, tables),
+        stored=stored,
         forwards=tuple(forwards),
         calls=calls,
         replaced=replaced,
@@ -183,14 +188,16 @@ def _window(
     """
     rates = tables.rates
     if rates is None or rates.window is None or not loop.depth or loop.calls:
-        return WindowLimit(0.0, 0.0)
+        return WindowLimit("window", 0.0, 0.0)
     size, data = rates.window, tables.architecture.data
     through = [f for f in forwards if not f.passes]
     issue = front_end.issue(tables.architecture)
-    aligned = window.cycles(steps, work, size, through, rates.forward, taken, issue)
+    waiting = window.cycles(steps, work, size, through, rates.forward, taken, issue)
+    together = front_end.vector_cycles(loop, work, tables.architecture, rates.taken)
+    name, aligned = max(("window", waiting), ("vector operations", together), key=lambda n: n[1])
     rows = memory_corrections.row_vectors(loop)
     if not any(rows) or not rates.crossing:
-        return WindowLimit(aligned, 0.0)
+        return WindowLimit(name, aligned, 0.0)
     longer: list[tuple[Uop, ...]] = []
     for uops, row in zip(work, rows, strict=True):
         moving, computing = port_pressure.split(uops, data)
@@ -198,7 +205,8 @@ def _window(
         factor = 1.0 + rates.crossing / once if row and once else 1.0
         longer.append((*computing, *((cycles * factor, ports) for cycles, ports in moving)))
     across = window.cycles(steps, longer, size, through, rates.forward, taken, issue)
-    return WindowLimit(aligned, max(0.0, across - aligned) / sum(rows))
+    across = max(across, together + rates.crossing * sum(rows))
+    return WindowLimit(name, aligned, max(0.0, across - aligned) / sum(rows))
 
 
 def _forward(steps: Sequence[ChainInstruction], tables: InstructionTables) -> float:
@@ -210,27 +218,22 @@ def _forward(steps: Sequence[ChainInstruction], tables: InstructionTables) -> fl
     return max(0.0, tables.rates.forward - max((s.load for s in steps if s.loads), default=0.0))
 
 
-def _unaligned(
+def _stored(
     loop: HotLoop, work: Sequence[tuple[Uop, ...]], tables: InstructionTables
 ) -> tuple[float, ...]:
-    """The least cycles of the data ports of a pass by the place where the rows begin."""
+    """The least cycles of the stores of a pass by the place where the rows begin."""
     rates, data = tables.rates, tables.architecture.data
-    if rates is None or not rates.unaligned:
+    if rates is None or rates.unaligned is None:
         return ()
     begin = memory_corrections.start(loop)
+    each = [
+        port_pressure.least(port_pressure.split(uops, data)[0]).cycles if i.stores else 0.0
+        for i, uops in zip(loop.instructions, work, strict=True)
+    ]
     return tuple(
-        port_pressure.least(
-            [
-                (cycles * (1.0 + share * rates.unaligned), ports)
-                for uops, share in zip(
-                    work,
-                    memory_corrections.unaligned(loop, DOUBLE * place - begin, rates.width),
-                    strict=True,
-                )
-                for cycles, ports in uops
-                if ports <= data
-            ]
-        ).cycles
+        memory_corrections.stored(
+            loop, each, DOUBLE * place - begin, rates.width, rates.apart, rates.unaligned
+        )
         for place in range(STARTS)
     )
 

@@ -54,6 +54,8 @@ class VectorRates:
     """Bytes."""
     rates: Mapping[str, VectorRate]
     """By the name of the calibrated constant, without the width."""
+    mixed: Mapping[int, float] = field(default_factory=dict)
+    """Cycles per micro-operation where loads and arithmetic mix, by the bytes of its vectors."""
     crossing: float = 0.0
     """Cycles of the load ports per vector load that crosses a cache line."""
     forward: float = 0.0
@@ -89,13 +91,30 @@ class VectorRates:
         waiting = self.rates.get("vector_window")
         return None if waiting is None or waiting.cycles < 1 else round(waiting.cycles)
 
-    @property
-    def unaligned(self) -> float:
-        """Relative to the time of a vector store, what one at no multiple of its width takes more;
-        0: nothing, or not measured.
+    def taken(self, width: int) -> float:
+        """Cycles per micro-operation on vectors of so many bytes where loads and arithmetic mix; 0:
+        not measured.
         """
-        more, store = self.rates.get("vector_unaligned"), self.rates.get("vector_store")
-        return more.cycles / store.cycles if more and store and store.cycles else 0.0
+        return next((c for wide, c in sorted(self.mixed.items()) if wide >= width), 0.0)
+
+    @property
+    def unaligned(self) -> float | None:
+        """The time of a store at no multiple of its width, relative to that of a vector store in a
+        row of them; None: not measured.
+        """
+        more = self._over_store("vector_unaligned")
+        return None if more is None else 1.0 + more
+
+    @property
+    def apart(self) -> float:
+        """The time of a store to another line than the one before, relative likewise; at least 1,
+        and 1 where it was not measured.
+        """
+        return max(1.0, self._over_store("vector_apart") or 1.0)
+
+    def _over_store(self, name: str) -> float | None:
+        figure, store = self.rates.get(name), self.rates.get("vector_store")
+        return figure.cycles / store.cycles if figure and store and store.cycles else None
 
     def moving(
         self, instructions: Sequence[Instruction], work: Sequence[tuple[Uop, ...]], data: Ports
@@ -133,9 +152,15 @@ def measured_rates(machine: Machine) -> VectorRates | None:
     vector = [(base, width, c) for base, width, c in named if base.startswith("vector_")]
     if not vector:
         return None
+    width = max(int(width) for _, width, _ in vector)
     return VectorRates(
-        width=int(vector[0][1]),
-        rates={base: VectorRate(cycles=c.value, low=c.low, high=c.high) for base, _, c in vector},
+        width=width,
+        rates={
+            base: VectorRate(cycles=c.value, low=c.low, high=c.high)
+            for base, of, c in vector
+            if int(of) == width
+        },
+        mixed={int(of): c.value for base, of, c in vector if base == "vector_mixed"},
         crossing=constants["line_crossing"].value if "line_crossing" in constants else 0.0,
         forward=constants["store_forward"].value if "store_forward" in constants else 0.0,
         calls={function: c.value for base, function, c in named if base == "library_call"},

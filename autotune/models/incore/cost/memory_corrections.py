@@ -14,6 +14,8 @@ from autotune.models.incore.assembly.instructions import DOUBLE, Instruction
 from autotune.models.incore.assembly.loop_passes import HotLoop
 
 _GATHER = re.compile(r"vp?gather\w+")
+_PASSES = 8
+"""Passes after which rows begin at the same place of a cache line, whatever they advance by."""
 _BACK = 8
 """Number of passes after which a store is assumed to have left the store queue."""
 
@@ -53,23 +55,46 @@ def row_vectors(loop: HotLoop) -> list[bool]:
     return [bool(stride and (loads or stores)) for loads, stores, stride in widths]
 
 
-def unaligned(loop: HotLoop, shift: int, width: int) -> list[float]:
-    """For each instruction, the share of passes in which it stores a vector of a row at a place
-    that is no multiple of its width, or of ``width``, where that is less.
+def stored(
+    loop: HotLoop,
+    cycles: Sequence[float],
+    shift: int,
+    width: int,
+    apart: float,
+    unaligned: float,
+    line: int = 64,
+) -> float:
+    """The cycles that the stores of a pass take to reach the innermost cache, in program order.
 
-    ``shift``: as in ``crossing``.
+    ``cycles``: of each instruction, in a row of stores. Some processors pass two stores in a cycle
+    only where both go to one cache line, Intel's from Ice Lake on (Intel 64 and IA-32 Architectures
+    Optimization Reference Manual): a store takes ``apart`` times as long unless it goes to the line
+    of the one before, which was no second one itself. At no multiple of its width, or of ``width``
+    where that is less, it takes ``unaligned`` times as long. ``shift``: as in ``crossing``; a row
+    at an unknown place is taken as one at the start of a line.
     """
-    shares: list[float] = []
-    every = zip(loop.strides, loop.places, _widths(loop, True), strict=True)
-    for stride, place, bytes_ in every:
-        whole = min(bytes_, width)
-        if not whole or not stride:
-            shares.append(0.0)
-        elif place is None or stride % whole:
-            shares.append(1.0 - DOUBLE / whole)
-        else:
-            shares.append(float((place + shift) % whole > 0))
-    return shares
+    every = zip(
+        loop.instructions, loop.strides, loop.places, loop.addresses, cycles, strict=True
+    )
+    stores = [
+        (i.stores, s or 0, 0 if p is None else p + shift, a, c) for i, s, p, a, c in every if i.stores
+    ]
+    total, last, second = 0.0, None, False
+    for number in range(2 * _PASSES):
+        for size, stride, place, address, time in stores:
+            at = place + number * stride
+            target = None
+            if address is not None:
+                target = (address.terms, (address.constant - place) // line, at // line)
+            if at % min(size, width):
+                factor, target = unaligned, None
+            elif target is not None and target == last and not second:
+                factor, second = 2.0 - apart, True
+            else:
+                factor, second = apart, False
+            last = target
+            total += time * factor if number >= _PASSES else 0.0
+    return total / _PASSES
 
 
 def _widths(loop: HotLoop, stored: bool) -> list[int]:

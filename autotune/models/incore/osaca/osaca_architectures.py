@@ -17,6 +17,15 @@ _VECTORS = re.compile(r"%([xyz])mm\d")
 _WIDTHS = {"x": 16, "y": 32, "z": 64}
 
 
+def register_width(text: str) -> int:
+    """The bytes of the widest vector register of x86 in an instruction; 0 without one.
+
+    >>> register_width("vaddpd 8(%r8), %ymm0, %ymm1")
+    32
+    """
+    return max((_WIDTHS[letter] for letter in _VECTORS.findall(text)), default=0)
+
+
 @dataclass(frozen=True, slots=True)
 class RelatedTable:
     """The table of a later generation, for instructions that one's own table lacks."""
@@ -46,11 +55,10 @@ class FloatingUnit:
         >>> FloatingUnit(issue=4, width=16).operations("vaddpd 8(%r8), %ymm0, %ymm1")
         2
         """
-        widths = [_WIDTHS[letter] for letter in _VECTORS.findall(form)]
         for pattern, count in self.sequences:
             if re.fullmatch(pattern, form):
                 return count
-        return -(-max(widths, default=0) // self.width)
+        return -(-register_width(form) // self.width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +146,12 @@ _ADDRESSES: Mapping[str, str] = {
 
 
 _LATENCIES: Mapping[str, tuple[tuple[str, float], ...]] = {
+    # the front end adds small constants to a register (Abel and Reineke, uiCA, 2022); measured on a
+    # core with AMX: a loop of a counter, a load and a store takes .57 cycles per pass
+    "SPR": (
+        (r"(?:add|sub)[lq] \$[^,(]*, %\w+", 0.0),
+        (r"(?:inc|dec)[lq] %\w+", 0.0),
+    ),
     # OSACA 0.7.1 gives 8 to divisions of vectors and 3 to shuffles of 32 bytes (Zen 2); measured on
     # family 17h, model 1: dependent divisions 13.0, shuffles within halves 1.0, vpermpd 2.0
     "ZEN1": (

@@ -158,9 +158,7 @@ def _stored(main: Sequence[LoopCost]) -> tuple[float, ...]:
     """The cycles of the stores per source iteration by place; empty where a loop has none."""
     if not all(c.stored for c in main):
         return ()
-    return tuple(
-        sum(c.stored[place] / c.loop.iterations for c in main) for place in range(STARTS)
-    )
+    return tuple(sum(c.stored[place] / c.loop.iterations for c in main) for place in range(STARTS))
 
 
 def _last(ladder: Sequence[RemainderLoop]) -> float:

@@ -12,7 +12,7 @@ from autotune.domain.calibration import CONSTANTS
 from autotune.errors import InputError, MissingTool, WorkFailed
 from autotune.measuring.host import calibrate, calibration_plan, host_probe
 from autotune.measuring.host.detect import detect
-from autotune.measuring.host.host_probe import ProbeItem
+from autotune.measuring.host.host_probe import ProbeItem, ProbeRun, ProbeSample
 from autotune.toolchain import build_cache, compiler
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -93,6 +93,28 @@ def test_progress_ascends_to_one(quick):
     assert shares[0] == 0.0
     assert shares[-1] == 1.0
     assert shares == sorted(shares)
+
+
+@needs_gcc
+def test_what_no_whole_round_fits_into_goes_to_what_takes_little_time(machine, monkeypatch):
+    """Samples of large working sets last long: those of small ones come more often."""
+    clock, large = [0.0], 1 << 20
+
+    def slow(_program, threads, items, *, sample, until):
+        samples = tuple(
+            ProbeSample(
+                item=item, threads=threads, seconds=sample * (9 if item.bytes > large else 1),
+                count=10**5, busy=1.0,
+            )
+            for item in items
+        )  # fmt: skip
+        clock[0] += sum(s.seconds for s in samples)
+        return ProbeRun(samples=samples, priority="none", detail="", cpu=0.0)
+
+    monkeypatch.setattr(calibrate.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(host_probe, "run", slow)
+    done = calibrate.calibrate(machine, budget_seconds=20.0)
+    assert done.constants["line_crossing"].samples > done.constants["outbound.MEM"].samples
 
 
 @needs_gcc

@@ -16,7 +16,8 @@ CLOCK = 2.0e9
 COSTS = {
     "vector_load.32": 0.5, "vector_store.32": 1.0, "vector_add.32": 0.5, "vector_multiply.32": 0.75,
     "vector_fused.32": 0.625, "vector_divide.32": 5.0, "vector_narrow.32": 0.375,
-    "vector_unaligned.32": 0.875,
+    "vector_unaligned.32": 0.875, "vector_apart.32": 1.25, "vector_mixed.32": 0.25,
+    "vector_mixed.16": 0.1875,
     "vector_shuffle.32": 1.25, "vector_window.32": 60.0,
     "line_crossing": 0.75, "store_forward": 7.0, "blocked_forward": 21.0, "loop_entry": 27.0,
     "predicted_exit": 20.0, "set_conflict": 2.5, "stream_start.L2": 1.0, "stream_start.L3": 15.0,
@@ -83,6 +84,10 @@ def cycles(of, threads, item):
             return 3.0 * apart_of(item.run, COSTS["vector_window.32"])
         case "behind":
             return 1.0 + COSTS["vector_unaligned.32"] * (item.extra > 0)
+        case "apart":
+            return COSTS["vector_apart.32"]
+        case "mixed":
+            return 2 * COSTS[f"vector_mixed.{16 if item.extra else 32}"]
         case "narrow":
             return 30.0 + item.extra * calibration_plan.RELOADED * COSTS["vector_narrow.32"]
         case "load" if item == calibration_plan.vector_operations()[0]:

@@ -40,3 +40,23 @@ def test_third_operands_of_two_multiply_adds_come_together(vector, work):
     loop = loop_of(FUSED, FUSED, ADD, vector=vector)
     uops = front_end.third_operands(front_end.taking(loop, ZEN1))
     assert uops == [(work, frozenset("3"))] * 2
+
+
+def test_micro_operations_on_vectors_are_taken_up_at_a_rate_by_width():
+    """A folded load counts beside its arithmetic; a pointer and a renamed register do not."""
+    loop = loop_of(
+        LOAD, "vaddpd (%rcx), %{0}mm2, %{0}mm3", "vmovapd %{0}mm1, %{0}mm2",
+        "vmovupd %{0}mm1, (%rsi)", "vdivpd %{0}mm1, %{0}mm2, %{0}mm3", "addq $1, %r9", vector="y",
+    )  # fmt: skip
+    compute, data, divider = (frozenset(p) for p in (("0", "1"), ("2D", "3D"), ("0DV",)))
+    work = {
+        "vmovupd (%rcx), %ymm0": ((1.0, data),),
+        "vaddpd (%rcx), %ymm2, %ymm3": ((1.0, compute), (1.0, data)),
+        "vmovapd %ymm1, %ymm2": ((1.0, compute),),
+        "vmovupd %ymm1, (%rsi)": ((1.0, frozenset("4")), (1.0, SKYLAKE.address)),
+        "vdivpd %ymm1, %ymm2, %ymm3": ((1.0, compute), (8.0, divider)),
+        "addq $1, %r9": ((1.0, compute),),
+    }
+    uops = [work.get(i.text, ()) for i in loop.instructions]
+    taken = front_end.vector_cycles(loop, uops, SKYLAKE, lambda width: {32: 1.0, 16: 0.125}[width])
+    assert taken == pytest.approx(1 + 2 + 1 + 1 + 0.125), "the last: a store of 16 bytes"

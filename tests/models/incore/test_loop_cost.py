@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 from incore_samples import POWER4
@@ -339,12 +340,14 @@ def test_a_loop_without_marks_has_no_legend_and_none_is_a_summary_alone() -> Non
 # --- measured rates -----------------------------------------------------------------------------
 
 
-def rates(width: int = 32, **cycles: float) -> VectorRates:
+def rates(
+    width: int = 32, mixed: Mapping[int, float] = MappingProxyType({}), **cycles: float
+) -> VectorRates:
     measured = {
         f"vector_{name}": VectorRate(cycles=c, low=0.9 * c, high=1.1 * c)
         for name, c in cycles.items()
     }
-    return VectorRates(width=width, rates=measured)
+    return VectorRates(width=width, rates=measured, mixed=mixed)
 
 
 def test_a_measured_rate_takes_the_place_of_the_tables() -> None:
@@ -365,14 +368,65 @@ def test_a_rate_says_nothing_of_wider_vectors() -> None:
 def test_stores_at_no_multiple_of_their_width_take_the_store_port_longer() -> None:
     """An unaligned store takes half as long again as an aligned one."""
     measured = cost(AXPY, VECTOR, rates=rates(store=2.0, unaligned=1.0))
-    assert measured.unaligned == pytest.approx((2.0, 3.0, 3.0, 3.0) * 2)
+    assert measured.stored == pytest.approx((2.0, 3.0, 3.0, 3.0) * 2)
     assert measured.moving == pytest.approx(2.0)
     halves = cost(AXPY, VECTOR, rates=rates(16, store=2.0, unaligned=1.0))
-    assert halves.unaligned == pytest.approx((2.0, 3.0) * 4), "16 bytes are whole there"
-    assert cost(AXPY, VECTOR, rates=rates(store=2.0)).unaligned == ()
-    assert result(loop(AXPY), tables(VECTOR, rates=rates(store=2.0, unaligned=1.0))).unaligned == (
+    assert halves.stored == pytest.approx((2.0, 3.0) * 4), "16 bytes are whole there"
+    assert cost(AXPY, VECTOR, rates=rates(store=2.0)).stored == ()
+    assert result(loop(AXPY), tables(VECTOR, rates=rates(store=2.0, unaligned=1.0))).stored == (
         pytest.approx((0.5, 0.75, 0.75, 0.75) * 2)
     )
+
+
+SECOND_ROW = AXPY.replace("\taddq", "\tvmovupd %ymm1, (%rdi,%rax,8)\n\taddq", 1)
+NEXT_VECTOR = AXPY.replace("\taddq", "\tvmovupd %ymm1, 32(%rdx,%rax,8)\n\taddq", 1).replace(
+    "$4", "$8"
+)
+STORES = VECTOR | {
+    "vmovupd %ymm0, 8(%r8,%r9,8)": VECTOR["vmovupd %ymm0, (%r8,%r9,8)"],
+    "addq $8, %r8": VECTOR["addq $4, %r8"],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "cycles"),
+    [
+        (AXPY, 2.0),  # a row: every second store goes to the line of the one before
+        (SECOND_ROW, 2 * 3.0),
+        (NEXT_VECTOR, 2 * 2.0),
+    ],
+)
+def test_a_store_to_another_line_than_the_one_before_takes_longer(text, cycles) -> None:
+    """Two in a cycle go to one line only: half as long again, as in rows in turn."""
+    measured = cost(text, STORES, rates=rates(store=2.0, apart=3.0, unaligned=1.0))
+    assert measured.stored[0] == pytest.approx(cycles)
+    assert measured.stored[1] == pytest.approx(3.0 * (2 if text != AXPY else 1)), "none aligned"
+    assert measured.moving == pytest.approx(cycles)
+
+
+def test_vector_operations_take_up_a_measured_share_of_the_core() -> None:
+    """Two loads, an addition and a store; the pointer takes no part."""
+    measured = cost(AXPY, VECTOR, rates=rates(mixed={32: 1.5}, window=80.0))
+    assert measured.limits["vector operations"] == pytest.approx(4 * 1.5)
+    assert measured.overlapping == pytest.approx(4 * 1.5)
+    assert result(
+        loop(AXPY), tables(VECTOR, rates=rates(mixed={32: 1.5}, window=80.0))
+    ).bottleneck == ("vector operations")
+    few = cost(AXPY, VECTOR, rates=rates(mixed={32: 0.01}, window=80.0))
+    assert "vector operations" not in few.limits
+    assert "window" in few.limits
+
+
+def test_a_vector_operation_across_lines_takes_its_part_too() -> None:
+    measured = replace(rates(mixed={32: 1.5}, window=80.0), crossing=0.5)
+    assert cost(AXPY, VECTOR, rates=measured).window.across == pytest.approx(0.5)
+
+
+def test_narrow_operations_have_a_rate_of_their_own() -> None:
+    """Scalars count as the narrowest vectors; widths between take the rate of the next wider."""
+    measured = rates(64, mixed={16: 0.2, 64: 0.3})
+    assert [measured.taken(width) for width in (16, 32, 64)] == [0.2, 0.3, 0.3]
+    assert rates(32).taken(16) == 0.0
 
 
 def test_work_that_the_tables_lack_is_added() -> None:

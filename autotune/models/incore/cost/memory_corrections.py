@@ -73,11 +73,11 @@ def stored(
     where that is less, it takes ``unaligned`` times as long. ``shift``: as in ``crossing``; a row
     at an unknown place is taken as one at the start of a line.
     """
-    every = zip(
-        loop.instructions, loop.strides, loop.places, loop.addresses, cycles, strict=True
-    )
+    every = zip(loop.instructions, loop.strides, loop.places, loop.addresses, cycles, strict=True)
     stores = [
-        (i.stores, s or 0, 0 if p is None else p + shift, a, c) for i, s, p, a, c in every if i.stores
+        (i.stores, s or 0, 0 if p is None else p + shift, a, c)
+        for i, s, p, a, c in every
+        if i.stores
     ]
     total, last, second = 0.0, None, False
     for number in range(2 * _PASSES):

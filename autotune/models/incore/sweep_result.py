@@ -1,8 +1,10 @@
 """The in-core time of a sweep from the cost of its loops.
 
 T_OL is the largest of: the busiest port that is no data port, the front end, the loop-carried
-dependency. T_nOL is the busiest data port (loads and stores of L1; Scherg et al. 2019, Eq. 6). Both
-are in cycles per source iteration; loops that run one after the other are added.
+dependency. T_nOL is the busiest data port (loads and stores of L1; Scherg et al. 2019, Eq. 6), or,
+where that was measured and is longer, the time to take up all operations on vectors, loads and
+stores among them. Both are in cycles per source iteration; loops that run one after the other are
+added.
 
 Instructions that the tables lack add their time by a port table (a lower bound, as it is assumed to
 overlap with nothing but itself). Library calls are priced by ``library_calls``.

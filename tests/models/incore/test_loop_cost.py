@@ -406,20 +406,14 @@ def test_a_store_to_another_line_than_the_one_before_takes_longer(text, cycles) 
 
 def test_vector_operations_take_up_a_measured_share_of_the_core() -> None:
     """Two loads, an addition and a store; the pointer takes no part."""
-    measured = cost(AXPY, VECTOR, rates=rates(mixed={32: 1.5}, window=80.0))
+    measured = cost(AXPY, VECTOR, rates=rates(mixed={32: 1.5}))
     assert measured.limits["vector operations"] == pytest.approx(4 * 1.5)
-    assert measured.overlapping == pytest.approx(4 * 1.5)
-    assert result(
-        loop(AXPY), tables(VECTOR, rates=rates(mixed={32: 1.5}, window=80.0))
-    ).bottleneck == ("vector operations")
-    few = cost(AXPY, VECTOR, rates=rates(mixed={32: 0.01}, window=80.0))
-    assert "vector operations" not in few.limits
-    assert "window" in few.limits
-
-
-def test_a_vector_operation_across_lines_takes_its_part_too() -> None:
-    measured = replace(rates(mixed={32: 1.5}, window=80.0), crossing=0.5)
-    assert cost(AXPY, VECTOR, rates=measured).window.across == pytest.approx(0.5)
+    assert measured.moving == pytest.approx(4 * 1.5)
+    swept = result(loop(AXPY), tables(VECTOR, rates=rates(mixed={32: 1.5})))
+    assert swept.bottleneck == "vector operations"
+    few = cost(AXPY, VECTOR, rates=rates(mixed={32: 0.01}))
+    assert few.moving == cost(AXPY, VECTOR).moving
+    assert "vector operations" not in cost(AXPY, VECTOR, rates=rates(store=2.0)).limits
 
 
 def test_narrow_operations_have_a_rate_of_their_own() -> None:

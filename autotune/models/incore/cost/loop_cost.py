@@ -6,7 +6,7 @@ lower bound for instructions that the tables lack. Calls of the library are pric
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autotune.domain.machine import PortTable
 from autotune.models.incore.assembly.hot_loops import HotLoops
@@ -24,7 +24,7 @@ from autotune.models.incore.cost.dependency_chain import ChainInstruction, Depen
 from autotune.models.incore.cost.library_calls import LibraryCalls
 from autotune.models.incore.cost.measured_rates import VectorRates
 from autotune.models.incore.cost.memory_corrections import ForwardedLoad
-from autotune.models.incore.cost.port_pressure import Uop
+from autotune.models.incore.cost.port_pressure import PortPressure, Uop
 from autotune.models.incore.cost.window import Taking
 from autotune.models.incore.osaca.instruction_forms import (
     FormProperties,
@@ -63,12 +63,8 @@ class InstructionTables:
 
 @dataclass(frozen=True, slots=True)
 class WindowLimit:
-    """The least cycles of a pass of a loop whose operations on vectors wait within a window, and
-    are taken up at a limited rate.
-    """
+    """The least cycles of a pass of a loop whose instructions wait within a window."""
 
-    name: str
-    """Which of the two takes longer."""
     cycles: float
     """With no access across cache lines."""
     across: float
@@ -140,23 +136,20 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     taken = front_end.taking(loop, tables.architecture)
     every = [uop for uops in work for uop in uops] + front_end.third_operands(taken)
     data, other = port_pressure.split(every, tables.architecture.data)
-    moving, computing = port_pressure.least(data), port_pressure.least(other)
-    stored = _stored(loop, work, tables)
-    if tables.rates:
-        beside = tables.rates.moving(loop.instructions, work, tables.architecture.data)
-        moving = replace(moving, cycles=max(moving.cycles, beside, *stored[:1]))
+    computing, stored = port_pressure.least(other), _stored(loop, work, tables)
     calls = library_calls.price(loop.calls, tables.calls)
     bound = _bound(loop, unknown, tables.ports)
     computed = computing.cycles + bound[0]
     front = front_end.cycles(loop, taken, tables.architecture)
     ahead = _window(loop, steps, work, taken, forwards, tables)
     overlapping = max(computed, front, carried.cycles, ahead.cycles) + calls.cycles
+    moving = _moving(loop, work, port_pressure.least(data), stored, bound[1], tables)
     limits = {
         f"port {' '.join(computing.ports)}": computed,
-        f"data port {' '.join(moving.ports)}": moving.cycles + bound[1],
+        **moving,
         "front end": front,
         "chain": carried.cycles,
-        ahead.name: ahead.cycles,
+        "window": ahead.cycles,
         **({"calls": overlapping} if calls.cycles else {}),
     }
     return LoopCost(
@@ -164,7 +157,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         work=tuple(work),
         limits=limits,
         overlapping=overlapping,
-        moving=moving.cycles + bound[1],
+        moving=max(moving.values()),
         chain=carried,
         window=ahead,
         stored=stored,
@@ -173,6 +166,28 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         replaced=replaced,
         unknown=tuple(sorted({i.mnemonic for i in unknown})),
     )
+
+
+def _moving(
+    loop: HotLoop,
+    work: Sequence[tuple[Uop, ...]],
+    ports: PortPressure,
+    stored: Sequence[float],
+    bound: float,
+    tables: InstructionTables,
+) -> dict[str, float]:
+    """The limits of what overlaps little with transfers from outer caches, by name: loads and
+    stores; with measured rates, all operations on vectors, as loads are taken up with arithmetic.
+    """
+    rates, name = tables.rates, f"data port {' '.join(ports.ports)}"
+    if rates is None:
+        return {name: ports.cycles + bound}
+    beside = rates.moving(loop.instructions, work, tables.architecture.data)
+    taken_up = front_end.vector_cycles(loop, work, tables.architecture, rates.taken)
+    return {
+        name: max(ports.cycles, beside, *stored[:1]) + bound,
+        **({"vector operations": taken_up} if taken_up else {}),
+    }
 
 
 def _window(
@@ -188,16 +203,14 @@ def _window(
     """
     rates = tables.rates
     if rates is None or rates.window is None or not loop.depth or loop.calls:
-        return WindowLimit("window", 0.0, 0.0)
+        return WindowLimit(0.0, 0.0)
     size, data = rates.window, tables.architecture.data
     through = [f for f in forwards if not f.passes]
     issue = front_end.issue(tables.architecture)
-    waiting = window.cycles(steps, work, size, through, rates.forward, taken, issue)
-    together = front_end.vector_cycles(loop, work, tables.architecture, rates.taken)
-    name, aligned = max(("window", waiting), ("vector operations", together), key=lambda n: n[1])
+    aligned = window.cycles(steps, work, size, through, rates.forward, taken, issue)
     rows = memory_corrections.row_vectors(loop)
     if not any(rows) or not rates.crossing:
-        return WindowLimit(name, aligned, 0.0)
+        return WindowLimit(aligned, 0.0)
     longer: list[tuple[Uop, ...]] = []
     for uops, row in zip(work, rows, strict=True):
         moving, computing = port_pressure.split(uops, data)
@@ -205,8 +218,7 @@ def _window(
         factor = 1.0 + rates.crossing / once if row and once else 1.0
         longer.append((*computing, *((cycles * factor, ports) for cycles, ports in moving)))
     across = window.cycles(steps, longer, size, through, rates.forward, taken, issue)
-    across = max(across, together + rates.crossing * sum(rows))
-    return WindowLimit(name, aligned, max(0.0, across - aligned) / sum(rows))
+    return WindowLimit(aligned, max(0.0, across - aligned) / sum(rows))
 
 
 def _forward(steps: Sequence[ChainInstruction], tables: InstructionTables) -> float:

@@ -157,7 +157,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         work=tuple(work),
         limits=limits,
         overlapping=overlapping,
-        moving=max(moving.values()),
+        moving=max(moving.values()) + calls.cycles,
         chain=carried,
         window=ahead,
         stored=stored,

@@ -109,6 +109,13 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         "cy",
         "per line of a stream of stores alone, write-allocate and the line out included",
     ),
+    "load_again": (
+        "cy",
+        "per line of the cache next to L1 that several loads of neighbouring components read while"
+        " it is on its way, beyond the longer of its transfer and of the loop, for a loop of no"
+        " length; less for a longer one, none from again_loop on",
+    ),
+    "again_loop": ("cy", "of a loop per such line from which on load_again adds nothing"),
     "crossing_stores": (
         "cy",
         "per vector store across two lines of the level, beyond one within a line, in loops that"

@@ -24,6 +24,7 @@ class Stream(NamedTuple):
     stores: bool = False
     reclaimed: bool = False
     streamed: bool = False
+    again: bool = False
     crowd: int = 1
 
 
@@ -52,6 +53,7 @@ def flow_of(
             remote=np.array([s.remote for s in streams], dtype=np.bool_),
             reclaimed=np.array([s.reclaimed for s in streams], dtype=np.bool_),
             streamed=np.array([s.streamed for s in streams], dtype=np.bool_),
+            again=np.array([s.again for s in streams], dtype=np.bool_),
         ),
         crowd=np.array([s.crowd for s in streams], dtype=np.int64),
         owner=np.array([s.owner for s in streams], dtype=np.int64),

@@ -30,6 +30,8 @@ _WORDS = {
     "stream_resume": "start of a stream where it ended",
     "outbound": "dirty line out",
     "allocate": "line of a pure store stream",
+    "load_again": "line that several loads read while it comes",
+    "again_loop": "a loop that takes so long for such a line loses nothing",
     "crossing_stores": "store across lines, where loops load much",
     "crossing_loop": "a whole loop per store across lines, where it loads much",
     "exposed": "exposed share beside loads",

@@ -91,6 +91,8 @@ class CalibrationPlan:
         for size in levels.values():
             blocks.append((load(size), single_stream("update", size), single_stream("store", size)))
         blocks += [(across(size, 0), across(size, 8)) for size in levels.values()]
+        if threads == 1:
+            blocks.append(self.taps())
         blocks += [tuple(items) for items in map(stretches, levels.values())]
         blocks += [tuple(items) for items in map(resumed, levels.values())]
         if threads > 1:
@@ -117,6 +119,16 @@ class CalibrationPlan:
             *([self.clash()] if self.clash() else []),
         ]
         return [(ProbeItem(kind="clock"), *block) for block in blocks]
+
+    def taps(self) -> Block:
+        """Items that read an array of the next level once, and four, and eight, neighbours of every
+        component, in L1 and of that array.
+        """
+        within, beyond = self.sizes[1][0], next(iter(self.levels[1].values()))
+        return (
+            load(beyond),
+            *(single_stream("taps", of, more) for more in (0, 1) for of in (within, beyond)),
+        )
 
     def clash(self) -> Block:
         """Items with twice as many arrays as L1 has ways, in equal and in different sets.

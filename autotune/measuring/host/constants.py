@@ -292,8 +292,24 @@ def _entry(times: Sequence[float]) -> float:
 
 
 def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
-    """Definitions of constants of cache levels: lines written back, stores across lines."""
+    """Definitions of constants of cache levels: lines written back, stores across lines, loads of a
+    line on its way.
+    """
     lines = of.line / GROUP
+    reads = tuple((1, item) for item in of.plan.taps())
+    read = "reading four and eight neighbours of every component, less the longer of reading once"
+    yield HostConstant(
+        name="load_again",
+        items=reads,
+        value=lambda t: _most_again(t) * lines,
+        source=f"{read} and of the same in L1",
+    )
+    yield HostConstant(
+        name="again_loop",
+        items=reads,
+        value=lambda t: _never_again(t) * lines,
+        source=f"{read} and of the same in L1",
+    )
     for threads in sorted({1, of.plan.threads[-1]}):
         for level, size in of.plan.levels[threads].items():
             yield HostConstant(
@@ -323,6 +339,29 @@ def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
                 value=lambda t: 2 * t[0],
                 source="four sums over neighbours, stored 8 B behind a line's border",
             )
+
+
+def _most_again(times: Sequence[float]) -> float:
+    """What loads of a line on its way add to a loop of no length, by the line through two loops."""
+    four, more, fall = _again(times)
+    return more + fall * four
+
+
+def _never_again(times: Sequence[float]) -> float:
+    """The time of a loop from which on such loads add nothing."""
+    four, more, fall = _again(times)
+    return four + more / fall if fall else four
+
+
+def _again(times: Sequence[float]) -> tuple[float, float, float]:
+    """The shorter loop in L1, what loads of lines on their way add to it, and by how much that
+    falls per cycle of a loop: to nothing at twice the longer loop, if not before.
+    """
+    read, four, four_outside, eight, eight_outside = times
+    more = max(0.0, four_outside - max(read, four))
+    less = max(0.0, eight_outside - max(read, eight))
+    least = more / max(2 * eight - four, four)
+    return four, more, max((more - less) / (eight - four), least) if eight > four else least
 
 
 def _starts(of: ProbeConditions) -> Iterator[HostConstant]:

@@ -17,9 +17,9 @@ from autotune.units import Bytes, Seconds
 
 Kind = Literal[
     "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "behind", "apart",
-    "mixed", "across", "add", "forward", "blocked", "adds", "multiplies", "fused", "divides",
-    "shuffles", "calls", "narrow", "window", "entry", "runs", "resume", "meet", "wide", "handed",
-    "kept", "lent", "owned",
+    "mixed", "taps", "across", "add", "forward", "blocked", "adds", "multiplies", "fused",
+    "divides", "shuffles", "calls", "narrow", "window", "entry", "runs", "resume", "meet", "wide",
+    "handed", "kept", "lent", "owned",
 ]  # fmt: skip
 
 GROUP = 64

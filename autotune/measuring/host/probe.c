@@ -28,6 +28,7 @@
    apart     writes two small arrays, a vector of each in turn                         vectors
    mixed     reads STREAMS small arrays by vectors, EXTRA 1: of 16 bytes, and adds to
              that of one and multiplies that of the next, in turn                      vectors
+   taps      reads one array, four neighbours of every component; EXTRA 1: eight       groups
    across    sums over the neighbours in half of STREAMS arrays, written to the other half by
              vectors that begin EXTRA bytes behind a border                            groups
    add       a chain of dependent vector additions                                     additions
@@ -110,7 +111,7 @@ static double now(void) { return at(CLOCK_MONOTONIC); }
 /* --- items -------------------------------------------------------------------------------------- */
 
 #define KINDS(X)                                                                                   \
-    X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(behind) X(apart) X(mixed) X(across) X(add) \
+    X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(behind) X(apart) X(mixed) X(taps) X(across) X(add) \
     X(forward) X(blocked) X(adds) X(multiplies) X(fused) X(divides) X(shuffles) X(calls) \
     X(narrow) X(window) X(entry) X(runs) X(resume) X(meet) X(wide) X(handed) X(kept) X(lent) X(owned)
 #define NAME(k) KIND_##k,
@@ -520,6 +521,25 @@ static __attribute__((noinline)) void stores_apart(uint64_t rounds, const arrays
 DEFINE_MIXED(mixed, dvec)
 DEFINE_MIXED(narrow_mixed, nvec)
 
+/* A line is on its way from an outer cache when further loads read it. The loop is as short as
+   compilers make it: in one that is unrolled, the first load runs further ahead. */
+static inline __attribute__((always_inline)) void neighbourhood(const arrays *a, const int wide)
+{
+    enum { LANES = WIDTH / sizeof(double), LINE = GROUP / sizeof(double) };
+    const double *x = (const double *)a->base;
+#pragma GCC unroll 1
+    for (size_t j = LINE; j < (a->groups - 1) * LINE; j += LANES) {
+        dvec y = (AT(x, j + 1) - AT(x, j - 2)) * AT(x, j - 1) - AT(x, j);
+        if (wide)
+            y += (AT(x, j + 3) - AT(x, j - 4)) * AT(x, j - 3) - AT(x, j + 2);
+        asm volatile("" : : "x"(y));
+    }
+}
+
+static __attribute__((noinline)) void taps(const arrays *a) { neighbourhood(a, 0); }
+
+static __attribute__((noinline)) void more_taps(const arrays *a) { neighbourhood(a, 1); }
+
 /* What a solver does with a grid of rows, a line per pass: a part of every sum goes into each array
    that is written. Few of the loads miss L1. */
 static __attribute__((noinline)) void neighbours(const arrays *a, size_t distance)
@@ -634,6 +654,10 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         return 0;
     case KIND_mixed:
         (item->extra ? narrow_mixed : mixed)(count, &a);
+        return 0;
+    case KIND_taps:
+        for (uint64_t i = 0; i < count; ++i)
+            (item->extra ? more_taps : taps)(&a);
         return 0;
     case KIND_across:
         for (uint64_t i = 0; i < count; ++i)
@@ -858,7 +882,7 @@ static item parse(const char *text)
         ++k;
     int runs = k == KIND_runs, entry = k == KIND_entry;
     int apart = k == KIND_apart, mixes = k == KIND_mixed;
-    int small = k == KIND_offset || k == KIND_behind || apart || mixes || entry, across = k == KIND_across;
+    int small = k == KIND_offset || k == KIND_behind || apart || mixes || k == KIND_taps || entry, across = k == KIND_across;
     int reads = k == KIND_load || k == KIND_divide || k == KIND_update || k == KIND_store ||
                 k == KIND_clash || k == KIND_meet || in_turns(k);
     if ((reads || runs || small || across || k == KIND_resume) && (!found.bytes || found.bytes % PAGE))
@@ -872,7 +896,8 @@ static item parse(const char *text)
                 (k == KIND_resume && (!found.streams || groups < (size_t)found.streams)) ||
                 (k == KIND_meet && (!found.run || found.run % GROUPS)) ||
                 (k == KIND_narrow && found.extra > 1) || (k == KIND_calls && found.extra >= FUNCTIONS) ||
-                (apart && found.streams != 2) || (mixes && (found.streams != MIXED || found.extra > 1)) ||
+                (apart && found.streams != 2) || (k == KIND_taps && (found.extra > 1 || found.streams != 1 || found.bytes / GROUP < 4)) ||
+                (mixes && (found.streams != MIXED || found.extra > 1)) ||
                 (across && (found.streams != 2 * ACROSS || found.bytes / GROUP <= 4 * ACROSS * ROW)) ||
                 (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));
@@ -921,6 +946,8 @@ int main(int argc, char **argv)
             per = job.item.bytes / GROUP / (size_t)job.item.streams * (size_t)job.item.streams;
         if (job.item.kind == KIND_across)
             per -= 2 * ROW * 2 * ACROSS; /* the first and last rows have no neighbours */
+        if (job.item.kind == KIND_taps)
+            per -= 2;
         if (job.item.kind == KIND_meet || job.item.kind == KIND_resume)
             per = 1;
         if (job.item.kind == KIND_offset || job.item.kind == KIND_behind || job.item.kind == KIND_apart)

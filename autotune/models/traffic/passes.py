@@ -50,6 +50,8 @@ class Touch(NamedTuple):
     """Share of the lines that are stored past the caches."""
     beyond: float = 0.0
     """Components that it touches beside those that the pass computes, as a share of these."""
+    again: bool = False
+    """True: loads of neighbouring components read a line that is on its way."""
 
 
 class Pass(NamedTuple):
@@ -98,6 +100,11 @@ class AccessCluster(NamedTuple):
     trails: tuple[Trail, ...]
     pieces: tuple[tuple[int, int], ...] = ()
     """Its smallest and its largest offset, apart where a line or more lies between two offsets."""
+
+    @property
+    def again(self) -> bool:
+        """Whether several offsets read a line when it comes."""
+        return self.read and bool(self.pieces) and self.pieces[0][0] < self.pieces[0][1]
 
     @property
     def span(self) -> int:
@@ -299,7 +306,8 @@ class _Builder:
                 index, remote = self.elsewhere(row, segment, shift)
             past = self.shapes[call.sweep].past if written else 0.0
             beyond = min(1.0, cluster.span / (upper - lower)) if whole else 0.0
-            touches.append(Touch(row, index, read, written, remote, trails, past, beyond))
+            again = cluster.again
+            touches.append(Touch(row, index, read, written, remote, trails, past, beyond, again))
         return tuple(touches)
 
     def elsewhere(self, row: int, segment: int, shift: int) -> tuple[int, bool]:

@@ -368,6 +368,7 @@ class _Builder:
             trails=trails,
             past=past,
             beyond=-late,
+            again=cluster.again,
         )
 
     def late(self, cluster: AccessCluster) -> float:

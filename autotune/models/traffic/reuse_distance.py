@@ -46,6 +46,8 @@ class LineHistory:
     """(n,): whether the line is written after another thread has read it."""
     streamed: Flags
     """(n,): whether the line is written past the caches, which neither read nor keep it."""
+    again: Flags
+    """(n,): whether loads of neighbouring components read the line while it is on its way."""
 
     def __len__(self) -> int:
         return len(self.distance)
@@ -58,6 +60,7 @@ class LineHistory:
             remote=self.remote[rows],
             reclaimed=self.reclaimed[rows],
             streamed=self.streamed[rows],
+            again=self.again[rows],
         )
 
     @classmethod
@@ -69,6 +72,7 @@ class LineHistory:
             remote=np.concatenate([part.remote for part in parts]),
             reclaimed=np.concatenate([part.reclaimed for part in parts]),
             streamed=np.concatenate([part.streamed for part in parts]),
+            again=np.concatenate([part.again for part in parts]),
         )
 
 
@@ -151,6 +155,7 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
             remote=remote,
             reclaimed=_first_writes_after_reads(np.array(rows, dtype=np.int64), written, remote),
             streamed=np.arange(len(rows)) >= len(rows) - far,
+            again=np.array([touch.again for _, touch in touches] + [False] * extra),
         ),
         outward=np.concatenate([outward, np.full((len(trails), POSITIONS), np.nan), never]),
         lines=np.array(shares) * (DOUBLE / line),

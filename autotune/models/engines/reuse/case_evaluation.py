@@ -12,7 +12,12 @@ import numpy as np
 from autotune.domain.machine import Machine
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.batch import FlowArrays, spans, total
-from autotune.models.engines.reuse.core_times import LoopArrays, VectorRuns, run_times
+from autotune.models.engines.reuse.core_times import (
+    LoopArrays,
+    VectorRuns,
+    again_cycles,
+    run_times,
+)
 from autotune.models.engines.reuse.evaluation_pieces import (
     BareNode,
     CaseArrays,
@@ -103,6 +108,7 @@ class Evaluator:
             mean=lines.mean,
             stored=lines.stored,
             starts=lines.starts,
+            again=lines.again,
             across=lines.across,
             streams=lines.streams,
             floor=_floor(part, lines, bare.costs, float(self.machine.frequency)),
@@ -154,7 +160,7 @@ class Evaluator:
         slot = flows.slot[at] + np.repeat(slot_begin - flows.slots[cases.flow], count)
         core_times = CorePassTimes(
             T_OL=times.T_OL[slot],
-            T_nOL=times.T_nOL[slot],
+            T_nOL=times.T_nOL[slot] + again_cycles(node.again[:, at], times, slot),
             stored=node.stored[at],
             entry=times.entry[slot] + node.starts[at],
             across=node.across[0, at] * times.delayed[slot],

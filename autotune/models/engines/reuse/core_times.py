@@ -173,6 +173,13 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
     )
 
 
+def again_cycles(again: Floats, times: InCoreTimes, slot: Whole) -> Floats:
+    """(passes,): cycles per iteration for loads that are issued again (``LineTimes.again``)."""
+    core = np.maximum(times.T_OL, times.T_nOL)[slot]
+    cycles: Floats = np.maximum(again[0] - again[1] * core, 0.0)
+    return cycles
+
+
 def _over_cut_runs(loop: LoopArrays, run: VectorRuns) -> tuple[Floats, Floats]:
     """T_OL and T_nOL per iteration of runs of which a share is cut in two, anywhere."""
     T_OL, T_nOL = _over_runs(loop, run.length, run.head)

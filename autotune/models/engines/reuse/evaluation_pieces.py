@@ -91,6 +91,9 @@ class LoadedNode:
     """(passes,)"""
     starts: Floats
     """(passes,): cycles per iteration to start streams."""
+    again: Floats
+    """(2, passes): the most cycles per iteration for loads that are issued again, and by how much
+    they fall per cycle of an iteration."""
     across: Floats
     """(2, passes): cycles per store across two of the stored lines, and of its whole loop."""
     streams: Whole
@@ -117,6 +120,7 @@ class LoadedNode:
             mean=np.concatenate([self.mean, other.mean], axis=1),
             stored=np.concatenate([self.stored, other.stored]),
             starts=np.concatenate([self.starts, other.starts]),
+            again=np.concatenate([self.again, other.again], axis=1),
             across=np.concatenate([self.across, other.across], axis=1),
             streams=np.concatenate([self.streams, other.streams], axis=1),
             floor=np.concatenate([self.floor, other.floor]),

@@ -127,7 +127,8 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     walked = np.array([item.rows for lane in lanes for item in lane.passes])
     crowd = np.where(walked > 0, walked, np.bincount(owner, minlength=len(walked)))[owner]
     stores = history.stores + 2 * history.streamed
-    properties = np.stack([stores, history.remote, crowd, history.reclaimed], axis=1)
+    reused = history.reclaimed + 2 * history.again
+    properties = np.stack([stores, history.remote, crowd, reused], axis=1)
     kinds, whole = _stream_signatures(history.distance, outward, properties, lines)
     called = [_call_properties(traffic, ways) for traffic in traffics for _ in traffic.threads]
     calls = np.concatenate([np.array([i.call for i in lane.passes]) for lane in lanes])

@@ -18,6 +18,7 @@ from autotune.models.engines.ecm_arithmetic import combine
 from autotune.models.engines.reuse.batch import FlowArrays, total
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.traffic import POSITIONS, Floats, Whole
+from autotune.models.traffic.passes import DOUBLE
 
 _BEYOND = 1.0 + 1e-9
 TINY = np.finfo(np.float64).tiny
@@ -57,6 +58,9 @@ class LineTimes:
     """(levels + 1, passes): inbound streams by the level of their median distance."""
     starts: Floats
     """(passes,): cycles to start all streams, where the sweep jumps."""
+    again: Floats
+    """(2, passes): the most cycles for loads that are issued again, as the line that they read is
+    on its way, and by how much they fall per cycle of the loop."""
     across: Floats
     """(2, passes): cycles per store across two of the lines that are stored, the mean over these:
     beyond one within a line, and of the whole loop."""
@@ -132,6 +136,7 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
         memory_lines=total(flows.owner, memory.mean(axis=1)[flows.kind] * flows.lines, count),
         streams=number.reshape(len(costs.names), count),
         starts=total(flows.owner, _starts(flows, costs, median), count) / flows.jump,
+        again=_again(flows, priced, costs),
         across=_across(flows, priced, costs),
     )
 
@@ -166,6 +171,20 @@ def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
     if costs.stream_resume is not None:
         cycles = np.where(flows.resumed[flows.owner], costs.stream_resume[level], cycles)
     return np.asarray(cycles * _line_weights(flows), dtype=np.float64)
+
+
+def _again(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
+    """(2, passes): cycles per iteration for loads that are issued again, in a loop of no length,
+    and by how much they fall per cycle of an iteration: a line from an outer cache is on its way
+    when loads of neighbouring components read it, the less the longer a loop takes for a line.
+    """
+    count = len(flows.sweep)
+    if not costs.load_again or not flows.history.again.any():
+        return np.zeros((2, count))
+    nearest = (priced.level == 1).mean(axis=1) * flows.history.again
+    lines = total(flows.owner, nearest[flows.kind] * flows.lines, count)
+    fall = costs.load_again / costs.again_loop * (costs.line / DOUBLE)
+    return np.stack([lines * costs.load_again, lines * fall])
 
 
 def _line_weights(flows: FlowArrays) -> Floats:
@@ -307,7 +326,7 @@ class CorePassTimes:
     T_OL: Floats
     """Work in the core besides loads and stores, with all threads running."""
     T_nOL: Floats
-    """Loads and stores of the innermost cache."""
+    """Loads and stores of the innermost cache, loads that are issued again included."""
     stored: Floats
     """Cycles for bytes that are stored through caches."""
     entry: Floats

@@ -38,6 +38,11 @@ class GridAccess(NamedTuple):
     written: bool
 
     @property
+    def again(self) -> bool:
+        """Whether several points read a line when it comes, with the first row."""
+        return self.read and self.spans[0][0] < self.spans[0][1]
+
+    @property
     def widest(self) -> tuple[int, int]:
         """The smallest and the largest offset along any row."""
         return min(low for low, _ in self.spans), max(high for _, high in self.spans)

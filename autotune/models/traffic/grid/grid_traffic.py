@@ -81,6 +81,7 @@ class _Entry(NamedTuple):
     outward: Floats
     remote: bool = False
     streamed: bool = False
+    again: bool = False
 
 
 def _plan(program: StepProgram) -> _Plan:
@@ -341,7 +342,7 @@ def _groups(step: TimeStep, shapes: Sequence[GridShape]) -> tuple[PassGroup, ...
     for number, call in enumerate(step.calls):
         item, rows = shapes[call.sweep], dict(call.rows)
         touches = tuple(
-            Touch(rows[a.parameter], rows[a.parameter], a.read, a.written, False, ())
+            Touch(rows[a.parameter], rows[a.parameter], a.read, a.written, False, (), again=a.again)
             for a in item.accesses
         )
         streams_ = sum(len(access.rows) for access in item.accesses)
@@ -378,7 +379,8 @@ def _expanded(
             whole, row = shapes[sweep].whole_lines(past.line // DOUBLE)
             entries.append(_Entry(index, lines * whole / row / points, never, never, streamed=True))
             lines *= 1 - whole / row
-        entries.append(_Entry(index, lines / points, first, out))
+        again = bool(across.history.again[index])
+        entries.append(_Entry(index, lines / points, first, out, again=again))
         if other:
             nowhere = np.full(POSITIONS, np.nan)
             entries.append(_Entry(index, other / points, first, nowhere, remote=True))
@@ -395,6 +397,7 @@ def _expanded(
             remote=np.array([entry.remote for entry in entries]),
             reclaimed=np.zeros(len(origin), dtype=np.bool_),
             streamed=np.array([entry.streamed for entry in entries]),
+            again=np.array([entry.again for entry in entries]),
         ),
         outward=np.stack([entry.outward for entry in entries]),
         lines=np.array([entry.lines for entry in entries]),

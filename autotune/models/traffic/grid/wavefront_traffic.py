@@ -168,6 +168,7 @@ def thread_streams_of(
             remote=np.array([stream.remote for stream in streams]),
             reclaimed=np.zeros(len(streams), dtype=np.bool_),
             streamed=np.zeros(len(streams), dtype=np.bool_),
+            again=np.zeros(len(streams), dtype=np.bool_),
         ),
         outward=positions([np.nan if s.outward is None else s.outward for s in streams]),
         lines=np.array([stream.lines for stream in streams]),

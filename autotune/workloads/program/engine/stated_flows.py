@@ -66,6 +66,7 @@ def flows(
             remote=none,
             reclaimed=none,
             streamed=none,
+            again=none,  # which loads read a line is not stated
         ),
         crowd=_whole([passes[owner].crowd for owner, _ in streams]),
         owner=_whole([owner for owner, _ in streams]),

@@ -156,7 +156,15 @@ def _constant(figure: HostConstant, values: Sequence[float], contended: bool) ->
 
 def host_constants(of: ProbeConditions) -> list[HostConstant]:
     """The definitions of all constants that a calibration measures on this host."""
-    return [*_loops(of), *_rates(of), *_levels(of), *_starts(of), *_between(of), *_overlap(of)]
+    return [
+        *_loops(of),
+        *_rates(of),
+        *_mixed_rates(of),
+        *_levels(of),
+        *_starts(of),
+        *_between(of),
+        *_overlap(of),
+    ]
 
 
 def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
@@ -226,21 +234,6 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
             source=f"independent {what}",
             paced=True,
         )
-    yield HostConstant(
-        name=f"vector_apart.{of.width}",
-        items=((1, calibration_plan.apart()),),
-        value=lambda t: t[0],
-        source="stores to two rows in L1 in turn",
-        paced=True,
-    )
-    for width in sorted({of.width, calibration_plan.NARROW}):
-        yield HostConstant(
-            name=f"vector_mixed.{width}",
-            items=((1, calibration_plan.mixed(narrow=width < of.width)),),
-            value=lambda t: t[0] / 2,
-            source="vectors of four rows in L1, each loaded and added or multiplied",
-            paced=True,
-        )
     for function, item in zip(FUNCTIONS, calibration_plan.library_calls(), strict=True):
         yield HostConstant(
             name=f"library_call.{function}",
@@ -270,6 +263,25 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
         source=f"chains of {CHAIN} additions, one after the other, beside the time of one addition",
         unit="operations",
     )
+
+
+def _mixed_rates(of: ProbeConditions) -> Iterator[HostConstant]:
+    """Definitions of the constants of vector instructions that come in turns."""
+    yield HostConstant(
+        name=f"vector_apart.{of.width}",
+        items=((1, calibration_plan.apart()),),
+        value=lambda t: t[0],
+        source="stores to two rows in L1 in turn",
+        paced=True,
+    )
+    for width in sorted({of.width, calibration_plan.NARROW}):
+        yield HostConstant(
+            name=f"vector_mixed.{width}",
+            items=((1, calibration_plan.mixed(narrow=width < of.width)),),
+            value=lambda t: t[0] / 2,
+            source="vectors of four rows in L1, each loaded and added or multiplied",
+            paced=True,
+        )
 
 
 def _window(times: Sequence[float]) -> float:

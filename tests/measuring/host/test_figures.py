@@ -17,7 +17,7 @@ COSTS = {
     "vector_load.32": 0.5, "vector_store.32": 1.0, "vector_add.32": 0.5, "vector_multiply.32": 0.75,
     "vector_fused.32": 0.625, "vector_divide.32": 5.0, "vector_narrow.32": 0.375,
     "vector_unaligned.32": 0.875, "vector_apart.32": 1.25, "vector_mixed.32": 0.25,
-    "vector_mixed.16": 0.1875,
+    "vector_mixed.16": 0.1875, "load_again": 4.0, "again_loop": 16.0,
     "vector_shuffle.32": 1.25, "vector_window.32": 60.0,
     "line_crossing": 0.75, "store_forward": 7.0, "blocked_forward": 21.0, "loop_entry": 27.0,
     "predicted_exit": 20.0, "set_conflict": 2.5, "stream_start.L2": 1.0, "stream_start.L3": 15.0,
@@ -88,6 +88,10 @@ def cycles(of, threads, item):
             return COSTS["vector_apart.32"]
         case "mixed":
             return 2 * COSTS[f"vector_mixed.{16 if item.extra else 32}"]
+        case "taps":
+            core = 6.0 + 5.0 * item.extra
+            again = COSTS["load_again"] * (1 - core / COSTS["again_loop"])
+            return core + again * (item.bytes > of.plan.sizes[1][0])
         case "narrow":
             return 30.0 + item.extra * calibration_plan.RELOADED * COSTS["vector_narrow.32"]
         case "load" if item == calibration_plan.vector_operations()[0]:

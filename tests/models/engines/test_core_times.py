@@ -13,6 +13,7 @@ from autotune.models.engines.reuse.core_times import (
     InCoreTimes,
     LoopArrays,
     VectorRuns,
+    again_cycles,
     loops,
     run_times,
 )
@@ -129,6 +130,15 @@ def test_cores_that_share_units_slow_the_arithmetic_by_a_factor() -> None:
     assert times(result(), 20, threads=2).T_OL[0] * 20 == pytest.approx(6)
     nothing = result(T_OL=Cycles(0.0), ladder=(), crowded=Cycles(0.0))
     assert times(nothing, 20, threads=2).T_OL[0] == 0
+
+
+def test_loads_issued_again_fall_with_the_time_of_the_loop() -> None:
+    """From 1 cycle by half a cycle per cycle of the loop, to none."""
+    made = result(ladder=())
+    cycles = times(made, np.inf)
+    assert max(cycles.T_OL[0], cycles.T_nOL[0]) == 0.5
+    again, slot = np.array([[1.0, 0.1], [0.5, 0.5]]), np.array([0, 0])
+    assert again_cycles(again, cycles, slot).tolist() == [0.75, 0.0]
 
 
 def test_accesses_that_cross_a_line_take_the_load_ports_again() -> None:

@@ -122,3 +122,11 @@ def test_in_a_plane_the_slowest_dimension_is_a_row_apart() -> None:
     made = as_sweep(shape(sweep(("j", "i")), {}, (10, 30), 5), (10, 30))
     offsets = {access.parameter: access.offsets for access in made.accesses}
     assert offsets["u"] == (40, 0, -2)
+
+
+def test_points_of_the_first_row_read_a_line_on_its_way() -> None:
+    """A box has three points in it, a star one."""
+    box = GridAccess("u", ((1, 0), (0, 0)), ((-1, 1), (-1, 1)), (), True, False)
+    assert box.again
+    assert not box._replace(spans=((0, 0), (-1, 1))).again
+    assert not box._replace(read=False).again

@@ -214,3 +214,21 @@ def test_what_a_sum_reads_is_read_again_after_all_that_sums_read() -> None:
     first, second = clusters(summed.accesses, 500.0, 64)
     assert first.trails == (Trail(0, 8000.0, 700.0),)
     assert second.trails == (Trail(0, 8000.0, 300.0),)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "again"),
+    [
+        ((1, 0, -1), True),
+        ((0,), False),
+        ((100, 1, 0, -1), False),  # the leading row of a grid reads a line once when it comes
+        ((101, 100, 0), True),
+        ((7, 0), True),
+        ((8, 0), False),  # a line apart
+    ],
+)
+def test_loads_read_a_line_on_its_way_where_the_leading_offsets_share_it(offsets, again) -> None:
+    assert [c.again for c in clusters(reads(*offsets).accesses, 500.0, 64)] == [again]
+    made = streams(passes([reads(*offsets)])[0], 64)
+    assert made.history.again.tolist()[0] == again
+    assert not made.history.again[1:].any(), "those behind it find the line"

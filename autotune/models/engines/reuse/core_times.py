@@ -176,7 +176,8 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
 def again_cycles(again: Floats, times: InCoreTimes, slot: Whole) -> Floats:
     """(passes,): cycles per iteration for loads that are issued again (``LineTimes.again``)."""
     core = np.maximum(times.T_OL, times.T_nOL)[slot]
-    cycles: Floats = np.maximum(again[0] - again[1] * core, 0.0)
+    with np.errstate(invalid="ignore"):  # no loads, and a loop without a time
+        cycles: Floats = np.maximum(again[0] - again[1] * core, 0.0)
     return cycles
 
 

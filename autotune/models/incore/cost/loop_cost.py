@@ -238,13 +238,13 @@ def _stored(
     if rates is None or rates.unaligned is None:
         return ()
     begin = memory_corrections.start(loop)
-    each = [
+    cycles = [
         port_pressure.least(port_pressure.split(uops, data)[0]).cycles if i.stores else 0.0
         for i, uops in zip(loop.instructions, work, strict=True)
     ]
     return tuple(
         memory_corrections.stored(
-            loop, each, DOUBLE * place - begin, rates.width, rates.apart, rates.unaligned
+            loop, cycles, DOUBLE * place - begin, rates.width, rates.apart, rates.unaligned
         )
         for place in range(STARTS)
     )

@@ -63,10 +63,7 @@ def flows(
         history=LineHistory(
             distance=_everywhere(distance),
             stores=np.array([stream.access == "write" for _, stream in streams], dtype=np.bool_),
-            remote=none,
-            reclaimed=none,
-            streamed=none,
-            again=none,  # which loads read a line is not stated
+            **dict.fromkeys(("remote", "reclaimed", "streamed", "again"), none),
         ),
         crowd=_whole([passes[owner].crowd for owner, _ in streams]),
         owner=_whole([owner for owner, _ in streams]),

@@ -179,7 +179,7 @@ class _Work:
         started = time.monotonic()
         wide = self.workload.at(widened(self.setup, kind, threads))
         ranked = self._with_measured(rank_space(wide, self.progress))
-        for line in (*ranked.capacity_notes, *_drawn_notes(ranked)):
+        for line in (*ranked.machine_notes, *_drawn_notes(ranked)):
             self.progress(line, 0, 1)
         map_grid = grid(kind, threads, ranked)
         conditions = {

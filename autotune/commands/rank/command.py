@@ -270,6 +270,6 @@ def _ranked(config: Path, engine: EngineName | None, *, trusted: bool) -> "Ranke
 
     workload = load(config, trusted=trusted)
     ranked = rank_space(workload, TerminalProgress(), engines(engine, workload.engines))
-    for line in ranked.capacity_notes:
+    for line in ranked.machine_notes:
         note(line)
     return ranked

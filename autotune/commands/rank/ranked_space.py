@@ -40,9 +40,19 @@ class RankedSpace:
         return self.workload.setup
 
     @property
-    def capacity_notes(self) -> tuple[str, ...]:
-        """What a user must know of the memory of the machine, to be said once."""
-        return capacity_notes(self.enumerated, self.workload, self.machine)
+    def machine_notes(self) -> tuple[str, ...]:
+        """What a user must know of the machine, to be said once: of its memory, and that its
+        calibration was disturbed, where predictions rest on it.
+        """
+        capacity = capacity_notes(self.enumerated, self.workload, self.machine)
+        calibration = self.machine.calibration
+        if calibration is None or not calibration.contended or not self.workload.predicted:
+            return capacity
+        disturbed = (
+            f"{self.machine.name} was calibrated while other processes ran, so that intervals are"
+            " wider: autotune machine calibrate (when it is quiet)"
+        )
+        return (*capacity, disturbed)
 
     @property
     def baseline_notes(self) -> tuple[str, ...]:

@@ -16,23 +16,21 @@ from autotune.units import Bytes, BytesPerCycle, Hertz, Seconds
 Z80 = 1.2816
 """Half the width of an interval that holds 80 % of a normal distribution, in its sigma."""
 
+_TABLE = "; takes the place of an instruction table's figure outside its interval"
+
 CONSTANTS: Mapping[str, tuple[str, str]] = {
     "line_crossing": (
         "cy",
         "per vector load of full width from L1 that crosses a line, beyond one that does not;"
         " adds to the time of the load ports",
     ),
-    "vector_load": (
-        "cy",
-        "per independent vector load from L1, at the width in bytes after the dot; takes the place"
-        " of an instruction table's figure outside its interval, as do the next six",
-    ),
-    "vector_store": ("cy", "per independent vector store to L1"),
-    "vector_add": ("cy", "per independent vector addition of doubles"),
-    "vector_multiply": ("cy", "per independent vector multiplication of doubles"),
-    "vector_fused": ("cy", "per independent fused multiply-add of vectors of doubles"),
-    "vector_divide": ("cy", "per independent vector division of doubles"),
-    "vector_shuffle": ("cy", "per independent shuffle of doubles across a whole vector"),
+    "vector_load": ("cy", f"per independent vector load from L1{_TABLE}"),
+    "vector_store": ("cy", f"per independent vector store to L1{_TABLE}"),
+    "vector_add": ("cy", f"per independent vector addition of doubles{_TABLE}"),
+    "vector_multiply": ("cy", f"per independent vector multiplication of doubles{_TABLE}"),
+    "vector_fused": ("cy", f"per independent fused multiply-add of vectors of doubles{_TABLE}"),
+    "vector_divide": ("cy", f"per independent vector division of doubles{_TABLE}"),
+    "vector_shuffle": ("cy", f"per independent shuffle of doubles across a whole vector{_TABLE}"),
     "vector_window": (
         "operations",
         "vector operations that can wait for their operands at a time; younger ones start only when"
@@ -70,7 +68,8 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "blocked_forward": (
         "cy",
-        "the same where the load is wider than the store; told, not used by an engine",
+        "from a store to a wider load of the same place that waits for it; told, not used by an"
+        " engine",
     ),
     "loop_entry": (
         "cy",
@@ -89,7 +88,8 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "stream_resume": (
         "cy",
-        "the same where the stream goes on where it ended, after other streams: tiles of a sweep",
+        "per stream of lines that goes on where it ended, after other streams (tiles of a sweep),"
+        " in the place of stream_start",
     ),
     "core_to_core": (
         "cy",
@@ -124,8 +124,8 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "crossing_loop": (
         "cy",
-        "per such store, all that its loop does beside it included: the time up to which"
-        " crossing_stores adds",
+        "a whole loop, per vector store across two lines that it does, its loads included: the time"
+        " up to which crossing_stores adds",
     ),
     "exposed": (
         "1",

@@ -1,10 +1,14 @@
 """The glossary and the messages, from the data of `autotune explain`."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from schema_pages import cell
+
+from autotune.commands.explain import explanations
+from autotune.commands.explain.explanations import GlossaryWord
 
 FOLDER = Path(__file__).resolve().parents[2] / "autotune" / "commands" / "explain"
 
@@ -12,18 +16,18 @@ FOLDER = Path(__file__).resolve().parents[2] / "autotune" / "commands" / "explai
 def pages() -> dict[str, str]:
     """The Markdown of both pages by their paths."""
     return {
-        "reference/glossary.md": glossary(_read("glossary.toml")["words"]),
+        "reference/glossary.md": glossary(explanations.glossary()),
         "reference/messages.md": messages(_read("messages.toml")["messages"]),
     }
 
 
-def glossary(words: list[dict[str, Any]]) -> str:
+def glossary(words: Sequence[GlossaryWord]) -> str:
     """Every word with its meaning, in alphabetical order, with links between related ones."""
     lines = ["# Glossary", "", "In the terminal: `autotune explain WORD`.", ""]
-    for word in sorted(words, key=lambda w: w["name"].lower()):
-        also = [f"Also: {', '.join(word['also'])}."] if word.get("also") else []
-        see = [f"See {', '.join(word['see'])}."] if word.get("see") else []
-        lines += [f"## {word['name']}", "", cell(" ".join([word["text"], *also, *see])), ""]
+    for word in sorted(words, key=lambda w: w.name.lower()):
+        also = [f"Also: {', '.join(word.also)}."] if word.also else []
+        see = [f"See {', '.join(word.see)}."] if word.see else []
+        lines += [f"## {word.name}", "", cell(" ".join([word.text, *also, *see])), ""]
     return "\n".join(lines)
 
 

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
+from autotune.commands.machine.calibration_text import TITLES
+from autotune.domain.calibration import CONSTANTS
 from autotune.errors import Fault, InputError, nearest
+
+_PART = re.compile(r"([a-z_]+)(?:=?\d+|[.@][\w.@]*)")
+"""A parameter with its number, as in names of candidates, or a constant with its place."""
+_FIGURE = re.compile(r"([^:,]+)(?:,[^:]*)?: \d.*\[.*")
+"""A line about a constant of a calibration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +50,10 @@ class MessageKind:
 
 @functools.cache
 def glossary() -> tuple[GlossaryWord, ...]:
-    """All words, in the order of the file, from the general to the particular."""
-    return tuple(
+    """All words, in the order of the file, from the general to the particular; then those constants
+    of a calibration that the file does not name.
+    """
+    words = [
         GlossaryWord(
             name=row["name"],
             also=tuple(row.get("also", ())),
@@ -53,6 +62,20 @@ def glossary() -> tuple[GlossaryWord, ...]:
             see=tuple(row.get("see", ())),
         )
         for row in _rows("glossary.toml", "words")
+    ]
+    spelled = {spelling for word in words for spelling in word.spellings}
+    return *words, *(_constant_word(name) for name in CONSTANTS if name not in spelled)
+
+
+def _constant_word(name: str) -> GlossaryWord:
+    """The word of a constant, of its definition."""
+    unit, definition = CONSTANTS[name]
+    counted = {"cy": "cycles", "s": "seconds", "1": "a share"}.get(unit, unit)
+    return GlossaryWord(
+        name=name,
+        also=() if TITLES[name] == name else (TITLES[name],),
+        text=f"A constant of this host that calibration measures, in {counted}: {definition}.",
+        see=("calibration",),
     )
 
 
@@ -81,6 +104,9 @@ def meaning(query: str) -> GlossaryWord | MessageKind:
     meant = sentence_word(query) or message_kind(query)
     if meant is not None:
         return meant
+    for form in (_PART, _FIGURE):
+        if (named := form.fullmatch(plain)) and named[1] in words:
+            return words[named[1]]
     raise InputError(
         Fault(
             where="WORD",

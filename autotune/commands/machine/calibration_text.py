@@ -1,11 +1,11 @@
 """The results of a calibration, as lines of text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from autotune.domain.calibration import CONSTANTS, BandwidthCurve, Calibration, Constant
 from autotune.units import counted, show
 
-_WORDS = {
+TITLES: Mapping[str, str] = {
     "line_crossing": "load across lines",
     "vector_load": "vector load",
     "vector_store": "vector store",
@@ -15,31 +15,33 @@ _WORDS = {
     "vector_divide": "vector division",
     "vector_shuffle": "vector shuffle",
     "vector_window": "vector operations that can wait",
-    "vector_unaligned": "more for a vector store at no multiple of its width",
-    "vector_apart": "vector store, rows in turn",
-    "vector_mixed": "vector micro-operation, loads and arithmetic in turn",
+    "vector_unaligned": "unaligned vector store beyond an aligned one",
+    "vector_apart": "vector store where rows take turns",
+    "vector_mixed": "vector micro-operation where loads and arithmetic take turns",
     "vector_narrow": "reload of a pointer to a row",
     "library_call": "call of the mathematical library",
     "store_forward": "store forwarding",
-    "blocked_forward": "store forwarding, blocked",
+    "blocked_forward": "blocked store forwarding",
     "loop_entry": "loop entry",
-    "predicted_exit": "of it with a predicted exit less",
-    "set_conflict": "set conflict, per line",
+    "predicted_exit": "part of loop entry that a predicted exit saves",
+    "set_conflict": "set conflict",
     "core_to_core": "line of another core",
+    "ownership": "write to a line that another core has read",
     "stream_start": "start of a stream",
-    "stream_resume": "start of a stream where it ended",
+    "stream_resume": "start of a stream where it ended before",
     "outbound": "dirty line out",
     "allocate": "line of a pure store stream",
-    "load_again": "line that several loads read while it comes",
-    "again_loop": "a loop that takes so long for such a line loses nothing",
-    "crossing_stores": "store across lines, where loops load much",
-    "crossing_loop": "a whole loop per store across lines, where it loads much",
+    "load_again": "loads of a line that is on its way",
+    "again_loop": "loop time per such line that hides these loads",
+    "crossing_stores": "store across lines beside many loads",
+    "crossing_loop": "whole loop with many loads per store across lines",
     "exposed": "exposed share beside loads",
     "overlap_ol": "exposed share beside arithmetic",
     "barrier": "barrier",
-    "waiting": "last thread late at a barrier, share of the time before",
-    "core_cycle": "cycles of that clock per cycle of a core, with vectors",
+    "waiting": "lateness of the last thread at a barrier as a share of the time before",
+    "core_cycle": "cycles of the calibrated clock per cycle of a core with vectors",
 }
+"""Constant to what a line about it begins with; a comma and its place follow."""
 
 
 def constants(calibration: Calibration) -> list[str]:
@@ -104,7 +106,7 @@ def _parts(name: str) -> tuple[str, str, int]:
 def _name(name: str) -> str:
     base, level, threads = _parts(name)
     place = f"{level} B" if level.isdigit() else level  # bytes of a vector, or a cache level
-    text = _WORDS.get(base, base) + (f", {place}" if place else "")
+    text = TITLES.get(base, base) + (f", {place}" if place else "")
     return text + (f", {threads} threads" if threads > 1 else "")
 
 

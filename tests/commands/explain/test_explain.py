@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import autotune
+from autotune import paths
 from autotune.commands.app import app
 from autotune.commands.explain.explanations import (
     GlossaryWord,
@@ -23,8 +24,13 @@ from autotune.commands.explain.explanations import (
     message_kinds,
     sentence_word,
 )
+from autotune.commands.machine import calibration_text
+from autotune.domain.calibration import CONSTANTS, Constant
+from autotune.domain.candidate_names import named
 from autotune.domain.results import STATUSES
+from autotune.domain.variant import EXCHANGES, PLACEMENTS, ExecutionLayout, case_label
 from autotune.errors import InputError
+from autotune.files import config
 from autotune.files.store import Store
 from autotune.results.evaluate.study_evaluation import SEARCHED, evaluate
 from autotune.results.report import study_table, winner_decision
@@ -92,6 +98,52 @@ def test_every_status_has_a_word(status: str) -> None:
 )
 def test_parts_and_notes_of_a_prediction_have_words(query: str, word: str) -> None:
     assert meaning(query).name == word
+
+
+def parts_of_names() -> Iterator[str]:
+    """The parameters of the spaces that come along, the parts of names that their values make, and
+    those of layouts.
+    """
+    for space in (config.generated(name).space for name in paths.names("variants/space")):
+        for parameter, values in space.parameters.items():
+            yield parameter
+            yield from (named({parameter: value}) for value in values)
+    for way in EXCHANGES:
+        layout = ExecutionLayout(ranks=4, nodes=2, threads=2, communication=way)
+        yield from case_label(fabricated.problem(), layout).split("-")[1:]
+    yield from PLACEMENTS
+
+
+@pytest.mark.parametrize("part", sorted(set(parts_of_names())))
+def test_every_part_of_a_name_of_a_candidate_has_a_word(part: str) -> None:
+    assert isinstance(meaning(part), GlossaryWord)
+
+
+def test_a_part_of_a_name_says_what_the_parameter_does() -> None:
+    words = {part: meaning(part).name for part in ("align8", "lines1", "t4", "T4", "jil", "bj32")}
+    assert words == {
+        "align8": "aligned loops",
+        "lines1": "whole lines",
+        "t4": "sweeps of one pass",
+        "T4": "threads",
+        "jil": "loop order",
+        "bj32": "block",
+    }
+    assert meaning("jli-au-block1024-reg@heat2d-N256-T2").name == "name"
+
+
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_every_constant_of_a_calibration_has_a_word_by_name_and_as_it_is_printed(
+    constant: str,
+) -> None:
+    value = Constant(value=2.0, low=1.0, high=3.0, unit="cy", source="x", samples=4)
+    word = meaning(constant)
+    assert isinstance(word, GlossaryWord)
+    for name in (constant, f"{constant}.L3", f"{constant}.64@2", f"{constant}@2"):
+        assert meaning(name) is word
+        calibration = dataclasses.replace(fabricated.calibration(), constants={name: value})
+        (line,) = calibration_text.constants(calibration)
+        assert meaning(line) is word
 
 
 def test_every_message_of_the_source_has_a_kind() -> None:

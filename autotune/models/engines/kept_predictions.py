@@ -13,6 +13,8 @@ from autotune.models import answer_cache
 from autotune.models.engines.base import CandidatePredictor
 
 _KIND = "predictions"
+_MOST = 64_000_000
+"""Bytes of all that is kept: about 80 batches of 224 candidates."""
 _PACKAGE = Path(__file__).parents[2]
 
 
@@ -58,7 +60,7 @@ class KeepingEngine:
             batch = KeptPredictions(
                 predictions=tuple(first.values()), rows=tuple(row[id(p)] for p in made)
             )
-            answer_cache.keep_text(_KIND, key, codec.dump(batch, ordered=False))
+            answer_cache.keep_text(_KIND, key, codec.dump(batch, ordered=False), _MOST)
         return made
 
 

@@ -1,5 +1,6 @@
 """Predictions that are kept on disk: read for the same batch, and only where they last."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from codegen_build import problem, setup
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.setup import Layout
 from autotune.domain.variant import Candidate
+from autotune.models.engines import kept_predictions
 from autotune.models.engines.kept_predictions import KeepingEngine
 from autotune.workloads.shipped import workload_of
 
@@ -114,3 +116,26 @@ def test_a_cache_that_cannot_be_written_is_no_failure(
         engine = Batches()
         assert len(keeping(engine).predict(candidates)) == len(candidates)
         assert engine.count == 1
+
+
+def test_those_used_longest_ago_are_removed(
+    candidates: list[Candidate], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of five batches three fit: the first, which was read again, and the last two."""
+    monkeypatch.setattr(kept_predictions, "_MOST", 3 * 32_000)
+    keeping(Batches(), "0").predict(candidates)
+    (first,) = tmp_path.rglob("*.json")
+    assert first.stat().st_size < 32_000  # and counts as that
+    for number in range(1, 5):
+        made = set(tmp_path.rglob("*.json"))
+        keeping(Batches(), str(number)).predict(candidates)
+        for path in set(tmp_path.rglob("*.json")) - made:
+            os.utime(path, (number, number))
+        keeping(Batches(), "0").predict(candidates)  # a use
+    engines = {basis: Batches() for basis in ("0", "3", "4", "1", "2")}
+    for basis, engine in engines.items():
+        keeping(engine, basis).predict(candidates)
+    assert {basis: engine.count for basis, engine in engines.items()} == {
+        "0": 0, "3": 0, "4": 0, "1": 1, "2": 1
+    }  # fmt: skip
+    assert len(list(tmp_path.rglob("*.json"))) == 3

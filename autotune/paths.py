@@ -5,6 +5,7 @@ checkout, otherwise those that the wheel ships at ``autotune/data``.
 """
 
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Literal
@@ -48,6 +49,13 @@ def names(collection: Collection) -> list[str]:
 def cache_dir() -> Path:
     """The folder of cached builds and analyses; safe to delete at any time."""
     return _base("AUTOTUNE_CACHE", "XDG_CACHE_HOME", ".cache")
+
+
+def file_of_cache(path: Path) -> Path:
+    """The place of a file of the cache, to be written; a folder that lies there is removed."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    return path
 
 
 def user_data_dir() -> Path:

@@ -64,7 +64,7 @@ def keep_text(kind: str, key: str, text: str, most: int | None = None) -> None:
             "w", encoding="utf-8", dir=place.parent, suffix=".new", delete=False
         ) as file:
             file.write(f"{_sum(text)}\n{text}")
-        Path(file.name).replace(place)
+        Path(file.name).replace(paths.file_of_cache(place))
     if most is not None:
         _remove_oldest(paths.cache_dir() / kind, most)
 

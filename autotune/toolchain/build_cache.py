@@ -225,8 +225,8 @@ def _made(kind: str, key: str) -> Iterator[Path | None]:
 def _publish(file: Path, entry: Path) -> None:
     sum_file = file.with_suffix(".sha")
     sum_file.write_text(_content_hash(file), encoding="ascii")
-    file.replace(entry)
-    sum_file.replace(entry.with_suffix(".sha"))
+    file.replace(paths.file_of_cache(entry))
+    sum_file.replace(paths.file_of_cache(entry.with_suffix(".sha")))
 
 
 def _trusted(entry: Path) -> bool:
@@ -245,7 +245,7 @@ def _lock(kind: str, key: str) -> Iterator[None]:
     # programs and objects lock apart: a program holds its lock while its objects are made
     path = paths.cache_dir() / "build" / "lock" / f"{kind}-{key[:2]}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
+    with paths.file_of_cache(path).open("a") as file:
         with contextlib.suppress(OSError):  # some network file systems have no locks
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -107,6 +107,26 @@ def test_damaged_entries_are_made_again(gcc: Compiler, cache_folder: Path, damag
     assert output(build_cache.build(UNITS, gcc)) == "41"
 
 
+@pytest.mark.parametrize("part", ["entry", "hash", "lock"])
+def test_a_folder_in_the_place_of_a_file_is_damage_too(
+    gcc: Compiler, cache_folder: Path, part: str
+):
+    built = build_cache.build(UNITS, gcc)
+    files = [entry for kind in ("object", "program") for entry in entries(cache_folder, kind)]
+    for entry in files:
+        entry.with_suffix(".sha").unlink()
+    if part == "hash":
+        files = [entry.with_suffix(".sha") for entry in files]
+    elif part == "lock":
+        files = list((cache_folder / "build" / "lock").iterdir())
+    for file in files:
+        file.unlink(missing_ok=True)
+        (file / "inner").mkdir(parents=True)
+    assert output(build_cache.build(UNITS, gcc)) == "41"
+    assert build_cache.executable(built.key) == built.executable
+    assert all(file.is_file() for file in files)
+
+
 def test_remains_of_a_killed_process_do_no_harm(gcc: Compiler, cache_folder: Path):
     key = build_cache.build(UNITS, gcc).key
     shutil.rmtree(cache_folder / "build" / "program")

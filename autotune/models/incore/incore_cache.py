@@ -52,7 +52,7 @@ def keep_forms(architecture: OsacaArchitecture, answers: Mapping[str, Answer]) -
     lines = "".join(json.dumps([text, answer]) + "\n" for text, answer in answers.items())
     with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
         place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("ab", buffering=0) as file:
+        with paths.file_of_cache(place).open("ab", buffering=0) as file:
             file.write(b"\n" + lines.encode())  # an interrupted line before is closed
 
 

@@ -153,3 +153,13 @@ def test_a_cache_that_cannot_be_written_keeps_nothing_and_fails_nobody(cache: Pa
     incore_cache.keep_result(KEY, FULL)
     assert incore_cache.forms(ZEN3) == {}
     assert incore_cache.stored_result(KEY) is None
+
+
+def test_a_folder_in_the_place_of_the_forms_is_removed(cache: Path) -> None:
+    incore_cache.keep_forms(ZEN3, {"a": {"latency": 1.0}})
+    (file,) = cache.rglob("*.jsonl")
+    file.unlink()
+    (file / "inner").mkdir(parents=True)
+    assert incore_cache.forms(ZEN3) == {}
+    incore_cache.keep_forms(ZEN3, {"b": {"latency": 2.0}})
+    assert incore_cache.forms(ZEN3) == {"b": {"latency": 2.0}}

@@ -191,6 +191,14 @@ def test_answers_that_cannot_be_read_or_lack_a_field_are_none(cache: Path, text:
     assert answer_cache.stored_answer("kind", "abc", ("a",)) is None
 
 
+def test_a_folder_in_the_place_of_an_answer_is_removed(cache: Path) -> None:
+    (cache / "kind" / "ab" / "abc.json" / "inner").mkdir(parents=True)
+    assert answer_cache.stored_answer("kind", "abc", ()) is None
+    answer_cache.keep_answer("kind", "abc", {"a": 1})
+    assert answer_cache.stored_answer("kind", "abc", ()) == {"a": 1}
+    assert places(cache) == ["kind/ab/abc.json"]
+
+
 def test_a_cache_that_cannot_be_written_is_no_failure(cache: Path) -> None:
     cache.mkdir()
     (cache / "kind").write_text("a file where a folder should be", encoding="utf-8")

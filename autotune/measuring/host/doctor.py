@@ -1,12 +1,12 @@
 """Lists installed and missing tools, with the exact command that installs each."""
 
 import importlib.metadata
-import os
 import platform
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,6 +141,9 @@ def _calibration() -> Iterator[Prerequisite]:
     except InputError as error:
         yield Prerequisite("calibration", "optional", "; ".join(map(str, error.faults)), purpose)
         return
+    except OSError as error:
+        yield Prerequisite("calibration", "optional", str(error), purpose)
+        return
     command = "autotune machine calibrate"
     if calibration is None:
         yield Prerequisite("calibration", "optional", "", purpose, command)
@@ -156,14 +159,30 @@ def _busy(load: HostLoad) -> Prerequisite:
 
 
 def _folders() -> Iterator[Prerequisite]:
-    for purpose, folder in (
-        ("builds and analyses (safe to delete)", paths.cache_dir()),
-        ("calibrations", paths.user_data_dir()),
+    for purpose, folder, variable in (
+        ("builds and analyses (safe to delete)", paths.cache_dir(), "AUTOTUNE_CACHE"),
+        ("calibrations", paths.user_data_dir(), "AUTOTUNE_DATA"),
     ):
-        existing = next(p for p in (folder, *folder.parents) if p.exists())
-        writable = os.access(existing, os.W_OK)
-        hint = "" if writable else "set AUTOTUNE_CACHE and AUTOTUNE_DATA to folders you may write"
-        yield Prerequisite("folder", "ok" if writable else "missing", str(folder), purpose, hint)
+        fault = _folder_fault(folder)
+        hint = f"mend that, or set {variable} to a folder that you may write" if fault else ""
+        yield Prerequisite("folder", "missing" if fault else "ok", fault or str(folder), purpose, hint)
+
+
+def _folder_fault(folder: Path) -> str:
+    """Why nothing can be written into a folder, or into one of those in it; empty where all can be.
+
+    A folder that is not there yet can be made where the one around it can be written.
+    """
+    place = next(p for p in (folder, *folder.parents) if paths.exists(p))
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            inner = [path for path in folder.iterdir() if path.is_dir()] if place == folder else []
+        for place in inner:
+            with tempfile.TemporaryFile(dir=place):
+                pass
+    except OSError as error:
+        return f"{place}: {error.strerror or error}"
+    return ""
 
 
 def _system_install(debian: str, redhat: str) -> str:

@@ -93,7 +93,9 @@ app.command("doctor", epilog=doctor_command.EXAMPLE)(doctor_command.doctor)
 app.command("init", cls=init_command.InitCommand, epilog=init_command.EXAMPLE)(init_command.init)
 app.command("variants", epilog=rank_command.VARIANTS_EXAMPLE)(rank_command.variants)
 app.command("predict", epilog=rank_command.PREDICT_EXAMPLE)(rank_command.predict)
-app.command("rank", epilog=rank_command.RANK_EXAMPLE)(rank_command.rank)
+app.command("rank", cls=rank_command.RankCommand, epilog=rank_command.RANK_EXAMPLE)(
+    rank_command.rank
+)
 app.command("tune", epilog=tune_command.EXAMPLE)(tune_command.tune)
 app.command("measure", epilog=measure_command.EXAMPLE)(measure_command.measure)
 app.command("noise", epilog=noise_command.EXAMPLE)(noise_command.noise)

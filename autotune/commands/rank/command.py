@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from autotune.commands import completion
 from autotune.commands.options import (
@@ -183,6 +184,20 @@ class RankOptions:
     trust: Trust = False
     ids: Ids = False
     results: StoreOptions
+
+
+class RankCommand(TyperCommand):
+    """The command; who names two candidates behind ``--why`` is told of ``--against``."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Refuse words that belong to no option, with that hint."""
+        ctx.allow_extra_args = True
+        extra = super().parse_args(ctx, args)
+        if extra and not ctx.resilient_parsing:
+            hint = "--why takes one candidate; --against names another to compare it with"
+            said = f"Got unexpected extra argument{'s' * (len(extra) > 1)} ({' '.join(extra)})"
+            ctx.fail(f"{said}. {hint}." if ctx.params.get("why") else said)
+        return extra
 
 
 @command

@@ -43,6 +43,62 @@ TITLES: Mapping[str, str] = {
 }
 """Constant to what a line about it begins with; a comma and its place follow."""
 
+_SHOWN = 3
+"""Constants that a summary names: those with the widest intervals, and those that changed most."""
+
+
+def summary(calibration: Calibration, before: Calibration | None) -> list[str]:
+    """What was measured, how undisturbed, what is least sure, and what changed since ``before``."""
+    measured = calibration.constants
+    samples = sorted(constant.samples for constant in measured.values())
+    lines = [
+        f"calibrated {calibration.taken} in {calibration.seconds:.0f} s:"
+        f" clock {show(calibration.clock, 'frequency')} (spread {calibration.clock_spread:.1%}),"
+        f" {counted(len(calibration.curves), 'bandwidth curve')},"
+        f" {counted(len(measured), 'constant')}"
+        + (f" of {samples[0]} to {samples[-1]} samples each" if samples else ""),
+        "CONTENDED: other processes ran, so intervals are wider; calibrate again when quiet"
+        if calibration.contended
+        else "no other process disturbed it",
+    ]
+    widest = sorted(measured, key=lambda name: -_width(measured[name]))[:_SHOWN]
+    if widest:
+        lines += ["widest intervals:", *(f"  {_name(n)}: {_value(measured[n])}" for n in widest)]
+    return lines if before is None else [*lines, *_changes(before, calibration)]
+
+
+def _changes(before: Calibration, after: Calibration) -> list[str]:
+    """The clocks of two calibrations, and the constants whose intervals lie apart."""
+    both = [
+        (name, before.constants[name], constant)
+        for name, constant in after.constants.items()
+        if name in before.constants
+    ]
+    apart = [
+        (name, old, new) for name, old, new in both if old.high < new.low or new.high < old.low
+    ]
+    apart.sort(key=lambda change: -abs(change[2].value - change[1].value) / _scale(change[2]))
+    clocks = (show(calibration.clock, "frequency") for calibration in (before, after))
+    return [
+        f"since the calibration of {before.taken}: clock {' -> '.join(clocks)},"
+        f" {len(apart)} of {counted(len(both), 'constant')} outside both intervals"
+        + (", most:" if len(apart) > _SHOWN else ":" if apart else ""),
+        *(
+            f"  {_name(n)}: {_figures(old)[0]} -> {_figures(new)[0]}"
+            for n, old, new in apart[:_SHOWN]
+        ),
+    ]
+
+
+def _width(constant: Constant) -> float:
+    """Half the width of an interval over the value, or over one cycle where that is more."""
+    return (constant.high - constant.low) / 2 / _scale(constant)
+
+
+def _scale(constant: Constant) -> float:
+    least = 1e-9 if constant.unit == "s" else 1.0
+    return max(constant.value, least)
+
 
 def constants(calibration: Calibration) -> list[str]:
     """A line for each constant in the order of their definitions, with its interval."""
@@ -111,12 +167,17 @@ def _name(name: str) -> str:
 
 
 def _value(constant: Constant) -> str:
+    value, low, high = _figures(constant)
+    return f"{value}  [{low}, {high}], {constant.samples} samples"
+
+
+def _figures(constant: Constant) -> list[str]:
+    """A constant and the ends of its interval, with their unit."""
     numbers = constant.value, constant.low, constant.high
     match constant.unit:
         case "s":
-            value, low, high = (show(number, "time") for number in numbers)
+            return [show(number, "time") for number in numbers]
         case "1":
-            value, low, high = (f"{number:.2f}" for number in numbers)
+            return [f"{number:.2f}" for number in numbers]
         case unit:
-            value, low, high = (f"{number:.3g} {unit}" for number in numbers)
-    return f"{value}  [{low}, {high}], {constant.samples} samples"
+            return [f"{number:.3g} {unit}" for number in numbers]

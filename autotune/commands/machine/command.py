@@ -127,7 +127,8 @@ def machine_calibrate(options: CalibrateOptions) -> None:
     Measures the clock, bandwidth over working set, threads and streams, and the cost of single
     events: overlap, line-crossing loads, store forwarding, loop entry, stream start, evicted lines,
     lines from other cores, barrier, set conflicts. Each comes with the 80 % interval of its
-    repeats. An interrupted run leaves earlier measurements unchanged.
+    repeats; a summary is printed, and all of them by autotune machine show. An interrupted run
+    leaves earlier measurements unchanged.
     """
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
@@ -136,11 +137,12 @@ def machine_calibrate(options: CalibrateOptions) -> None:
 
     if options.page is not None:
         page_file.check(options.page)
+    before = hosts.stored_calibration()
     machine = hosts.calibrate_host(options.budget_seconds, TerminalProgress())
     if options.json:
         document(documents.MachineDocument(schema="autotune.machine.calibrate/1", machine=machine))
     else:
-        say(text.machine(machine))
+        say(text.calibrated(machine, before))
     _write_page(machine, options.page)
 
 

@@ -113,6 +113,14 @@ def _calibration(calibration: Calibration) -> list[str]:
     return lines
 
 
+def calibrated(machine: Machine, before: Calibration | None) -> str:
+    """The summary of a new calibration; ``before``: the one in whose place it is."""
+    lines = [f"{machine.name}: {machine.title}"]
+    if machine.calibration:
+        lines += calibration_text.summary(machine.calibration, before)
+    return "\n".join([*lines, "every figure: autotune machine show"])
+
+
 def machine_check(machine: Machine, gaps: Sequence[str]) -> str:
     """A valid machine file as text, and which figures it lacks for which use."""
     if not gaps:

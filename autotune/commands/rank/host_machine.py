@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from autotune import paths
+from autotune.domain.calibration import Calibration
 from autotune.domain.cost_curve import OPERATIONS
 from autotune.domain.machine import Machine
 from autotune.domain.network import Network
@@ -80,6 +81,14 @@ def host(progress: Progress) -> Machine:
         )
         return calibrate_host(DEFAULT_BUDGET, progress, machine)
     return dataclasses.replace(machine, calibration=calibration)
+
+
+def stored_calibration() -> Calibration | None:
+    """The calibration of this host that is stored; None without one that can be used."""
+    try:
+        return stored_calibrations.stored(detect.detect())
+    except InputError:
+        return None
 
 
 def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:

@@ -165,7 +165,9 @@ def _folders() -> Iterator[Prerequisite]:
     ):
         fault = _folder_fault(folder)
         hint = f"mend that, or set {variable} to a folder that you may write" if fault else ""
-        yield Prerequisite("folder", "missing" if fault else "ok", fault or str(folder), purpose, hint)
+        yield Prerequisite(
+            "folder", "missing" if fault else "ok", fault or str(folder), purpose, hint
+        )
 
 
 def _folder_fault(folder: Path) -> str:

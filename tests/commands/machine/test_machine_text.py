@@ -1,6 +1,7 @@
 """What ``autotune machine`` prints of a machine, and how its commands refuse."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,13 @@ from typer.testing import CliRunner
 
 from autotune.commands.app import app
 from autotune.commands.machine import command as machine_command
+from autotune.commands.machine.calibration_text import TITLES
 from autotune.commands.machine.refine.refine_options import RefinementOptions
+from autotune.commands.machine.text import calibrated as calibrated_text
 from autotune.commands.machine.text import machine, machine_check, machine_detected, machines
+from autotune.commands.rank import host_machine
 from autotune.commands.rank.host_machine import write_machine
-from autotune.domain.calibration import Constant, Refined
+from autotune.domain.calibration import CONSTANTS, Constant, Refined
 from autotune.domain.cost_curve import CostCurve, Segment
 from autotune.domain.machine import InCore, Memory, Overlap, StorePath, Streaming
 from autotune.domain.network import Network
@@ -136,6 +140,60 @@ def test_a_disturbed_calibration_warns() -> None:
     assert calibrated(contended=True)[6].endswith(
         "priority autogroup, CONTENDED: other processes ran; calibrate again"
     )
+
+
+def constant(value: float, half: float, samples: int = 4) -> Constant:
+    return Constant(
+        value=value, low=value - half, high=value + half, unit="cy", source="x", samples=samples
+    )
+
+
+BEFORE = {
+    "loop_entry": constant(50.0, 1.0),
+    "outbound.L3": constant(4.0, 0.5),
+    "vector_add.64": constant(0.5, 0.1),
+}
+AFTER = {
+    "loop_entry": constant(50.5, 1.0, 7),
+    "outbound.L3": constant(6.0, 1.0),
+    "vector_add.64": constant(0.5, 0.1, 3),
+    "stream_start.MEM@2": constant(200.0, 100.0),
+}
+
+
+@pytest.mark.parametrize("contended", [False, True])
+def test_a_new_calibration_has_a_summary(monkeypatch: pytest.MonkeyPatch, contended: bool) -> None:
+    old = replace(made.calibration(), constants=BEFORE, clock=3.5e9)
+    new = replace(made.calibration(), taken="2026-11-22", constants=AFTER, contended=contended)
+    monkeypatch.setattr(host_machine, "stored_calibration", lambda: old)
+    monkeypatch.setattr(host_machine, "calibrate_host", lambda *_: replace(HOST, calibration=new))
+    said = "CONTENDED: other processes ran, so intervals are wider; calibrate again when quiet"
+    assert CliRunner().invoke(app, ["machine", "calibrate"]).stdout.splitlines() == [
+        "host: AMD EPYC 9R14, 2 cores",
+        "calibrated 2026-11-22 in 42 s: clock 3.65 GHz (spread 0.6%), 2 bandwidth curves,"
+        " 4 constants of 3 to 7 samples each",
+        said if contended else "no other process disturbed it",
+        "widest intervals:",
+        "  start of a stream, MEM, 2 threads: 200 cy  [100 cy, 300 cy], 4 samples",
+        "  dirty line out, L3: 6 cy  [5 cy, 7 cy], 4 samples",
+        "  vector addition, 64 B: 0.5 cy  [0.4 cy, 0.6 cy], 3 samples",
+        "since the calibration of 2026-11-21T02:00:00+00:00: clock 3.5 GHz -> 3.65 GHz,"
+        " 1 of 3 constants outside both intervals:",
+        "  dirty line out, L3: 4 cy -> 6 cy",
+        "every figure: autotune machine show",
+    ]
+
+
+def test_a_first_calibration_is_compared_with_none() -> None:
+    lines = calibrated_text(replace(HOST, calibration=made.calibration()), None).splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["host:", "calibrated", "no", "every"]
+
+
+def test_every_constant_has_a_title_that_stands_alone() -> None:
+    assert set(TITLES) == set(CONSTANTS)
+    assert len(set(TITLES.values())) == len(TITLES)
+    unclear = re.compile(r"[,:]|\b(its|of it|the same|that clock)\b")
+    assert not [title for title in TITLES.values() if unclear.search(title)]
 
 
 def test_bandwidth_is_a_table_over_threads() -> None:

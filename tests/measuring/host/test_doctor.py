@@ -75,8 +75,8 @@ def test_folders_that_are_there_or_can_be_made_are_ok_and_stay_as_they_are(
 def test_a_folder_of_another_user_within_the_cache_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def written(dir: Path) -> IO[bytes]:
-        if dir.name == "build":
+    def written(**place: Path) -> IO[bytes]:
+        if place["dir"].name == "build":
             raise PermissionError(errno.EACCES, "Permission denied")
         return io.BytesIO()
 

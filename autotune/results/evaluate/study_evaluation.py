@@ -104,14 +104,16 @@ class EvaluatedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class TopLoss:
-    """Loss of the best of the predicted top ``k``, among the measured candidates.
-
-    None if one of the ``k`` was not measured well enough to be compared; failed candidates are
-    ignored.
+    """Loss of the best of the predicted top ``k``, among the measured candidates; failed candidates
+    are ignored.
     """
 
     k: int
     loss: float | None
+    """None if one of the ``k`` was not measured well enough to be compared, and none of the others
+    is the best of all: then it is 0 whatever that one takes."""
+    at_most: float | None = None
+    """Where the loss is None: that of those of the ``k`` that were measured; None without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,8 +309,7 @@ def _problem(
         if rivals or complete
         else None,
         losses=tuple(
-            TopLoss(k, _top_loss(rows, comparable, before, min(k, space.predicted)))
-            for k in estimators.TOPS
+            _top_loss(rows, comparable, before, k, min(k, space.predicted)) for k in estimators.TOPS
         )
         if pairs
         else (),
@@ -378,16 +379,17 @@ def _top_loss(
     comparable: ComparableRun | None,
     before: Collection[str],
     k: int,
-) -> float | None:
-    """The loss of the top k by prediction among all candidates, of which there are at least k.
+    places: int,
+) -> TopLoss:
+    """The loss of the top k by prediction among all candidates, of which ``places`` are predicted.
 
-    None where one of them was never proposed: then no candidate of the store has its place.
+    One that was never proposed was not measured: then no candidate of the store has its place.
     If finalists were measured again, the finalists among the top k represent it. The best of the
     top k is always a finalist, also if the others were compared in the runs ``before``.
     """
     top = [row for row in rows if row.rank is not None and row.rank <= k]
-    if comparable is None or len({row.rank for row in top}) < k:
-        return None
+    if comparable is None:
+        return TopLoss(k, None)
     failed = [row for row in top if row.status not in (None, "ok", "contended")]
     times = {
         row.candidate.identity: comparable.times[row.candidate.identity]
@@ -400,10 +402,12 @@ def _top_loss(
     finished = len(times) + len(failed)
     if again:
         finished += sum(not row.compared and row.candidate.identity in before for row in top)
-    if not times or finished < len(top):
-        return None
+    if not times:
+        return TopLoss(k, None)
     best = min(comparable.times[name] for name in comparable.rounds)
-    return estimators.loss(min(again or times.values()), best)
+    loss = estimators.loss(min(again or times.values()), best)
+    complete = finished == len(top) and len({row.rank for row in top}) >= places
+    return TopLoss(k, loss) if complete or loss == 0 else TopLoss(k, None, at_most=max(loss, 0.0))
 
 
 def _row(

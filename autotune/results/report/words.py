@@ -260,9 +260,17 @@ def losses(result: ProblemEvaluation) -> str:
     """The losses of the predicted top k among the measured candidates, with the noise floor."""
     if not result.losses:
         return "no loss: nothing was both predicted and measured"
-    parts = ", ".join(f"top {top.k} {percent(top.loss)}" for top in result.losses)
-    unknown = any(top.loss is None for top in result.losses)
-    why = "; -: not all of them were measured" if unknown else ""
+    parts = ", ".join(
+        f"top {top.k} {percent(top.loss)}"
+        if top.at_most is None
+        else f"top {top.k} at most {percent(top.at_most)}"
+        for top in result.losses
+    )
+    why = ""
+    if any(top.at_most is not None for top in result.losses):
+        why += "; at most: not all of them were measured"
+    if any(top.loss is None and top.at_most is None for top in result.losses):
+        why += "; -: none of them was measured"
     return f"{parts} (measured: {result.compared} of {legal(result)}{why}; {floor(result)})"
 
 

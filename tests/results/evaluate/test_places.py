@@ -9,7 +9,7 @@ from autotune.domain.ranking import Ranked
 from autotune.files.store import Store, StoredChoice, StudyOrigin
 from autotune.files.store.records import ProblemSpace
 from autotune.results.documents.study_document import problem_row
-from autotune.results.evaluate.study_evaluation import ProblemEvaluation, evaluate
+from autotune.results.evaluate.study_evaluation import ProblemEvaluation, TopLoss, evaluate
 from autotune.results.report import study_table, words
 
 PLACES = {1: 1.0, 3: 1.1, 7: 2.0, 123_456: 4.0}
@@ -62,9 +62,33 @@ def test_places_are_those_among_all_candidates_of_the_space(tmp_path: Path) -> N
     assert (problem.layouts, problem.builds) == (2, 1)
 
 
-def test_a_predicted_best_that_was_never_proposed_leaves_the_loss_open(tmp_path: Path) -> None:
+def test_where_the_first_is_the_best_of_all_the_others_change_no_loss(tmp_path: Path) -> None:
     problem = studied(tmp_path, PLACES, 10**6)
-    assert [(top.k, top.loss) for top in problem.losses] == [(1, 0.0), (3, None), (5, None)]
+    assert [(top.k, top.loss) for top in problem.losses] == [(1, 0.0), (3, 0.0), (5, 0.0)]
+
+
+def test_a_predicted_best_that_was_never_proposed_leaves_a_bound_of_the_loss(
+    tmp_path: Path,
+) -> None:
+    """Of the first five the third and the fifth are missing; the best of all was a guess."""
+    problem = studied(tmp_path, {1: 1.5, 2: 1.25, 4: 2.0, 777: 1.0}, 10**6)
+    assert problem.losses == (
+        TopLoss(1, pytest.approx(0.5)),
+        TopLoss(3, None, at_most=pytest.approx(0.25)),
+        TopLoss(5, None, at_most=pytest.approx(0.25)),
+    )
+    assert words.losses(problem).startswith(
+        "top 1 50.0 %, top 3 at most 25.0 %, top 5 at most 25.0 % (measured: 4 of 1000000;"
+        " at most: not all of them were measured; "
+    )
+
+
+def test_without_any_of_the_top_there_is_no_bound(tmp_path: Path) -> None:
+    problem = studied(tmp_path, {2: 1.25, 777: 1.0}, 10**6)
+    assert problem.losses[0] == TopLoss(1, None)
+    said = words.losses(problem)
+    assert said.startswith("top 1 -, top 3 at most 25.0 %")
+    assert "; -: none of them was measured" in said
 
 
 def test_a_space_smaller_than_the_top_is_the_whole_top(tmp_path: Path) -> None:

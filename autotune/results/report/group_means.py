@@ -9,7 +9,7 @@ and proves nothing.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +25,8 @@ LEVEL = 0.99
 """Of the intervals, two-sided, where one parameter is asked about."""
 _LINKED = 1e-9
 """Of a contrast, what may be missing of it in the span of the blocks' differences."""
+_FEW = 3
+"""So many candidates for each value of a number can show what another parameter does beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +120,11 @@ class _Blocks:
             half = error * student(freedom, self.level)
         return GroupDifference(mean=float(contrast @ effects), half=half, balanced=self.balanced)
 
+    def varies(self, numbers: Floats) -> bool:
+        """Whether numbers, (n,), differ within a block."""
+        at = self._centred(numbers)
+        return float(at @ at) >= _LINKED
+
     def trend(self, numbers: Floats) -> GroupDifference | None:
         """Rise of the least-squares line over numbers, (n,), from 0 to 1; None if all are equal."""
         at = self._centred(numbers)
@@ -207,3 +214,30 @@ class GroupMeans:
         changes = (self.change(other, value) for other in self.values if other != value)
         means = [change.mean for change in changes if change is not None]
         return round(float(np.mean(means or [0.0])), 9)  # equal ones stay in their order
+
+
+def confounded(table: MeasurementTable, name: str, start: Value, to: Value) -> tuple[str, ...]:
+    """The parameters that changed together with this one, so that what it does between two values
+    and what they do are not told apart: no candidates alike in one of them show the change.
+    """
+    columns = dict(zip(table.inputs.names, zip(*table.inputs.rows, strict=True), strict=True))
+    values = list(dict.fromkeys(columns[name]))
+    codes = np.array([values.index(value) for value in columns[name]], np.intp)
+    numbers = [float(v) for v in columns[name] if not isinstance(v, str)]
+    together = []
+    for other in columns.keys() - {name}:
+        block = _few_groups(columns[other])
+        blocks = _Blocks(np.log2(table.response), codes, block, balanced=True, level=LEVEL)
+        along = len(numbers) == len(codes) and blocks.varies(np.array(numbers))
+        if not along and blocks.change(values.index(start), values.index(to)) is None:
+            together.append(other)
+    return tuple(sorted(together, key=table.inputs.names.index))
+
+
+def _few_groups(column: Sequence[Value]) -> NDArray[np.intp]:
+    """(n,) the group of each value: equal ones, or of many different numbers the two halves."""
+    numbers = [float(value) for value in column if not isinstance(value, str)]
+    if len(numbers) == len(column) and _FEW * len(set(numbers)) > len(numbers):
+        return np.asarray(np.array(numbers) > np.median(numbers), np.intp)
+    values = list(dict.fromkeys(column))
+    return np.array([values.index(value) for value in column], np.intp)

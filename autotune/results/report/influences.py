@@ -12,7 +12,8 @@ and if it is more than chance by one of them: with 99 % for all parameters and p
 which each gets its share (Bonferroni), since of many that do nothing one or the other seems to do
 something. For the model, chance is judged by its change as each fold is left out (delete-a-group
 jackknife, Kott 2001). The reported size is the model's if it lies within the interval of the
-measured times, else that of the times. A pair is reported only if both show its effect.
+measured times, else that of the times. A pair is reported only if both show its effect. Where no
+candidates alike in another parameter show an effect, that parameter is named as a possible cause.
 
 Values that neither method distinguishes from the fastest one are named as equal to it. A value that
 only the measured times distinguish is left out. A value is called the fastest only if both methods
@@ -38,7 +39,7 @@ from autotune.learning.models.conformal import FOLDS, folds
 from autotune.learning.models.terms import parameters
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation, varied
 from autotune.results.report import change_words
-from autotune.results.report.group_means import LEVEL, GroupDifference, GroupMeans
+from autotune.results.report.group_means import LEVEL, GroupDifference, GroupMeans, confounded
 from autotune.statistics.distributions import student
 from autotune.units import rough_percent
 
@@ -210,6 +211,7 @@ class _Fitted:
                 if option
                 else change_words.trend(name, values, size, self.goal)
             )
+            text += self._together(name, [(values[0], values[-1])])
             return _EffectSentence(abs(size), (name,), text)
         return self._ordered(parameter, dict(zip(values, effects.T, strict=True)), measured)
 
@@ -242,20 +244,29 @@ class _Fitted:
                 change_words.shown(value)
             )
         name, size = parameter.name, max(behind.values())
+        together = self._together(name, [(first, value) for value in behind])
         best = "fastest" if self.goal.timed else "best"
         if sure:
             return _EffectSentence(
                 size,
                 (name,),
                 f"{name} = {change_words.shown(first)} is {best};"
-                f" {change_words.listed(slower, self.goal)}",
+                f" {change_words.listed(slower, self.goal)}{together}",
             )
-        others = change_words.listed(slower, self.goal)
+        others = change_words.listed(slower, self.goal) + together
         text = f"{name}: compared with {change_words.shown(first)}, {others}"
         if alike:
             verb = "is" if len(alike) == 1 else "are"
             text += f"; {change_words.few(alike, 'and')} {verb} not told apart"
         return _EffectSentence(size, (name,), text)
+
+    def _together(self, name: str, changes: Sequence[tuple[Value, Value]]) -> str:
+        """What else may cause changes of a parameter between two values; empty for nothing."""
+        causes = {c for start, to in changes for c in confounded(self.table, name, start, to)}
+        if not causes:
+            return ""
+        listed = change_words.few([n for n in self.table.inputs.names if n in causes], "and")
+        return f" (not told apart from {listed}: changed together)"
 
     def _pair(self, left: Parameter, other: Parameter) -> "_EffectSentence | None":
         """A sentence on two parameters: how one's effect depends on the value of the other.

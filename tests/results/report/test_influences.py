@@ -17,7 +17,7 @@ from autotune.learning.models.terms import indicator
 from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.report import problem_section, study_page, study_table
-from autotune.results.report.group_means import GroupMeans
+from autotune.results.report.group_means import GroupMeans, confounded
 from autotune.results.report.influences import LEAST, influences, settings_table
 
 
@@ -178,6 +178,29 @@ def test_values_are_compared_among_candidates_alike_in_all_else() -> None:
     found = influences(result(times, rows))
     assert found is not None
     assert "lij takes 2 times the time; " in found.words[1]
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_parameters_that_changed_together_are_named_as_possible_causes(shown: bool) -> None:
+    """au comes with order lij alone, which takes half the time; ``shown``: once also without it."""
+    rows = [(order, tile) for order in ("jil", "lij") for tile in (8, 16, 32, 64, 128, 256)]
+    options = [order == "lij" for order, _ in rows]
+    if shown:
+        rows, options = [*rows, ("lij", 8), ("lij", 16)], [*options, False, False]
+    times = [1e-3 * (0.5 if order == "lij" else 1.0) * tile**-0.25 for order, tile in rows]
+    found = influences(result(times, rows, options))
+    assert found is not None
+    (said,) = [text for text in found.words if text.startswith(("order", "au"))]
+    assert said.endswith(": changed together)") is not shown
+    assert ("not told apart from au" in said or "not told apart from order" in said) is not shown
+
+
+def test_what_is_told_apart_by_a_third_value_or_along_a_number_is_not_confounded() -> None:
+    rows = [("a", 1), ("b", 1), ("b", 2), ("c", 2), ("d", 3), ("e", 3), ("d", 4)]
+    table = settings_table(result([1.0 + n for n in range(len(rows))], rows).rows, "x")
+    assert confounded(table, "order", "a", "c") == ()
+    assert confounded(table, "order", "a", "d") == ("tile",)
+    assert confounded(table, "tile", 1, 4) == ()
 
 
 def test_values_that_meet_in_no_block_are_linked_by_a_third() -> None:

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from codegen_build import FURTHER, IVPS, Workshop, problem, setup, sources, state, variant
+from codegen_build import (
+    FURTHER,
+    IVPS,
+    Workshop,
+    problem,
+    reference,
+    setup,
+    sources,
+    state,
+    variant,
+)
 
 from autotune.codegen import communication
 from autotune.domain.problem import IndexSum, Problem
@@ -53,7 +63,7 @@ def test_every_variant_agrees_with_the_reference_on_1_2_and_3_threads(
     ivp: str, workshop: Workshop
 ) -> None:
     at = problem(ivp, SIZES[ivp])
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     candidates = pool(at)
     texts = [sources(candidate, at) for candidate in candidates]
@@ -79,7 +89,7 @@ def test_every_variant_agrees_with_the_reference_on_1_2_and_3_threads(
 @pytest.mark.parametrize("ivp", FURTHER)
 def test_further_problems_agree_on_1_and_3_threads(ivp: str, workshop: Workshop) -> None:
     at = problem(ivp, {"brusselator2d": 23, "brusselator2d-mix": 23, "heat3d": 11}.get(ivp, 501))
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     chosen = [
         variant(Interchange("lc", ("j", "i", "l")), FuseTiles("rhs", "lc", 64, "Y"), Pad(5)),
@@ -105,7 +115,7 @@ def test_locals_that_read_y_agree(workshop: Workshop) -> None:
     )
     named = replace(at, ivp=replace(at.ivp, locals=inner, regions=regions))
     assert set(communication.readings(named.ivp)) == set(communication.readings(at.ivp))
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     assert np.abs(ivp_reference.integrate(named, STEPS) - expected).max() < 1e-13
     chosen = [
         variant(Interchange("lc", ("j", "i", "l")), FuseTiles("rhs", "lc", 64, "Y")),
@@ -123,7 +133,7 @@ def test_locals_that_read_y_agree(workshop: Workshop) -> None:
 @pytest.mark.parametrize("method", ["radau-iia-5", "lobatto-iiic-6"])
 def test_other_methods_agree(method: str, workshop: Workshop) -> None:
     at = problem("heat2d", 11, method)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     for order in ("ijl", "lij", "jil"):
         made = variant(
@@ -138,7 +148,7 @@ def test_other_methods_agree(method: str, workshop: Workshop) -> None:
 @pytest.mark.parametrize("ivp", IVPS)
 def test_optimised_builds_agree(ivp: str, workshop: Workshop) -> None:
     at = problem(ivp, {"heat2d": 21}.get(ivp, 333))
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     flags = ("-O3", "-march=native") if _native(workshop) else ("-O3",)
     made = variant(Interchange("lc", ("j", "l", "i")), FuseTiles("rhs", "lc", 64, "Y"))
@@ -150,7 +160,7 @@ def test_smallest_sizes_and_more_threads_than_lines(workshop: Workshop) -> None:
     for ivp in IVPS:
         smallest = problem(ivp, problem(ivp, 50).ivp.minimum)
         program = workshop.build(sources(variant(Pad(5)), smallest))
-        expected = ivp_reference.integrate(smallest, STEPS)
+        expected = reference(smallest, STEPS)
         for threads in (1, 7):
             found = state(program, smallest, threads, STEPS)
             assert np.max(np.abs(found - expected)) <= 1e-12 * np.max(np.abs(expected)), ivp
@@ -163,7 +173,7 @@ def test_a_wrong_coefficient_is_noticed(workshop: Workshop) -> None:
     assert "0.0625" in texts[name]
     broken = texts | {name: texts[name].replace("0.0625", "0.0624")}
     found = state(workshop.build(broken), at, 1, STEPS)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     assert verify.judge(found, expected, verify.fields(at.ivp, at.size)).status == "wrong-result"
 
 
@@ -189,8 +199,8 @@ def test_sums_that_read_no_index_agree_in_a_pipeline_with_values_in_registers(
         for region in at.ivp.regions
     )  # fmt: skip
     summed = replace(at, ivp=replace(at.ivp, sums={"quarters": total}, regions=regions))
-    expected = ivp_reference.integrate(summed, STEPS)
-    assert np.abs(ivp_reference.integrate(at, STEPS) - expected).max() > 1e-6
+    expected = reference(summed, STEPS)
+    assert np.abs(reference(at, STEPS) - expected).max() > 1e-6
     fields = verify.fields(summed.ivp, summed.size)
     for made in (
         variant(Interchange("lc", ("j", "l", "i")), Pipeline("k", 64), Contract("F")),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from codegen_build import FURTHER, IVPS, Workshop, run, sources, state, variant
+from codegen_build import FURTHER, IVPS, Workshop, reference, run, sources, state, variant
 
 from autotune.codegen.c import harness
 from autotune.codegen.tree import variant_program
@@ -39,7 +39,7 @@ from autotune.domain.variant import (
 )
 from autotune.files import config
 from autotune.language.expression import parse
-from autotune.measuring.verification import grid_reference, ivp_reference, verify
+from autotune.measuring.verification import grid_reference, verify
 
 STEPS = 3
 PROGRAMS = 8
@@ -91,7 +91,7 @@ def test_right_or_refused(seed: int, workshop: Workshop) -> None:
         except IllegalTransformation:
             continue
         program = workshop.build(units)
-        expected = ivp_reference.integrate(at, STEPS)
+        expected = reference(at, STEPS)
         fields = verify.fields(at.ivp, at.size)
         for threads in (1, draw.choice([2, 3, 9])):
             verdict = verify.judge(state(program, at, threads, STEPS), expected, fields)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from codegen_build import IVPS, Workshop, launch, state
+from codegen_build import IVPS, Workshop, launch, reference, state
 from codegen_build import common as common_words
 from nest_interpreter import Arrays, Interpreter
 
@@ -31,7 +31,7 @@ from autotune.domain.variant import (
     WholeLines,
 )
 from autotune.files import config
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 
 ERK = config.skeleton("erk")
 METHODS = ("bogacki-shampine-3", "dormand-prince-5", "verner-6", "dormand-prince-8")
@@ -58,7 +58,7 @@ def sources(at: Problem, *transformations: Transformation) -> dict[str, str]:
 
 
 def agrees(workshop: Workshop, at: Problem, *transformations: Transformation) -> None:
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     built = workshop.build(sources(at, *transformations))
     for threads in (1, 2, 3):
         found = state(built, at, threads, STEPS)
@@ -90,7 +90,7 @@ def test_ranks_agree(
     ivp: str, transformations: tuple[Transformation, ...], mpi_workshop: Workshop
 ) -> None:
     at = problem(ivp, "bogacki-shampine-3", 47 if ivp == "heat2d" else None)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     units = harness.units(program(at, *transformations), at, distributed=True)
     built = mpi_workshop.build(units)
     for way, ranks, threads in (("neighbour", 3, 1), ("allgather", 2, 2)):
@@ -182,7 +182,7 @@ def test_a_window_that_is_too_short_is_noticed(workshop: Workshop) -> None:
     long_enough = "lags[r] * lag"
     assert long_enough in texts["windows.h"]
     broken = texts | {"windows.h": texts["windows.h"].replace(long_enough, "(lags[r] > 0)")}
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     found = state(workshop.build(broken), at, 1, STEPS)
     assert np.max(np.abs(found - expected)) > 1e-9
 

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from codegen_build import SKELETON, Workshop, problem, sources, state, variant
+from codegen_build import SKELETON, Workshop, problem, reference, sources, state, variant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nest_interpreter import Arrays, Interpreter
@@ -27,7 +27,7 @@ from autotune.domain.variant import (
     Transformation,
     Vectorize,
 )
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 
 STEPS = 3
 ONCE = Hoist("rhs_first", "l")
@@ -43,7 +43,7 @@ def agrees(
     method: str = "radau-iia-7",
 ) -> None:
     at = problem(ivp, SIZES.get(ivp, 801), method)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     program = workshop.build(sources(variant(*transformations), at))
     for threads in (1, 3):

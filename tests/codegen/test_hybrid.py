@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stated_messages
-from codegen_build import FURTHER, IVPS, Workshop, common, problem, variant
+from codegen_build import FURTHER, IVPS, Workshop, common, problem, reference, variant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stated_messages import launch
@@ -43,7 +43,7 @@ from autotune.domain.variant import (
 from autotune.files import config
 from autotune.language.expression import references
 from autotune.measuring.candidates import protocol
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 
 SKELETON = config.skeleton("pirk")
 STEPS = 2
@@ -113,7 +113,7 @@ def ways(at: Problem, ranks: int) -> list[Communication]:
 def test_every_communication_agrees_with_the_reference(ivp: str, mpi_workshop: Workshop) -> None:
     """1 to 4 ranks, 1 and 2 threads; each problem with a variant of its own."""
     at = problem(ivp, SIZES[ivp])
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     path = build(mpi_workshop, VARIANTS[IVPS.index(ivp)], at)
     assert ways(at, 4) == (["allgather", "neighbour", "sparse"] if at.ivp.limited
@@ -139,7 +139,7 @@ def test_pipelines_of_ranks_fetch_their_borders_once_a_step(
     ivp: str, size: int, chosen: Variant, mpi_workshop: Workshop
 ) -> None:
     at = problem(ivp, size)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     path = build(mpi_workshop, chosen, at)
     for way, ranks, threads in (("neighbour", 3, 1), ("neighbour", 2, 2), ("allgather", 4, 2)):
@@ -154,7 +154,7 @@ def test_pipelines_of_ranks_fetch_their_borders_once_a_step(
 def test_strips_of_a_pipeline_agree_on_ranks(mpi_workshop: Workshop) -> None:
     at = problem("heat3d", 23)
     chosen = variant(Fuse("approx", "update"), Pipeline("k", 64), StripPlanes(5))
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     path = build(mpi_workshop, chosen, at)
     for way, ranks, threads in (("neighbour", 2, 2), ("allgather", 3, 1)):
         verdict = verify.judge(
@@ -175,7 +175,7 @@ def test_ranks_smaller_than_the_borders_of_a_pipeline_are_refused() -> None:
 @pytest.mark.parametrize("ivp", FURTHER)
 def test_further_problems_agree_on_3_ranks(ivp: str, mpi_workshop: Workshop) -> None:
     at = problem(ivp, {"brusselator2d": 15, "brusselator2d-mix": 15, "heat3d": 9}.get(ivp, 301))
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     path = build(mpi_workshop, VARIANTS[0], at)
     for way in ways(at, 3):
         verdict = verify.judge(state(path, at, 3, 1, way), expected, verify.fields(at.ivp, at.size))
@@ -212,7 +212,7 @@ def test_more_ranks_than_cache_lines(mpi_workshop: Workshop) -> None:
     for ivp in ("heat2d", "string-row"):
         smallest = problem(ivp, problem(ivp, 50).ivp.minimum)
         path = build(mpi_workshop, VARIANTS[IVPS.index(ivp)], smallest)
-        expected = ivp_reference.integrate(smallest, STEPS)
+        expected = reference(smallest, STEPS)
         for way in ("allgather", "sparse"):
             found = state(path, smallest, 4, 2, way)
             assert np.max(np.abs(found - expected)) <= 1e-12 * np.max(np.abs(expected)), (ivp, way)
@@ -227,7 +227,7 @@ def test_a_forgotten_communication_is_noticed(mpi_workshop: Workshop) -> None:
         assert call in text
         path = mpi_workshop.build(units | {"step.c": text.replace(call, ";")})
         found = state(path, at, 2, 1, "neighbour")
-        expected = ivp_reference.integrate(at, STEPS)
+        expected = reference(at, STEPS)
         verdict = verify.judge(found, expected, verify.fields(at.ivp, at.size))
         assert verdict.status == "wrong-result"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from codegen_build import SKELETON, Workshop, problem, sources, state, variant
+from codegen_build import SKELETON, Workshop, problem, reference, sources, state, variant
 from sample_nodes import documented
 
 from autotune.codegen import communication
@@ -62,7 +62,7 @@ def test_the_reference_reads_the_elements_that_the_array_names() -> None:
 def test_programs_agree_with_the_reference(transformations: tuple, workshop: Workshop) -> None:
     at = network(size=301)
     program = workshop.build(sources(variant(*transformations), at))
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     for threads in (1, 3):
         actual = state(program, at, threads, STEPS)
         verdict = verify.judge(actual, expected, verify.fields(at.ivp, at.size))

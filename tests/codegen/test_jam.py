@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from codegen_build import Workshop, problem, sources, state, variant
+from codegen_build import Workshop, problem, reference, sources, state, variant
 
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.variant import (
@@ -15,7 +15,7 @@ from autotune.domain.variant import (
     Transformation,
     Vectorize,
 )
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 
 STEPS = 3
 OUTER = {"ijl": "i", "ilj": "i", "lij": "l", "lji": "l"}
@@ -33,7 +33,7 @@ def agrees(
     method: str = "radau-iia-7",
 ) -> None:
     at = problem(ivp, size, method)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     program = workshop.build(sources(variant(*transformations), at))
     for threads in (1, 3):

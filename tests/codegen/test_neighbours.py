@@ -4,7 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from codegen_build import IVPS, SKELETON, Workshop, common, problem, run, sources, state, variant
+from codegen_build import (
+    IVPS,
+    SKELETON,
+    Workshop,
+    common,
+    problem,
+    reference,
+    run,
+    sources,
+    state,
+    variant,
+)
 
 from autotune.codegen import communication
 from autotune.codegen.tree import loop_tree, variant_program
@@ -21,7 +32,7 @@ from autotune.domain.variant import (
     Tile,
     Transformation,
 )
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 
 STEPS = 20
 FLAGS = NeighbourSync("neighbours")
@@ -32,7 +43,7 @@ SIZES = {"heat2d": 23, "brusselator2d-mix": 15, "heat3d": 11}
 
 def agrees(workshop: Workshop, ivp: str, *transformations: Transformation) -> None:
     at = problem(ivp, SIZES.get(ivp, 801))
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     program = workshop.build(sources(variant(*transformations), at))
     for threads in (1, 2, 3, 7, 40):
@@ -64,7 +75,7 @@ def test_around_the_ends_of_a_periodic_problem(workshop: Workshop) -> None:
 @pytest.mark.parametrize("size", [3, 4, 9])
 def test_blocks_shorter_than_the_access_distance(size: int, workshop: Workshop) -> None:
     at = problem("heat2d", size)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     program = workshop.build(sources(variant(JLI, FLAGS), at))
     for threads in (2, 5, 9):
         assert state(program, at, threads, STEPS) == pytest.approx(expected, rel=1e-12)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from codegen_build import IVPS, Workshop, problem, setup, sources, state, variant
+from codegen_build import IVPS, Workshop, problem, reference, setup, sources, state, variant
 
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.variant import (
@@ -20,7 +20,7 @@ from autotune.domain.variant import (
     Transformation,
 )
 from autotune.language.expression import Bin, Num, Sym, parse
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 from autotune.workloads.shipped import workload_of
 
 STEPS = 3
@@ -36,7 +36,7 @@ def agrees(
     method: str = "radau-iia-7",
 ) -> None:
     at = problem(ivp, size, method)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     program = workshop.build(sources(variant(*transformations), at))
     for threads in (1, 2, 3, 7):
@@ -127,7 +127,7 @@ def test_a_window_too_short_is_noticed(workshop: Workshop) -> None:
     assert long_enough in texts[name]
     broken = texts | {name: texts[name].replace(long_enough, "round_up(block, page) / 2")}
     assert broken != texts
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     try:
         found = state(workshop.build(broken), at, 1, STEPS)
     except AssertionError:
@@ -183,7 +183,7 @@ def test_a_constant_may_have_a_name_of_the_generated_program(name: str, workshop
     at = replace(at, ivp=replace(ivp, regions=regions))
     jli = Interchange("lc", ("j", "l", "i"))
     program = workshop.build(sources(variant(jli, Pipeline("k", 64), Contract("F")), at))
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     verdict = verify.judge(state(program, at, 2, STEPS), expected, verify.fields(at.ivp, at.size))
     assert verdict.status == "ok", verdict.detail
 

@@ -1,7 +1,7 @@
 """Results of kernels over components stored past the caches: the same values, whole lines."""
 
 import pytest
-from codegen_build import Workshop, problem, sources, state, variant
+from codegen_build import Workshop, problem, reference, sources, state, variant
 
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.variant import (
@@ -17,7 +17,7 @@ from autotune.domain.variant import (
     Transformation,
     Vectorize,
 )
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 
 STEPS = 3
 STREAM = StreamStores("update")
@@ -28,7 +28,7 @@ SIZES = {"heat2d": 23, "brusselator2d-mix": 15, "heat3d": 11, "flock": 101, "med
 
 def agrees(workshop: Workshop, ivp: str, *transformations: Transformation) -> None:
     at = problem(ivp, SIZES.get(ivp, 801))
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     program = workshop.build(sources(variant(*transformations), at))
     for threads in (1, 3):

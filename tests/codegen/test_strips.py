@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from codegen_build import Workshop, problem, sources, state, variant
+from codegen_build import Workshop, problem, reference, sources, state, variant
 
 from autotune.codegen.tree.strips import plane_strips
 from autotune.codegen.tree.transform import IllegalTransformation
@@ -22,7 +22,7 @@ from autotune.domain.variant import (
     Transformation,
 )
 from autotune.language.expression import parse
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 
 STEPS = 3
 JLI = Interchange("lc", ("j", "l", "i"))
@@ -31,7 +31,7 @@ FUSED = (JLI, Fuse("approx", "update"))
 
 def agrees(workshop: Workshop, ivp: str, size: int, *transformations: Transformation) -> None:
     at = problem(ivp, size)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     program = workshop.build(sources(variant(*transformations), at))
     for threads in (1, 2, 3, 7):
         verdict = verify.judge(

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from codegen_build import Workshop, problem, sources, state, variant
+from codegen_build import Workshop, problem, reference, sources, state, variant
 
 from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.variant import (
@@ -20,7 +20,7 @@ from autotune.domain.variant import (
     Vectorize,
 )
 from autotune.language.expression import Bin, Sym, parse
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 
 STEPS = 3
 JLI = Interchange("lc", ("j", "l", "i"))
@@ -28,7 +28,7 @@ JLI = Interchange("lc", ("j", "l", "i"))
 
 def agrees(workshop: Workshop, ivp: str, size: int, *transformations: Transformation) -> None:
     at = problem(ivp, size)
-    expected = ivp_reference.integrate(at, STEPS)
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     program = workshop.build(sources(variant(*transformations), at))
     for threads in (1, 3):

@@ -19,6 +19,7 @@ from autotune.domain.problem import Problem
 from autotune.domain.setup import Generated, Layout, Setup
 from autotune.domain.variant import Build, Candidate, Transformation, Variant
 from autotune.files import config
+from autotune.measuring.verification import ivp_reference
 from autotune.toolchain import mpi
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -117,6 +118,18 @@ def run(program: Path, *arguments: str, **environment: str) -> subprocess.Comple
         timeout=60,
         env={**os.environ, "OMP_WAIT_POLICY": "passive", **environment},
     )
+
+
+_STATES: dict[tuple[str, int], np.ndarray] = {}
+
+
+def reference(at: Problem, steps: int) -> np.ndarray:
+    """The state of the reference after some steps, computed once for problems of equal keys."""
+    if (at.key, steps) not in _STATES:
+        expected = ivp_reference.integrate(at, steps)
+        expected.flags.writeable = False
+        _STATES[at.key, steps] = expected
+    return _STATES[at.key, steps]
 
 
 def common(at: Problem, threads: int) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from codegen_build import SKELETON, Workshop, problem, sources, state, variant
+from codegen_build import SKELETON, Workshop, problem, reference, sources, state, variant
 
 from autotune.codegen.tree import loop_tree, variant_program
 from autotune.codegen.tree.whole_lines import COLUMN, groups, in_lines, side_by_side
@@ -23,7 +23,7 @@ from autotune.domain.variant import (
     WholeLines,
 )
 from autotune.language.expression import parse, show
-from autotune.measuring.verification import ivp_reference, verify
+from autotune.measuring.verification import verify
 
 STEPS = 3
 JLI = Interchange("lc", ("j", "l", "i"))
@@ -78,9 +78,11 @@ def agrees(
     *transformations: Transformation,
     extra: tuple[str, ...] = ("-O3", "-march=native"),
 ) -> None:
-    expected = ivp_reference.integrate(at, STEPS)
+    """``extra``: flags of the loops and of main; the calls between them are as in other tests."""
+    expected = reference(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
-    program = workshop.build(sources(variant(*transformations), at), *extra)
+    loops = replace(workshop, flags=(*workshop.flags, *extra))
+    program = loops.build(sources(variant(*transformations), at))
     for threads in (1, 3):
         verdict = verify.judge(state(program, at, threads, STEPS), expected, fields)
         assert verdict.status == "ok", f"{at.ivp.name} {threads}: {verdict.detail}"

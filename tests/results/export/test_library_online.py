@@ -99,7 +99,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("race")
     flags = f"{made_library.STRICT} -DAUTOTUNE_CLOCK=fake_clock"
     facts = facts_of(place, "wave1d", VARIANTS)
-    return made_library.built(place / "lib", facts, flags=flags, edited=slowed)
+    return made_library.built(place / "lib", facts, flags=flags, optimised=False, edited=slowed)
 
 
 @pytest.fixture

@@ -157,17 +157,24 @@ def built(
     compiler: str = "gcc",
     flags: str = STRICT,
     optimised: bool = True,
+    calls: bool = True,
     edited: Callable[[dict[str, str]], Mapping[str, str]] = lambda files: files,
     mpicc: str = "mpicc",
 ) -> Path:
     """The folder of the library, written, edited and built by its ``build.sh``.
 
     ``optimised``: otherwise with -O0 in place of each level, where only results are tested.
+    ``calls``: otherwise only the loops are optimised, not the calls between them (``step.c``).
     """
     written(folder, facts, edited)
-    if not optimised:
-        script = folder / "build.sh"
-        script.write_text(re.sub(r"-O[23]\b", "-O0", script.read_text()))
+    script = folder / "build.sh"
+    lines = [
+        line
+        if optimised and (calls or "/step.c " not in line)
+        else re.sub(r"-O[23]\b", "-O0", line)
+        for line in script.read_text().splitlines(keepends=True)
+    ]
+    script.write_text("".join(lines))
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
     environment |= {"MPICC": mpicc, "HOME": str(folder)}  # without one Open MPI 5 compiles nothing
     done = subprocess.run(

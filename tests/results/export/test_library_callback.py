@@ -72,7 +72,9 @@ def _module(
 ) -> Iterator[ModuleType]:
     facts = facts_of(folder, "wave1d", variants, method=method, correctors=correctors)
     assert len(facts.chosen) == len(variants)
-    place = made_library.built(folder / f"lib-{method}", facts, optimised=correctors > 0)
+    place = made_library.built(
+        folder / f"lib-{method}", facts, optimised=correctors > 0, calls=False
+    )
     with (
         pytest.MonkeyPatch.context() as patch,
         made_library.imported(place, "wave1d", patch) as library,

@@ -158,9 +158,9 @@ int main(int count, char **words)
 """
 
 
-def _built(folder: Path, facts: LibraryFacts, **how: str | bool) -> Path:
+def _built(folder: Path, facts: LibraryFacts, **how: object) -> Path:
     assert MPICC
-    return made_library.built(folder / "lib", facts, mpicc=MPICC, **how)
+    return made_library.built(folder / "lib", facts, mpicc=MPICC, **{"calls": False, **how})
 
 
 def _compiled(folder: Path, name: str, text: str, target: Path, *flags: str) -> Path:
@@ -577,8 +577,7 @@ def test_the_choice_on_line_is_among_codes_of_one_process(
         text = text.replace("const struct stepper ", ALONE_NEVER)
         return {**files, "src/wave1d_2/step.c": text}
 
-    assert MPICC
-    folder = made_library.built(tmp_path / "lib", facts, mpicc=MPICC, edited=edited)
+    folder = _built(tmp_path, facts, edited=edited)
     assert _run(folder / "self_test_mpi", 2).rstrip().endswith("right")
     monkeypatch.delenv("WAVE1D_WISDOM", raising=False)
     with (
@@ -773,5 +772,5 @@ def test_compilers_and_sanitizers_find_nothing(compiler: str, tmp_path: Path) ->
     check = "-g -fsanitize=undefined -fno-sanitize-recover=all"
     flags = f"{made_library.STRICT} {check if compiler == 'gcc' else ''}"
     plain = compiler != "gcc"
-    folder = _built(tmp_path, facts, compiler=compiler, flags=flags, optimised=plain)
+    folder = _built(tmp_path, facts, compiler=compiler, flags=flags, optimised=plain, calls=plain)
     assert _run(folder / "self_test_mpi", 2).rstrip().endswith("right")

@@ -82,7 +82,9 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Swept], Pat
     def library(case: Swept) -> Path:
         if case.stencil not in made:
             folder = tmp_path_factory.mktemp(module_name(case.stencil))
-            made[case.stencil] = made_library.built(folder / "lib", facts_of(folder, case))
+            made[case.stencil] = made_library.built(
+                folder / "lib", facts_of(folder, case), calls=False
+            )
         return made[case.stencil]
 
     return library

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import document_blocks
 import pytest
+from command_line import CommandLine
 from document_blocks import Block
 
 LANGUAGES = {"sh", "python", "console"}
@@ -26,22 +27,28 @@ def run_blocks(page: Path) -> Iterator[Block]:
     [page for page in PAGES if any(run_blocks(page))],
     ids=lambda page: str(page.relative_to(document_blocks.ROOT)),
 )
-def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_run(page: Path, tmp_path: Path, command_line: CommandLine) -> None:
     """In a folder with shorter studies, in their order; blocks with a title are files."""
-    document_blocks.prepare(tmp_path)
+    program = document_blocks.prepare(tmp_path)
+    with command_line.script(program, document_blocks.BUDGETS):
+        run_page(page, tmp_path)
+
+
+def run_page(page: Path, folder: Path) -> None:
+    """Write and run the blocks of a page in a folder."""
     python = ""
     listed = list(run_blocks(page))
     for block, following in zip(listed, [*listed[1:], None], strict=True):
         if block.file:
-            (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
             text = document_blocks.shorter(block.text)
-            (tmp_path / block.file).write_text(text, encoding="utf-8")
+            (folder / block.file).write_text(text, encoding="utf-8")
         elif block.language == "console":
-            check_session(block, tmp_path)
+            check_session(block, folder)
         elif following is not None and block.language == following.language == "python":
             python += block.text  # run with what follows, once
         else:
-            done = document_blocks.run(block, tmp_path, python)
+            done = document_blocks.run(block, folder, python)
             assert done.returncode == 0, f"{block}\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}"
             python += block.text if block.language == "python" else ""
 

@@ -1,17 +1,36 @@
 """The command line as a user runs it, in processes that need not import everything again."""
 
+import contextlib
 import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _SERVER = Path(__file__).with_name("command_server.py")
+_SCRIPT = """\
+#!{python} -IS
+import json, os, socket, sys
+streams = f"/proc/{{os.getpid()}}/fd"
+request = {{
+    "arguments": sys.argv[1:],
+    "folder": os.getcwd(),
+    "environment": dict(os.environ),
+    "out": f"{{streams}}/1",
+    "err": f"{{streams}}/2",
+}}
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect({address!r})
+    server.sendall(json.dumps(request).encode() + b"\\n")
+    sys.exit(int(server.makefile().readline()))
+"""
 
 
 @dataclass(frozen=True)
@@ -59,10 +78,44 @@ class CommandLine:
                 "out": out.name,
                 "err": err.name,
                 "limits": dict(limits or {}),
+                "constants": {},
             }
             code = self._ask(json.dumps(request), timeout)
             texts = (Path(file.name).read_text(encoding="utf-8") for file in (out, err))
             return Finished(code, *texts)
+
+    @contextlib.contextmanager
+    def script(self, path: Path, constants: Mapping[str, float]) -> Iterator[None]:
+        """A script at ``path`` that runs the command it is called with, until the block ends.
+
+        One command at a time. ``constants``: values of names of modules, for these commands.
+        """
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
+            address = str(Path(folder, "s"))
+            server.bind(address)
+            server.listen()
+            path.write_text(_SCRIPT.format(python=sys.executable, address=address))
+            path.chmod(0o755)
+            thread = threading.Thread(target=self._serve, args=(server, constants))
+            thread.start()
+            try:
+                yield
+            finally:
+                server.shutdown(socket.SHUT_RDWR)
+                thread.join()
+
+    def _serve(self, server: socket.socket, constants: Mapping[str, float]) -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:  # it was shut down
+                return
+            with connection, connection.makefile("rw") as stream:
+                request = {**json.loads(stream.readline()), "limits": {}, "constants": constants}
+                code = 124
+                with contextlib.suppress(AssertionError):  # it took too long
+                    code = self._ask(json.dumps(request), 300.0)
+                stream.write(f"{code if code >= 0 else 128 - code}\n")
 
     def close(self) -> None:
         if self._server is not None:

@@ -1,8 +1,8 @@
 """Runs commands of the package in children of one process that has imported their modules already.
 
 Reads one JSON object a line from standard input: ``arguments``, ``folder``, ``environment``, the
-paths ``out`` and ``err``, and ``limits``, the names and values of setrlimit(2). Answers with the
-process number, then with the exit code, a line each.
+paths ``out`` and ``err``, ``limits``, the names and values of setrlimit(2), and ``constants``,
+values of names of modules. Answers with the process number, then with the exit code, a line each.
 """
 
 import atexit
@@ -41,6 +41,7 @@ class Request(TypedDict):
     out: str
     err: str
     limits: dict[str, int]
+    constants: dict[str, float]
 
 
 def preload() -> None:
@@ -69,6 +70,9 @@ def become(request: Request) -> None:
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as the process lives
     for name, limit in request["limits"].items():
         resource.setrlimit(getattr(resource, name), (limit, limit))
+    for name, value in request["constants"].items():
+        module, _, constant = name.rpartition(".")
+        setattr(importlib.import_module(module), constant, value)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -16,17 +16,11 @@ ROOT = Path(__file__).parents[2]
 MARK = re.compile(r"^\*Not run by the tests: (?P<reason>[^*]+)\*$")
 _FENCE = re.compile(r'^(?P<indent> *)```(?P<language>\w*)(?: title="(?P<file>[^"]+)")? *$')
 
-STUB = """\
-#!{python}
-import sys
-from autotune.commands import main
-from autotune.commands.rank import host_machine
-host_machine.DEFAULT_BUDGET = 5.0
-host_machine.NETWORK_BUDGET = 10.0
-sys.argv[0] = "autotune"
-main()
-"""
-"""The command with shorter calibrations of a host and an MPI that have none."""
+BUDGETS = {
+    "autotune.commands.rank.host_machine.DEFAULT_BUDGET": 5.0,
+    "autotune.commands.rank.host_machine.NETWORK_BUDGET": 10.0,
+}
+"""Seconds of shorter calibrations of a host and an MPI that have none."""
 LESS = {
     r"top: \d+, random: \d+": "top: 1, random: 1",
     r"budget: \d+": "budget: 2",
@@ -104,8 +98,10 @@ def indented_commands(page: Path) -> list[str]:
     return re.findall(r"^ {4,}(?:\.venv/bin/)?(?:autotune|python3?|pip|mpi\w+) .*$", text, re.M)
 
 
-def prepare(folder: Path) -> None:
-    """Lay out what a checkout has: shorter studies, everything else as it is, the command."""
+def prepare(folder: Path) -> Path:
+    """Lay out what a checkout has: shorter studies, everything else as it is; the result is the
+    place of the command.
+    """
     for name in ("examples", "kernels", "machines", "variants", "benchmarks", "docs", "autotune"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "configs").mkdir()
@@ -114,10 +110,8 @@ def prepare(folder: Path) -> None:
         (folder / "configs" / config.name).write_text(text, encoding="utf-8")
     programs = folder / ".venv" / "bin"
     programs.mkdir(parents=True)
-    stub = programs / "autotune"
-    stub.write_text(STUB.format(python=sys.executable), encoding="utf-8")
-    stub.chmod(0o755)
     (programs / "activate").write_text("", encoding="utf-8")
+    return programs / "autotune"
 
 
 def shorter(text: str) -> str:

@@ -12,7 +12,12 @@ SIZES = (4096, 8192, 16384, 32768, 65536, 131072, 1048576)
 """Components of an IVP: in L2, in L3 and in memory of today's processors."""
 UNSEEN = Path(__file__).parent / "unseen"
 """Right-hand sides and stencils on which no constant was set."""
-FRESH = frozenset({"fisher2d", "neural-field2d", "box3d-19pt", "faces3d-7pt", "mixed3d-25pt"})
+FRESH = frozenset(
+    {
+        "fisher2d", "korteweg-de-vries", "nagumo2d", "neural-field2d",
+        "box3d-19pt", "faces3d-7pt", "mixed3d-25pt",
+    }
+)  # fmt: skip
 """Those of ``UNSEEN`` kept for judging: no constant was set on them, and no price mended after
 looking at their times."""
 THREADS = (1, len(os.sched_getaffinity(0)))

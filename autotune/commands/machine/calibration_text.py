@@ -31,7 +31,7 @@ TITLES: Mapping[str, str] = {
     "stream_resume": "start of a stream where it ended before",
     "outbound": "dirty line out",
     "allocate": "line of a pure store stream",
-    "load_again": "loads of a line that is on its way",
+    "load_again": "loads of a line still on the way",
     "again_loop": "loop time per such line that hides these loads",
     "crossing_stores": "store across lines beside many loads",
     "crossing_loop": "whole loop with many loads per store across lines",

@@ -1,12 +1,14 @@
 """What a step of the search costs beside the measurement: seconds of ask and tell.
 
-    python benchmarks/search_overhead.py [--sizes 5000,50000] [--steps 200] [--repeats 3] [--json]
+    python benchmarks/search_overhead.py [--sizes 5000,50000] [--steps 200] [--repeats 3]
+                                         [--failing 0] [--json]
 
 A made-up space of 8 parameters is searched to 200 observations, one at a time, with predictions
-that are wrong by a systematic error, and without any. Printed for each size: median, mean, 95th
-percentile and worst step in milliseconds of wall time; of repeated runs the medians of these, and
-their spread (largest over smallest). Steps in which the hyperparameters are fitted again are the
-slow ones. The threads of BLAS are those of the environment; OPENBLAS_NUM_THREADS=1 for one.
+that are wrong by a systematic error, and without any; a share may fail, by values. Printed for
+each size: median, mean, 95th percentile and worst step in milliseconds of wall time; of repeated
+runs the medians of these, and their spread (largest over smallest). Steps in which the
+hyperparameters are fitted again are the slow ones. The threads of BLAS are those of the
+environment; OPENBLAS_NUM_THREADS=1 for one.
 """
 
 import argparse
@@ -31,10 +33,11 @@ def main() -> None:
     parser.add_argument("--sizes", default="5000,50000")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--failing", type=float, default=0.0, help="share of failing candidates")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     rows = [
-        measured(size, modelled, arguments.steps, arguments.repeats)
+        measured(size, modelled, arguments)
         for size in map(int, arguments.sizes.split(","))
         for modelled in (True, False)
     ]
@@ -52,9 +55,10 @@ def main() -> None:
         )
 
 
-def measured(size: int, modelled: bool, steps: int, repeats: int) -> dict[str, float]:
+def measured(size: int, modelled: bool, arguments: argparse.Namespace) -> dict[str, float]:
     """Milliseconds per step, the medians over the repeats."""
-    candidates, seconds = space(size, modelled)
+    steps, repeats = arguments.steps, arguments.repeats
+    candidates, seconds = space(size, modelled, arguments.failing)
     runs = []
     for repeat in range(repeats):
         print(f"{size} candidates, run {repeat + 1} of {repeats}", file=sys.stderr)
@@ -81,13 +85,16 @@ def steps_of(candidates: Points, seconds: np.ndarray, steps: int, seed: int) -> 
     for _ in range(steps):
         started = time.perf_counter()
         row = search.ask(0)[0].index
-        search.tell(SearchResult(index=row, seconds=float(seconds[row])))
+        told = None if np.isnan(seconds[row]) else float(seconds[row])
+        search.tell(SearchResult(index=row, seconds=told))
         taken.append(time.perf_counter() - started)
     return taken
 
 
-def space(size: int, modelled: bool) -> tuple[Points, np.ndarray]:
-    """So many of the combinations, their times, and predictions if there is a model."""
+def space(size: int, modelled: bool, failing: float) -> tuple[Points, np.ndarray]:
+    """So many of the combinations, their times, nan where they fail, and predictions if there is a
+    model.
+    """
     chance = np.random.default_rng(size)
     total = int(np.prod(_VALUES))
     chosen = np.sort(chance.choice(total, size, replace=False))
@@ -107,6 +114,9 @@ def space(size: int, modelled: bool) -> tuple[Points, np.ndarray]:
 
     times = np.exp(effects(0.15))
     predicted = times * np.exp(effects(0.1)) if modelled else None
+    if failing:
+        field = effects(1.0)
+        times = np.where(field > np.quantile(field, 1 - failing), np.nan, times)
     return points(names, rows, predicted=predicted), times
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs
 from scipy.optimize import minimize
 
-from autotune.statistics.gaussian_process.kernels import Floats, KernelTerm, White
+from autotune.statistics.gaussian_process.kernels import Floats, KernelTerm, TermValue, White
 
 Loss = Callable[[Floats], tuple[float, Floats]]
 _IMPOSSIBLE = 1e10
@@ -40,11 +40,7 @@ class Evidence:
 
     def loss(self, theta: Floats) -> tuple[float, Floats]:
         """The loss and its derivatives by the logarithms of the hyperparameters."""
-        n, left = len(self._values), np.exp(theta)
-        parts = []
-        for term in self._terms:
-            parts.append(term.at(left[: term.count]))
-            left = left[term.count :]
+        n, parts = len(self._values), terms_at(self._terms, theta)
         gram = np.empty((n, n), order="F")
         gram[self._upper] = _sum([parts[k].upper for k in self._order])
         gram[np.diag_indices(n)] = _sum([parts[k].diagonal for k in self._order])
@@ -59,6 +55,15 @@ class Evidence:
         diagonal = np.diag(inverse) - solved * solved
         slopes = [slope for part in parts for slope in part.gradient(upper, diagonal)]
         return value, np.array(slopes, dtype=np.float64)
+
+
+def terms_at(terms: Sequence[KernelTerm], theta: Floats) -> list[TermValue]:
+    """The values of terms at the logarithms of their hyperparameters, which come in their order."""
+    left, parts = np.exp(theta), []
+    for term in terms:
+        parts.append(term.at(left[: term.count]))
+        left = left[term.count :]
+    return parts
 
 
 def _sum(parts: Sequence[Floats | float]) -> Floats | float:

@@ -15,6 +15,7 @@ from autotune.statistics.gaussian_process.evidence import Evidence
 from autotune.statistics.gaussian_process.kernels import (
     ROOT5,
     Fixed,
+    KernelTerm,
     TermValue,
     White,
     matern52_in_place,
@@ -138,11 +139,16 @@ def evidence(inputs: Inputs, rows: Indices, extra: Floats, values: Floats) -> Ev
     Their order is that of ``SearchHyperparameters.of``. ``extra``: (n, n), covariance besides that
     of the inputs. ``values``: (n,), centred.
     """
+    return Evidence(covariance_terms(inputs, rows, extra), values)
+
+
+def covariance_terms(inputs: Inputs, rows: Indices, extra: Floats | float) -> list[KernelTerm]:
+    """The terms of the covariance between candidates, with hyperparameters in the order of
+    ``SearchHyperparameters.of``; ``extra`` is added, (n, n).
+    """
     fixed = inputs.fixed(rows, rows) + extra
     upper = np.triu_indices(len(rows), 1)
-    return Evidence(
-        [LevelTerms.between(inputs, rows), White(), Fixed(fixed[upper], np.diag(fixed))], values
-    )
+    return [LevelTerms.between(inputs, rows), White(), Fixed(fixed[upper], np.diag(fixed))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

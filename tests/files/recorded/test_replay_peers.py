@@ -191,6 +191,29 @@ def test_random_search_scores_nothing_where_candidates_fail(load) -> None:
     assert abs(float(np.mean(scores))) < 4 * error
 
 
+def test_so_large_a_share_fails_by_regions_or_beyond_a_limit(load) -> None:
+    recorded = read(BENCHMARKS / "recorded" / "heat2d.json.gz")
+    module = load("replay_failing")
+    for kind in (module.failing, module.limited):
+        some = kind(recorded, 0.3, 1)
+        failed = np.array([status != "ok" for status in some.statuses])
+        assert failed.mean() == pytest.approx(0.3, abs=1e-3)
+        assert (np.isnan(some.seconds) == failed).all()
+        assert some.statuses == kind(recorded, 0.3, 1).statuses != kind(recorded, 0.3, 2).statuses
+
+
+def test_a_reliability_table_has_what_was_said_and_what_ran(load) -> None:
+    calibration = load("replay_calibration")
+    outcomes = [(0.04, False), (0.04, False), (0.6, True), (0.6, False), (1.0, True)]
+    stated = [calibration.Stated(said, runs, True) for said, runs in outcomes]
+    head, *rows = calibration.table(stated, "chosen")
+    assert "chosen: 5, 0.400 ran" in head
+    assert "calibration error 0.056, area under the curve 0.917" in head
+    assert [row.split()[1:] for row in rows] == [
+        ["0.04", "0.60", "1.00"], ["0.00", "0.50", "1.00"], ["2", "2", "1"]
+    ]  # fmt: skip
+
+
 def test_a_search_that_evaluates_nothing_is_behind_random_search(load, space) -> None:
     assert load("replay_performance").performance(space, [], 5) < 0
 

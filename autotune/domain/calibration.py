@@ -115,7 +115,10 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
         " it is on its way, beyond the longer of its transfer and of the loop, for a loop of no"
         " length; less for a longer one, none from again_loop on",
     ),
-    "again_loop": ("cy", "of a loop per such line from which on load_again adds nothing"),
+    "again_loop": (
+        "cy",
+        "of a loop for one line of components, from which on load_again adds nothing",
+    ),
     "crossing_stores": (
         "cy",
         "per vector store across two lines of the level, beyond one within a line, in loops that"

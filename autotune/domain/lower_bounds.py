@@ -21,7 +21,7 @@ from autotune.units import Seconds
 CORE = "core"
 """The bound of arithmetic, loads and stores of the innermost cache: max(T_OL, T_nOL)."""
 _IN_CORE = ("T_OL", "T_nOL")
-_NO_RESOURCE = ("sweep", "entry", "across", "barrier", "communication")
+_NO_RESOURCE = ("sweep", "entry", "across", "again", "barrier", "communication")
 """Kinds of parts that are no resource, or that a bound does not hold for."""
 
 

@@ -32,7 +32,7 @@ TITLES: Mapping[str, str] = {
     "outbound": "dirty line out",
     "allocate": "line of a pure store stream",
     "load_again": "loads of a line still on the way",
-    "again_loop": "loop time per such line that hides these loads",
+    "again_loop": "loop time for a line of components that hides these loads",
     "crossing_stores": "store across lines beside many loads",
     "crossing_loop": "whole loop with many loads per store across lines",
     "exposed": "exposed share beside loads",

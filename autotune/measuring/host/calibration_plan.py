@@ -41,8 +41,8 @@ CHAINS = 6
 LARGEST_L1 = Bytes(2 * PAGE)
 """The largest working set that fits into every L1 together with the probe's other data."""
 
-NARROW = Bytes(16)
-"""The narrowest vectors; scalar operations take as long."""
+WIDTHS = (16, 32, 64)
+"""Bytes of vectors; scalar operations take as long as the narrowest."""
 RELOADED = 8
 """Pointers that an item of kind ``narrow`` loads in each pass."""
 
@@ -110,7 +110,7 @@ class CalibrationPlan:
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
             (behind(0), behind(8)),
-            (apart(), mixed(narrow=False), mixed(narrow=True)),
+            (apart(), *map(mixed, WIDTHS)),
             vector_operations(),
             library_calls(),
             (ProbeItem(kind="add"), ProbeItem(kind="window", run=CHAIN)),
@@ -177,11 +177,11 @@ def apart() -> ProbeItem:
     return ProbeItem(kind="apart", bytes=RESIDENT, streams=2)
 
 
-def mixed(*, narrow: bool) -> ProbeItem:
-    """An item of vectors of four rows in L1, each loaded and added or multiplied; ``narrow``: of
-    ``NARROW`` bytes each.
+def mixed(width: int) -> ProbeItem:
+    """An item of vectors of so many bytes of four rows in L1, each loaded and added or multiplied;
+    at most of the bytes that the compiler makes them of.
     """
-    return ProbeItem(kind="mixed", bytes=RESIDENT, streams=4, extra=int(narrow))
+    return ProbeItem(kind="mixed", bytes=RESIDENT, streams=4, extra=width)
 
 
 def across(size: Bytes, distance: int) -> ProbeItem:

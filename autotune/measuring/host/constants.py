@@ -274,10 +274,10 @@ def _mixed_rates(of: ProbeConditions) -> Iterator[HostConstant]:
         source="stores to two rows in L1 in turn",
         paced=True,
     )
-    for width in sorted({of.width, calibration_plan.NARROW}):
+    for width in (w for w in calibration_plan.WIDTHS if w <= of.width):
         yield HostConstant(
             name=f"vector_mixed.{width}",
-            items=((1, calibration_plan.mixed(narrow=width < of.width)),),
+            items=((1, calibration_plan.mixed(width)),),
             value=lambda t: t[0] / 2,
             source="vectors of four rows in L1, each loaded and added or multiplied",
             paced=True,

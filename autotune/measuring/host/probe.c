@@ -26,8 +26,8 @@
    offset    reads a small array by vectors that begin EXTRA bytes behind a border     vectors
    behind    the same, written                                                         vectors
    apart     writes two small arrays, a vector of each in turn                         vectors
-   mixed     reads STREAMS small arrays by vectors, EXTRA 1: of 16 bytes, and adds to
-             that of one and multiplies that of the next, in turn                      vectors
+   mixed     reads STREAMS small arrays by vectors of EXTRA bytes, at most of WIDTH, and
+             adds to that of one and multiplies that of the next, in turn              vectors
    taps      reads one array, four neighbours of every component; EXTRA 1: eight       groups
    across    sums over the neighbours in half of STREAMS arrays, written to the other half by
              vectors that begin EXTRA bytes behind a border                            groups
@@ -76,6 +76,7 @@ enum {
     GROUPS = 4, /* of one stream in a pass of a loop */
     VECTORS = GROUP / WIDTH,
     NARROW = 16, /* bytes of the narrowest vectors */
+    HALF = WIDTH < 32 ? WIDTH : 32, /* of those between */
     ACCUMULATORS = 8,
     CHAINS = 12,
     MIXED = 4, /* arrays that an item of kind mixed reads */
@@ -94,6 +95,7 @@ enum {
 typedef uint64_t vec __attribute__((vector_size(WIDTH), may_alias));
 typedef double dvec __attribute__((vector_size(WIDTH), may_alias));
 typedef double nvec __attribute__((vector_size(NARROW), may_alias));
+typedef double hvec __attribute__((vector_size(HALF), may_alias));
 typedef int64_t ivec __attribute__((vector_size(WIDTH)));
 typedef uint64_t loose __attribute__((vector_size(WIDTH), may_alias, aligned(8)));
 typedef double dloose __attribute__((vector_size(WIDTH), may_alias, aligned(8)));
@@ -519,6 +521,7 @@ static __attribute__((noinline)) void stores_apart(uint64_t rounds, const arrays
         }                                                                                          \
     }
 DEFINE_MIXED(mixed, dvec)
+DEFINE_MIXED(half_mixed, hvec)
 DEFINE_MIXED(narrow_mixed, nvec)
 
 /* A line is on its way from an outer cache when further loads read it. The loop is as short as
@@ -653,7 +656,7 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         stores_apart(count, &a);
         return 0;
     case KIND_mixed:
-        (item->extra ? narrow_mixed : mixed)(count, &a);
+        (item->extra <= NARROW ? narrow_mixed : item->extra <= HALF ? half_mixed : mixed)(count, &a);
         return 0;
     case KIND_taps:
         for (uint64_t i = 0; i < count; ++i)
@@ -897,7 +900,7 @@ static item parse(const char *text)
                 (k == KIND_meet && (!found.run || found.run % GROUPS)) ||
                 (k == KIND_narrow && found.extra > 1) || (k == KIND_calls && found.extra >= FUNCTIONS) ||
                 (apart && found.streams != 2) || (k == KIND_taps && (found.extra > 1 || found.streams != 1 || found.bytes / GROUP < 4)) ||
-                (mixes && (found.streams != MIXED || found.extra > 1)) ||
+                (mixes && (found.streams != MIXED || !found.extra)) ||
                 (across && (found.streams != 2 * ACROSS || found.bytes / GROUP <= 4 * ACROSS * ROW)) ||
                 (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));
@@ -953,7 +956,7 @@ int main(int argc, char **argv)
         if (job.item.kind == KIND_offset || job.item.kind == KIND_behind || job.item.kind == KIND_apart)
             per = job.item.bytes / WIDTH;
         if (job.item.kind == KIND_mixed)
-            per = job.item.bytes / (job.item.extra ? NARROW : WIDTH);
+            per = job.item.bytes / (size_t)(job.item.extra <= NARROW ? NARROW : job.item.extra <= HALF ? HALF : WIDTH);
         if (chained(job.item.kind))
             per = CHAINS;
         printf("{\"item\": \"%s\", \"threads\": %d, \"seconds\": %.9g, \"count\": %llu, \"busy\": %.4f}\n",

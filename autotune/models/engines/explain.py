@@ -10,7 +10,7 @@ from autotune.domain.results import Part
 from autotune.models.engines.reuse.analysed_programs import TimingCase
 from autotune.models.engines.reuse.evaluation_pieces import CasePiece, LoadedNode
 from autotune.models.engines.reuse.line_cost import LineCosts
-from autotune.models.engines.reuse.time_model import StepTimes, crossing_cycles
+from autotune.models.engines.reuse.time_model import StepTimes, added_cycles
 from autotune.models.incore.base import InCoreResult
 from autotune.models.traffic import POSITIONS, Floats, StepTraffic, Whole
 from autotune.units import Seconds
@@ -23,6 +23,8 @@ ENTRY = "entry"
 """Part of entries into loops and of starts of their streams."""
 ACROSS = "across"
 """Part of stores across lines."""
+AGAIN = "again"
+"""Part of loads that are issued again, as the line that they read is on its way."""
 _KERNELS_NAMED = 2
 """Number of kernels that a reason names."""
 
@@ -51,7 +53,7 @@ class SweepShares:
 
 def kinds(costs: LineCosts) -> tuple[str, ...]:
     """The kinds of parts of a sweep, in the order of the columns of ``SweepShares.seconds``."""
-    return ("T_OL", "T_nOL", *costs.names[1:], STORES, ENTRY, ACROSS, "sweep")
+    return ("T_OL", "T_nOL", *costs.names[1:], STORES, ENTRY, ACROSS, AGAIN, "sweep")
 
 
 def shares(
@@ -67,7 +69,9 @@ def shares(
     if piece.conflicts is not None:
         data = data + piece.conflicts[0]
     columns = [core.T_OL, core.T_nOL, *data, core.stored, core.entry]
-    columns += [crossing_cycles(core, piece.data.row(POSITIONS))[0], piece.cycles]
+    stated = piece.data.row(POSITIONS)
+    columns += [added_cycles(core, stated, term)[0] for term in ("across", "again")]
+    columns.append(piece.cycles)
     sums = [np.bincount(place, column * step.weight, first[-1]) for column in columns]
     seconds = np.stack(sums, axis=1) / clock
     seconds[:, -1] *= np.repeat(step.stretch, sweeps)
@@ -155,6 +159,8 @@ def reason(case: TimingCase, streams: Whole, parts_of_step: Sequence[Part], seco
             words = "entries into short loops take"
         elif bound == ACROSS:
             words = "stores across lines take"
+        elif bound == AGAIN:
+            words = "loads of lines still on the way take"
         else:
             rows = kernel.streams.get(bound, 0)
             rows_text = f"{rows} row{'s' if rows != 1 else ''}" if rows else "lines"

@@ -117,6 +117,8 @@ def _carried(kind: str, rows: float) -> str:
         return "entries into loops and starts of their streams take"
     if kind == "across":
         return "stores across lines take"
+    if kind == "again":
+        return "loads of lines still on the way take"
     if kind == "messages":
         return f"{rows:.0f} messages take" if rows else "messages take"
     return f"{_rows(rows)} from {kind} take" if rows else f"transfers from {kind} take"
@@ -268,7 +270,7 @@ def _difference(candidate: ExplainedCandidate, other: ExplainedCandidate, role: 
 
 def _cause(part: Difference, other: str) -> str:
     first, second = pair(part.first, part.second)
-    if part.kind in IN_CORE or part.kind in ("stores", "entry", "across", "messages"):
+    if part.kind in IN_CORE or part.kind in ("stores", "entry", "across", "again", "messages"):
         return f"{_carried(part.kind, 0)} {first} against {second}"
     rows, beside = part.first_count, part.second_count
     if part.second == 0:

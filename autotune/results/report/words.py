@@ -270,7 +270,7 @@ def losses(result: ProblemEvaluation) -> str:
     if any(top.at_most is not None for top in result.losses):
         why += "; at most: not all of them were measured"
     if any(top.loss is None and top.at_most is None for top in result.losses):
-        why += "; -: none of them was measured"
+        why += "; -: none of them could be compared"
     return f"{parts} (measured: {result.compared} of {legal(result)}{why}; {floor(result)})"
 
 

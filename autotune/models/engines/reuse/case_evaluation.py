@@ -160,7 +160,8 @@ class Evaluator:
         slot = flows.slot[at] + np.repeat(slot_begin - flows.slots[cases.flow], count)
         core_times = CorePassTimes(
             T_OL=times.T_OL[slot],
-            T_nOL=times.T_nOL[slot] + again_cycles(node.again[:, at], times, slot),
+            T_nOL=times.T_nOL[slot],
+            again=again_cycles(node.again[:, at], times, slot),
             stored=node.stored[at],
             entry=times.entry[slot] + node.starts[at],
             across=node.across[0, at] * times.delayed[slot],

@@ -174,10 +174,12 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
 
 
 def again_cycles(again: Floats, times: InCoreTimes, slot: Whole) -> Floats:
-    """(passes,): cycles per iteration for loads that are issued again (``LineTimes.again``)."""
-    core = np.maximum(times.T_OL, times.T_nOL)[slot]
+    """(passes,): cycles per iteration for loads that are issued again (``LineTimes.again``).
+
+    They fall by no more than a slower loop takes longer.
+    """
     with np.errstate(invalid="ignore"):  # no loads, and a loop without a time
-        cycles: Floats = np.maximum(again[0] - again[1] * core, 0.0)
+        cycles: Floats = np.maximum(again[0] - np.minimum(again[1], 1.0) * times.T_nOL[slot], 0.0)
     return cycles
 
 

@@ -117,7 +117,7 @@ class LineCosts:
     """Cycles per line of the cache next to the innermost that several loads read while it is on its
     way, beyond the longer of its transfer and of the loop, for a loop of no length."""
     again_loop: float = 0.0
-    """Cycles of a loop per such line from which on they are none."""
+    """Cycles of a loop for one line of components, from which on they are none."""
     stream_start: Floats | None = None
     """Cycles per start of a stream at each level; None: not measured."""
     stream_resume: Floats | None = None

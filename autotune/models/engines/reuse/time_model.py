@@ -11,6 +11,7 @@ thread, until ``step_times`` makes them seconds. Equations: Scherg et al., ICPE 
 """
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -179,7 +180,7 @@ def _again(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
     when loads of neighbouring components read it, the less the longer a loop takes for a line.
     """
     count = len(flows.sweep)
-    if not costs.load_again or not flows.history.again.any():
+    if min(costs.load_again, costs.again_loop) <= 0 or not flows.history.again.any():
         return np.zeros((2, count))
     nearest = (priced.level == 1).mean(axis=1) * flows.history.again
     lines = total(flows.owner, nearest[flows.kind] * flows.lines, count)
@@ -326,7 +327,9 @@ class CorePassTimes:
     T_OL: Floats
     """Work in the core besides loads and stores, with all threads running."""
     T_nOL: Floats
-    """Loads and stores of the innermost cache, loads that are issued again included."""
+    """Loads and stores of the innermost cache."""
+    again: Floats
+    """Loads that are issued again."""
     stored: Floats
     """Cycles for bytes that are stored through caches."""
     entry: Floats
@@ -337,6 +340,9 @@ class CorePassTimes:
     """Cycles of a pass from which on these stores add nothing."""
 
 
+AddedTerm = Literal["across", "again"]
+
+
 def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     """(rows, passes): cycles per iteration of every pass (Eq. 6 and 7).
 
@@ -345,18 +351,21 @@ def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     no term.
     """
     T_OL = np.maximum(core.T_OL, core.stored)
-    combined = combine(T_OL, core.T_nOL, data.total, data.exposed)
+    combined = combine(T_OL, core.T_nOL + core.again, data.total, data.exposed)
     if data.beside is not None:
         combined = np.maximum(combined, combine(np.zeros(1), T_OL, data.total, data.beside))
     cycles: Floats = combined + core.entry + np.clip(core.drain - combined, 0.0, core.across)
     return cycles
 
 
-def crossing_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
-    """(rows, passes): the part of ``row_cycles`` that stores across lines add."""
-    if not core.across.any():
+def added_cycles(core: CorePassTimes, data: TransferSums, term: AddedTerm) -> Floats:
+    """(rows, passes): the part of ``row_cycles`` that stores across lines, or loads that are issued
+    again, add.
+    """
+    own = getattr(core, term)
+    if not own.any():
         return np.zeros_like(data.total)
-    without = replace(core, across=np.zeros_like(core.across))
+    without = replace(core, **{term: np.zeros_like(own)})
     part: Floats = row_cycles(core, data) - row_cycles(without, data)
     return part
 

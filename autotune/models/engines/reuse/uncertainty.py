@@ -29,7 +29,7 @@ from autotune.models.engines.reuse.time_model import (
     LineTimes,
     OverlapRules,
     TransferSums,
-    crossing_cycles,
+    added_cycles,
     row_cycles,
     sums,
 )
@@ -341,17 +341,19 @@ def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats
     """(assumptions + 1, passes): the changes of the cycles of passes under changed figures.
 
     The rows are each assumption except the first, then slower cores, then slower entries into
-    loops and stores across lines. ``rows``: the cycles by position and under each assumption;
-    ``width``: standard deviations of the in-core times.
+    loops, stores across lines and loads issued again. ``rows``: the cycles by position and under
+    each assumption; ``width``: standard deviations of the in-core times.
     """
     stated = rows[POSITIONS]
     result = np.empty((len(rows) - POSITIONS + 1, rows.shape[1]))
     np.subtract(rows[POSITIONS + 1 :], stated, out=result[:-2])
     factor = 1.0 + width
+    events = core.entry
     slower = replace(core, T_OL=core.T_OL * factor, T_nOL=core.T_nOL * factor)
     np.subtract(row_cycles(slower, data.row(POSITIONS))[0], stated, out=result[-2])
-    across = crossing_cycles(core, data.row(POSITIONS))[0]
-    np.multiply(core.entry + across, ENTRY, out=result[-1])
+    for term in ("across", "again"):
+        events = events + added_cycles(core, data.row(POSITIONS), term)[0]
+    np.multiply(events, ENTRY, out=result[-1])
     return result
 
 

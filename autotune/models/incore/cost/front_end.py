@@ -56,15 +56,18 @@ def vector_cycles(
     arithmetic. ``taken``: cycles of one by the bytes of its register.
 
     A store's address, a division's long use of the divider, and moves that only rename a register
-    do not count.
+    do not count. 0 where the floating-point unit has figures of its own.
     """
     cycles = 0.0
+    if architecture.floating is not None:
+        return cycles
     for instruction, uops in zip(loop.instructions, work, strict=True):
         width = register_width(instruction.text)
         if width and not _RENAMED.match(instruction.text):
             _, computing = port_pressure.split(uops, architecture.data | architecture.address)
-            count = sum(not any(port.endswith("DV") for port in ports) for _, ports in computing)
-            count += bool(instruction.loads) + bool(instruction.stores)
+            count = bool(instruction.loads) + bool(instruction.stores)
+            if not instruction.moves or not count:
+                count += sum(not any(p.endswith("DV") for p in ports) for _, ports in computing)
             cycles += count * taken(width)
     return cycles
 

@@ -136,14 +136,14 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     taken = front_end.taking(loop, tables.architecture)
     every = [uop for uops in work for uop in uops] + front_end.third_operands(taken)
     data, other = port_pressure.split(every, tables.architecture.data)
-    computing, stored = port_pressure.least(other), _stored(loop, work, tables)
+    computing = port_pressure.least(other)
     calls = library_calls.price(loop.calls, tables.calls)
     bound = _bound(loop, unknown, tables.ports)
     computed = computing.cycles + bound[0]
     front = front_end.cycles(loop, taken, tables.architecture)
     ahead = _window(loop, steps, work, taken, forwards, tables)
     overlapping = max(computed, front, carried.cycles, ahead.cycles) + calls.cycles
-    moving = _moving(loop, work, port_pressure.least(data), stored, bound[1], tables)
+    moving = _moving(loop, work, port_pressure.least(data), bound[1], tables)
     limits = {
         f"port {' '.join(computing.ports)}": computed,
         **moving,
@@ -160,7 +160,7 @@ def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
         moving=max(moving.values()) + calls.cycles,
         chain=carried,
         window=ahead,
-        stored=stored,
+        stored=_stored(loop, work, tables),
         forwards=tuple(forwards),
         calls=calls,
         replaced=replaced,
@@ -172,7 +172,6 @@ def _moving(
     loop: HotLoop,
     work: Sequence[tuple[Uop, ...]],
     ports: PortPressure,
-    stored: Sequence[float],
     bound: float,
     tables: InstructionTables,
 ) -> dict[str, float]:
@@ -185,7 +184,7 @@ def _moving(
     beside = rates.moving(loop.instructions, work, tables.architecture.data)
     taken_up = front_end.vector_cycles(loop, work, tables.architecture, rates.taken)
     return {
-        name: max(ports.cycles, beside, *stored[:1]) + bound,
+        name: max(ports.cycles, beside) + bound,
         **({"vector operations": taken_up} if taken_up else {}),
     }
 

@@ -92,10 +92,13 @@ class VectorRates:
         return None if waiting is None or waiting.cycles < 1 else round(waiting.cycles)
 
     def taken(self, width: int) -> float:
-        """Cycles per micro-operation on vectors of so many bytes where loads and arithmetic mix; 0:
-        not measured.
+        """Cycles per micro-operation on vectors of so many bytes where loads and arithmetic mix.
+
+        Of wider ones than were measured it is a lower bound; 0: not measured.
         """
-        return next((c for wide, c in sorted(self.mixed.items()) if wide >= width), 0.0)
+        widest = max(self.mixed, default=0)
+        wide_enough = [wide for wide in self.mixed if wide >= min(width, widest)]
+        return self.mixed[min(wide_enough)] if wide_enough else 0.0
 
     @property
     def unaligned(self) -> float | None:

@@ -89,7 +89,7 @@ def stored(
             if at % min(size, width):
                 factor, target = unaligned, None
             elif target is not None and target == last and not second:
-                factor, second = 2.0 - apart, True
+                factor, second = max(2.0 - apart, 0.0), True
             else:
                 factor, second = apart, False
             last = target

@@ -149,7 +149,7 @@ _LATENCIES: Mapping[str, tuple[tuple[str, float], ...]] = {
     # the front end adds small constants to a register (Abel and Reineke, uiCA, 2022); measured on a
     # core with AMX: a loop of a counter, a load and a store takes .57 cycles per pass
     "SPR": (
-        (r"(?:add|sub)[lq] \$[^,(]*, %\w+", 0.0),
+        (r"(?:add|sub)[lq] \$-?\d{1,3}, %\w+", 0.0),
         (r"(?:inc|dec)[lq] %\w+", 0.0),
     ),
     # OSACA 0.7.1 gives 8 to divisions of vectors and 3 to shuffles of 32 bytes (Zen 2); measured on

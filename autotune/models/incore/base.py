@@ -36,7 +36,7 @@ class InCoreResult:
     chain: Cycles
     """Length of the longest loop-carried dependency; part of T_OL."""
     bottleneck: str
-    """The busiest port, ``chain`` or ``front end``."""
+    """The busiest port, or ``chain``, ``front end``, ``window``, ``vector operations``, ``calls``."""
     iterations: float
     """Source iterations per pass of the assembly loop: SIMD width x unrolling."""
     route: str

@@ -87,7 +87,7 @@ def cycles(of, threads, item):
         case "apart":
             return COSTS["vector_apart.32"]
         case "mixed":
-            return 2 * COSTS[f"vector_mixed.{16 if item.extra else 32}"]
+            return 2 * COSTS[f"vector_mixed.{min(item.extra, 32)}"]
         case "taps":
             core = 6.0 + 5.0 * item.extra
             again = COSTS["load_again"] * (1 - core / COSTS["again_loop"])

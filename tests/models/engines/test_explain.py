@@ -25,7 +25,7 @@ from autotune.models.traffic import analyse
 from autotune.units import Cycles, Seconds
 
 COSTS = line_costs(calibrated(), 1)
-KINDS = ("T_OL", "T_nOL", "L2", "L3", "MEM", "stores", "entry", "across", "sweep")
+KINDS = ("T_OL", "T_nOL", "L2", "L3", "MEM", "stores", "entry", "across", "again", "sweep")
 
 
 def result(bottleneck: str = "port 0", approximate: bool = False) -> InCoreResult:
@@ -75,8 +75,8 @@ def test_kinds_are_the_terms_of_the_model_in_order() -> None:
 
 
 def test_parts_are_what_takes_time_sweep_by_sweep() -> None:
-    lc = (1.0, 0.5, 2.0, 0.0, 0.0, 0.0, 0.0, 0, 2.5)
-    up = (0.25, 0.0, 0.0, 0.75, 0.0, 0.0, 0.1, 0, 1.0)
+    lc = (1.0, 0.5, 2.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 2.5)
+    up = (0.25, 0.0, 0.0, 0.75, 0.0, 0.0, 0.1, 0, 0, 1.0)
     made = parts(contributions(lc, NOTHING, up, barriers=0.125, rows_of=3))
     assert [(p.sweep, p.kernel, p.kind, float(p.seconds)) for p in made] == [
         ("lc", "lc", "T_OL", 1.0),
@@ -100,7 +100,7 @@ def test_nothing_takes_no_part() -> None:
 
 def test_rough_in_core_times_and_levels_without_figures_are_extrapolated() -> None:
     """Three threads have no curve of their own: all levels are, whatever the core is."""
-    row = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0, 1.0)
+    row = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0, 0, 1.0)
     made = explain.parts(
         case(result(approximate=True)),
         contributions(row, row, NOTHING),
@@ -118,24 +118,31 @@ def test_rough_in_core_times_and_levels_without_figures_are_extrapolated() -> No
     ("row", "phrase"),
     [
         (
-            (4, 1, 1, 0, 0, 0, 0, 0, 4),
+            (4, 1, 1, 0, 0, 0, 0, 0, 0, 4),
             "LC, 100 % of the step: work in core (port 5) takes 100 % of it",
         ),
-        ((3, 1, 2, 0, 0, 0, 0, 0, 3.5), "LC, 100 % of the step: lines from L2 take 57 % of it"),
+        ((3, 1, 2, 0, 0, 0, 0, 0, 0, 3.5), "LC, 100 % of the step: lines from L2 take 57 % of it"),
         (
-            (1, 3, 1, 0, 0, 0, 0, 0, 4),
+            (1, 3, 1, 0, 0, 0, 0, 0, 0, 4),
             "LC, 100 % of the step: work in core (port 5) takes 75 % of it",
         ),
-        ((1, 1, 0, 0, 3, 0, 0, 0, 4), "LC, 100 % of the step: lines from MEM take 75 % of it"),
+        ((1, 1, 0, 0, 3, 0, 0, 0, 0, 4), "LC, 100 % of the step: lines from MEM take 75 % of it"),
         (
-            (1, 1, 0, 0, 1, 3, 0, 0, 4),
+            (1, 1, 0, 0, 0, 0, 0, 0, 3, 4),
+            "LC, 100 % of the step: loads of lines still on the way take 75 % of it",
+        ),
+        (
+            (1, 1, 0, 0, 1, 3, 0, 0, 0, 4),
             "LC, 100 % of the step: stores through the innermost cache take 75 % of it",
         ),
         (
-            (1, 1, 0, 0, 1, 0, 3, 0, 4),
+            (1, 1, 0, 0, 1, 0, 3, 0, 0, 4),
             "LC, 100 % of the step: entries into short loops take 75 % of it",
         ),
-        ((1, 1, 0, 0, 1, 0, 0, 3, 4), "LC, 100 % of the step: stores across lines take 75 % of it"),
+        (
+            (1, 1, 0, 0, 1, 0, 0, 3, 0, 4),
+            "LC, 100 % of the step: stores across lines take 75 % of it",
+        ),
     ],
 )
 def test_the_largest_part_bounds_a_kernel(row: Sequence[float], phrase: str) -> None:
@@ -144,9 +151,9 @@ def test_the_largest_part_bounds_a_kernel(row: Sequence[float], phrase: str) -> 
 
 
 def test_the_two_longest_kernels_are_named_with_their_rows_and_shares() -> None:
-    lc = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 1.0)
-    rh = (0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.5)
-    up = (0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 0, 6.5)
+    lc = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 1.0)
+    rh = (0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.5)
+    up = (0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 0, 0, 6.5)
     text = reason(contributions(lc, rh, up, rows_of=8), 8.0)
     assert text == (
         "UP, 81 % of the step: 8 rows from L3 take 92 % of it;"
@@ -158,7 +165,7 @@ def test_the_two_longest_kernels_are_named_with_their_rows_and_shares() -> None:
 
 @pytest.mark.parametrize(("barriers", "told"), [(0.04, ""), (0.25, "; barriers: 20 %")])
 def test_barriers_are_told_above_a_twentieth(barriers: float, told: str) -> None:
-    lc = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 1.0)
+    lc = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 1.0)
     text = reason(contributions(lc, NOTHING, NOTHING, barriers=barriers), 1.0 + barriers)
     assert text.partition(" % of it")[2] == told
 

@@ -20,6 +20,7 @@ from autotune.models.engines.reuse.time_model import (
     StepPaths,
     StepTimes,
     TransferSums,
+    added_cycles,
     over_positions,
     row_cycles,
     step_times,
@@ -240,6 +241,14 @@ def test_loads_of_a_line_on_its_way_are_issued_again_the_less_the_longer_the_loo
     for distance in (NEAR, FAR, MEMORY):
         assert not timed(Stream(0, everywhere(distance), again=True), costs=costs).again.any()
     assert not timed(near).again.any(), "not measured"
+    assert not timed(near, costs=replace(costs, again_loop=0.0)).again.any(), "half of it"
+
+
+def test_what_loads_issued_again_add_is_a_part_of_the_time() -> None:
+    times, data = core(6, 2, again=1), transfer_sums(5, 5)
+    assert added_cycles(times, data, "again")[0, 0] == pytest.approx(1)
+    assert added_cycles(core(7.5, 2, again=1), data, "again")[0, 0] == pytest.approx(0.5)
+    assert not added_cycles(core(6, 2), data, "again").any()
 
 
 def test_streams_of_tiles_go_on_where_they_ended() -> None:
@@ -271,10 +280,10 @@ def transfer_sums(total: float, exposed: float, beside: float | None = None) -> 
 
 def core(
     T_OL: float, T_nOL: float, stored: float = 0.0, entry: float = 0.0,
-    across: float = 0.0, drain: float = 0.0,
+    across: float = 0.0, drain: float = 0.0, again: float = 0.0,
 ) -> CorePassTimes:  # fmt: skip
-    names = ("T_OL", "T_nOL", "stored", "entry", "across", "drain")
-    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry, across, drain))
+    names = ("T_OL", "T_nOL", "stored", "entry", "across", "drain", "again")
+    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry, across, drain, again))
     return CorePassTimes(**dict(zip(names, values, strict=True)))
 
 
@@ -292,6 +301,8 @@ def core(
         (core(4, 2, across=2.5, drain=8), transfer_sums(5, 5), 8),  # as long as the stores
         (core(4, 2, across=2.5, drain=12), transfer_sums(5, 5), 9.5),  # but no longer than so
         (core(4, 2, across=2.5, drain=6), transfer_sums(5, 5), 7),
+        (core(4, 2, again=1), transfer_sums(5, 5), 8),  # beside loads
+        (core(9, 2, again=1), transfer_sums(5, 5), 9),  # arithmetic hides them
         (core(4, 2), transfer_sums(5, 0, beside=5), 9),  # arithmetic waits for the lines
         (core(4, 2), transfer_sums(5, 5, beside=0), 7),
     ],

@@ -401,7 +401,6 @@ def test_a_store_to_another_line_than_the_one_before_takes_longer(text, cycles) 
     measured = cost(text, STORES, rates=rates(store=2.0, apart=3.0, unaligned=1.0))
     assert measured.stored[0] == pytest.approx(cycles)
     assert measured.stored[1] == pytest.approx(3.0 * (2 if text != AXPY else 1)), "none aligned"
-    assert measured.moving == pytest.approx(cycles)
 
 
 def test_vector_operations_take_up_a_measured_share_of_the_core() -> None:
@@ -417,9 +416,9 @@ def test_vector_operations_take_up_a_measured_share_of_the_core() -> None:
 
 
 def test_narrow_operations_have_a_rate_of_their_own() -> None:
-    """Scalars count as the narrowest vectors; widths between take the rate of the next wider."""
-    measured = rates(64, mixed={16: 0.2, 64: 0.3})
-    assert [measured.taken(width) for width in (16, 32, 64)] == [0.2, 0.3, 0.3]
+    """Scalars count as the narrowest vectors, and wider ones than were measured as the widest."""
+    measured = rates(32, mixed={16: 0.2, 32: 0.3})
+    assert [measured.taken(width) for width in (8, 16, 32, 64)] == [0.2, 0.2, 0.3, 0.3]
     assert rates(32).taken(16) == 0.0
 
 

@@ -362,10 +362,10 @@ def added_cycles(core: CorePassTimes, data: TransferSums, term: AddedTerm) -> Fl
     """(rows, passes): the part of ``row_cycles`` that stores across lines, or loads that are issued
     again, add.
     """
-    own = getattr(core, term)
-    if not own.any():
+    cycles = getattr(core, term)
+    if not cycles.any():
         return np.zeros_like(data.total)
-    without = replace(core, **{term: np.zeros_like(own)})
+    without = replace(core, **{term: np.zeros_like(cycles)})
     part: Floats = row_cycles(core, data) - row_cycles(without, data)
     return part
 

@@ -37,7 +37,7 @@ class MeasureOptions:
             "--dissect",
             help="Also measure each term of the model by probes made of the candidate's loops:"
             " arithmetic, loads and stores, the loop with its data in each cache and in memory."
-            " Takes a minute or two.",
+            " Takes one to three minutes.",
         ),
     ] = False
     results: StoreOptions

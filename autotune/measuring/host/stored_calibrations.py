@@ -74,6 +74,10 @@ def save(calibration: Calibration) -> Path:
 def check_writable(machine: Machine) -> None:
     """InputError, naming the file, where a calibration of this machine cannot be stored."""
     path = location(identity(machine))
+    if path.is_dir():
+        raise InputError(
+            Fault(where=str(path), found="is a folder", expected="a file", hint="remove the folder")
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):

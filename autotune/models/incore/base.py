@@ -36,7 +36,8 @@ class InCoreResult:
     chain: Cycles
     """Length of the longest loop-carried dependency; part of T_OL."""
     bottleneck: str
-    """The busiest port, or ``chain``, ``front end``, ``window``, ``vector operations``, ``calls``."""
+    """What takes longest: a port, ``chain``, ``front end``, ``window``, ``vector operations``, or
+    ``calls``."""
     iterations: float
     """Source iterations per pass of the assembly loop: SIMD width x unrolling."""
     route: str

@@ -83,6 +83,12 @@ def test_a_folder_that_cannot_be_written(machine, tmp_path, monkeypatch):
         stored_calibrations.save(calibration(machine))
 
 
+def test_a_folder_in_the_place_of_the_file_is_named_before_anything_is_measured(machine):
+    stored_calibrations.location(stored_calibrations.identity(machine)).mkdir(parents=True)
+    with pytest.raises(InputError, match=r"is a folder; expected a file(?s:.*)remove the folder"):
+        stored_calibrations.check_writable(machine)
+
+
 def test_constants_and_what_studies_made_of_them_are_kept(machine):
     plain = calibration(machine)
     several = dataclasses.replace(plain.curves[0], streams=4)

@@ -40,7 +40,7 @@ _VERDICTS = {
     "open": "",
     "best": "the best so far",
     "close": "too close to the best to tell",
-    "slower": "clearly slower, dropped",
+    "slower": "clearly slower",
     "failed": "failed",
 }
 

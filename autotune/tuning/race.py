@@ -110,7 +110,9 @@ class Race:
         leads = identity == rival
         over = len(rounds) >= self.most or settled(comparison, self.most)
         if len(rounds) >= self.usual and (leads or identity in self.kept or over):
-            return self._settle(identity, "best" if leads else "close", comparison, times)
+            slower = bool(comparison and comparison.slower)
+            verdict: Verdict = "best" if leads else "slower" if slower else "close"
+            return self._settle(identity, verdict, comparison, times)
         limit = self.usual if leads or identity in self.kept else self.most
         if launches >= limit + TAIL:
             return self._settle(identity, "close" if rounds else "failed", comparison, times)

@@ -93,7 +93,7 @@ _CHOSEN_ON = Path(__file__).with_name("replay_chosen_on.txt")
 
 def main() -> None:
     arguments = _arguments()
-    paths = _files([Path(text) for text in arguments.spaces] or [_RECORDED])
+    paths = recorded_files([Path(text) for text in arguments.spaces] or [_RECORDED])
     wanted = _wanted(arguments)
     try:
         tasks = list(_tasks(paths, wanted, arguments))
@@ -151,7 +151,8 @@ def _listed(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _files(given: Sequence[Path]) -> list[Path]:
+def recorded_files(given: Sequence[Path]) -> list[Path]:
+    """The files that are given, and those of folders."""
     return [
         path
         for each in given

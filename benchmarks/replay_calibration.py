@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from replay import recorded_files
 from replay_failing import failing, limited
 from replay_search import UntilNear, evaluated
 from scipy.stats import rankdata
@@ -61,8 +62,8 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--evaluations", type=int, default=50)
     arguments = parser.parse_args()
-    given = [Path(text) for text in arguments.spaces]
-    spaces = [read(path) for path in _files(given or [Path(__file__).with_name("recorded")])]
+    given = [Path(text) for text in arguments.spaces] or [Path(__file__).with_name("recorded")]
+    spaces = [read(path) for path in recorded_files(given)]
     for share in map(float, arguments.failing.split(",")):
         for kind in arguments.kinds.split(",") if share else ["as recorded"]:
             stated: list[Stated] = []
@@ -73,14 +74,6 @@ def main() -> None:
             print(f"{share:.0%} failing, {kind}" if share else kind, flush=True)
             for chosen, word in ((True, "chosen"), (False, "drawn")):
                 print("\n".join(table([s for s in stated if s.chosen == chosen], word)), flush=True)
-
-
-def _files(given: Sequence[Path]) -> list[Path]:
-    return [
-        path
-        for top in given
-        for path in (sorted(p for p in top.iterdir() if p.is_file()) if top.is_dir() else [top])
-    ]
 
 
 def _searched(space: RecordedSpace, evaluations: int, seed: int) -> Iterator[Stated]:

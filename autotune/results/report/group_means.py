@@ -238,8 +238,8 @@ def _few_groups(column: Sequence[Value]) -> NDArray[np.intp]:
     """(n,) the group of each value: equal ones, or of many different numbers the two halves."""
     numbers = [float(value) for value in column if not isinstance(value, str)]
     if len(numbers) == len(column) and _FEW * len(set(numbers)) > len(numbers):
-        measured_at, middle = np.array(numbers), np.median(numbers)
-        above = measured_at > middle
-        return np.asarray(above if above.any() else measured_at >= middle, np.intp)
+        ordered, middle = np.array(numbers), np.median(numbers)
+        above = ordered > middle
+        return np.asarray(above if above.any() else ordered >= middle, np.intp)
     values = list(dict.fromkeys(column))
     return np.array([values.index(value) for value in column], np.intp)

@@ -203,6 +203,15 @@ def test_what_is_told_apart_by_a_third_value_or_along_a_number_is_not_confounded
     assert confounded(table, "tile", 1, 4) == ()
 
 
+@pytest.mark.parametrize("others", [5, 6])
+def test_a_number_that_comes_with_one_value_alone_may_be_the_cause(others: int) -> None:
+    """Order jil with small tiles, order lij with the largest, also where most have that one."""
+    rows = [("jil", 8 << n, 0) for n in range(5)] + [("lij", 256, n) for n in range(others)]
+    inputs = SimpleNamespace(names=("order", "tile", "pad"), rows=rows)
+    table = SimpleNamespace(inputs=inputs, response=np.array([1.0] * 5 + [0.5] * others))
+    assert confounded(table, "order", "jil", "lij") == ("tile",)
+
+
 def test_values_that_meet_in_no_block_are_linked_by_a_third() -> None:
     """Orders a and c share no tile; b is 1.5 times a where they meet, c twice b."""
     pace = {"a": 1.0, "b": 1.5, "c": 3.0}

@@ -253,27 +253,41 @@ static __attribute__((noinline)) double independent(uint64_t rounds, const dvec 
     return x[0][0];
 }
 
-/* in the order of ``FUNCTIONS`` of host_probe */
-#define FUNCTIONS_OF_ONE(X)                                                                        \
-    X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) X(sinh) X(cosh)  \
-    X(tanh) X(asin) X(acos) X(atan) X(cbrt) X(erf)
+/* in the order of ``FUNCTIONS`` of host_probe: of any number, of positive ones, of those within
+   one of zero, and of two numbers */
+#define FUNCTIONS_OF_ONE(ANY, POSITIVE, WITHIN)                                                    \
+    ANY(exp) ANY(exp2) ANY(expm1) POSITIVE(log) POSITIVE(log2) POSITIVE(log10) POSITIVE(log1p)     \
+    ANY(sin) ANY(cos) ANY(tan) ANY(sinh) ANY(cosh) ANY(tanh) WITHIN(asin) WITHIN(acos) ANY(atan)   \
+    ANY(cbrt) ANY(erf)
 #define FUNCTIONS_OF_TWO(X) X(pow) X(atan2) X(hypot) X(fmod)
 #define COUNT(F) +1
-enum { FUNCTIONS = 0 FUNCTIONS_OF_ONE(COUNT) FUNCTIONS_OF_TWO(COUNT), ARGUMENTS = 64 };
+enum {
+    FUNCTIONS = 0 FUNCTIONS_OF_ONE(COUNT, COUNT, COUNT) FUNCTIONS_OF_TWO(COUNT),
+    ARGUMENTS = 512,
+    WAVE = 64 /* arguments of one sign in a row */
+};
 
 #define EACH(F) for (uint64_t i = 0; i < count; ++i) *result = (F);
-#define CASE_OF_ONE(F) if (number == n++) EACH(F(x[i % ARGUMENTS]))
-#define CASE_OF_TWO(F) if (number == n++) EACH(F(x[i % ARGUMENTS], x[(i + 7) % ARGUMENTS]))
+#define CASE_OF_ANY(F) if (number == n++) EACH(F(x[i % ARGUMENTS]))
+#define CASE_OF_POSITIVE(F) if (number == n++) EACH(F(positive[i % ARGUMENTS]))
+#define CASE_OF_WITHIN(F) if (number == n++) EACH(F(x[i % ARGUMENTS] / 2))
+#define CASE_OF_TWO(F) \
+    if (number == n++) EACH(F(positive[i % ARGUMENTS], positive[(i + 7) % ARGUMENTS]))
 
-/* arguments of moderate size, as those of most solvers */
+/* arguments along a wave that grows from 0 to between -2 and 2, or of its absolute values, smooth as
+   the rows of most solvers: libraries take other ways for small, large and negative ones */
 static __attribute__((noinline)) double library_calls(uint64_t count, int number)
 {
-    double x[ARGUMENTS], last = 0;
+    double x[ARGUMENTS], positive[ARGUMENTS], last = 0;
     volatile double *result = &last;
     int n = 0;
-    for (int k = 0; k < ARGUMENTS; ++k)
-        x[k] = (double)(1 + k * 29 % ARGUMENTS) / (ARGUMENTS + 1);
-    FUNCTIONS_OF_ONE(CASE_OF_ONE)
+    for (int k = 0; k < ARGUMENTS; ++k) {
+        const double across = (double)(k % WAVE) / WAVE, along = (double)(k + 1) / ARGUMENTS;
+        x[k] = 2 * along * (k / WAVE % 2 ? -4 : 4) * across * (1 - across);
+        positive[k] = x[k] < 0 ? -x[k] : x[k];
+        positive[k] += 1e-3;
+    }
+    FUNCTIONS_OF_ONE(CASE_OF_ANY, CASE_OF_POSITIVE, CASE_OF_WITHIN)
     FUNCTIONS_OF_TWO(CASE_OF_TWO)
     return last;
 }

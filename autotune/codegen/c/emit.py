@@ -254,13 +254,11 @@ def _strips(
     yield f"for (long strip = {first}; strip < rest; strip += {count}) {{"
     yield from (f"    {line}" for line in _prefetches(sweep, "strip", kinds))
     yield "    INDEPENDENT"
-    if fields:
-        yield f"    for (long of_line = 0; of_line < {count}; of_line++) {{"
-        yield "        const long j = strip + of_line;"
-        if any(name(COLUMN) in line for line in statements):
-            yield f"        const long {name(COLUMN)} = of_line % {row};"
-    else:
-        yield f"    for (long j = strip; j < strip + {count}; j++) {{"
+    # counted from zero, for the number of passes is a constant to the compiler then
+    yield f"    for (long of_line = 0; of_line < {count}; of_line++) {{"
+    yield "        const long j = strip + of_line;"
+    if fields and any(name(COLUMN) in line for line in statements):
+        yield f"        const long {name(COLUMN)} = of_line % {row};"
     yield from (f"        {line}" for line in statements)
     yield "    }"
     yield "}"

@@ -16,6 +16,7 @@
 
 struct window_row {
     long begin, length; /* in components, of memory that is mapped once */
+    long shift;         /* components by which the row begins behind the first, within its length */
 };
 
 struct windows {
@@ -26,11 +27,11 @@ struct windows {
                                  are read by stages behind */
     long far;                 /* components of a row of which neighbours are read: whole pages */
     long reach;               /* how far neighbours are read */
-    long shift;               /* components by which each row begins behind the one before it */
 };
 
 /* Returns whether there was memory for them, and for mapping it twice; lags: how many stages later
-   each row is read at most, in ascending order, or NULL: none is. */
+   each row is read at most, in ascending order, or NULL: none is; shift: components by which each
+   row begins behind the one before it. */
 static inline int open_windows(struct windows *w, long rows, long far_rows, const int *lags,
                                long block, long distance, long lag, long shift)
 {
@@ -39,7 +40,6 @@ static inline int open_windows(struct windows *w, long rows, long far_rows, cons
     w->late_rows = rows;
     w->far = round_up(block + distance + (lag > distance ? lag : distance), page);
     w->reach = distance;
-    w->shift = shift;
     w->rows = malloc((size_t)rows * sizeof(struct window_row));
     long length = 0;
     for (long r = 0; w->rows && r < rows; r++) {
@@ -47,7 +47,8 @@ static inline int open_windows(struct windows *w, long rows, long far_rows, cons
         if (later && w->late_rows > r)
             w->late_rows = r;
         const long most = r < far_rows ? w->far : round_up(block + later, page);
-        w->rows[r] = (struct window_row){.begin = length, .length = most};
+        w->rows[r] = (struct window_row){
+            .begin = length, .length = most, .shift = r * shift % most};
         length += most;
     }
     const size_t bytes = (size_t)length * sizeof(double);
@@ -91,16 +92,16 @@ static inline struct place place_of(const struct windows *w, long from)
     return (struct place){.from = from, .far = from % w->far};
 }
 
-/* A row such that element j is component j, for a block that begins at a place. */
+/* A row such that element j is component j, for a block that begins at a place. It is asked for some
+   rows for every sweep over a block, so it has no branch that depends on the place. */
 static inline double *window_row(const struct windows *w, long row, struct place p)
 {
     const int neighbours = row < w->far_rows;
     const struct window_row of = w->rows[row];
-    long place = (neighbours ? p.far : row < w->late_rows ? 0 : p.from % of.length) + row * w->shift;
-    while (place >= of.length)
-        place -= of.length;
-    if (neighbours && place < w->reach)
-        place += of.length;
+    const long begin = neighbours ? p.far : row < w->late_rows ? 0 : p.from % of.length;
+    long place = begin + of.shift;
+    place -= place < of.length ? 0 : of.length;
+    place += neighbours && place < w->reach ? of.length : 0;
     return (double *)((uintptr_t)w->base + (size_t)(2 * of.begin + place) * sizeof(double)
                       - (size_t)p.from * sizeof(double));
 }

@@ -22,7 +22,7 @@ class Stream(NamedTuple):
     """Bytes at each position; None: not written."""
     remote: bool = False
     stores: bool = False
-    reclaimed: bool = False
+    reclaimed: float = 0.0
     streamed: bool = False
     again: bool = False
     crowd: int = 1
@@ -51,7 +51,7 @@ def flow_of(
             distance=np.array([s.distance for s in streams], dtype=float).reshape(-1, POSITIONS),
             stores=np.array([s.stores for s in streams], dtype=np.bool_),
             remote=np.array([s.remote for s in streams], dtype=np.bool_),
-            reclaimed=np.array([s.reclaimed for s in streams], dtype=np.bool_),
+            reclaimed=np.array([s.reclaimed for s in streams]),
             streamed=np.array([s.streamed for s in streams], dtype=np.bool_),
             again=np.array([s.again for s in streams], dtype=np.bool_),
         ),

@@ -141,7 +141,8 @@ def thread_passes(
             groups.setdefault((end - first, ranges), []).append((first, end))
     result = []
     for members in groups.values():
-        builder = _Builder(schedule, shapes, *members[0], threads > 1, line)
+        first, end = members[len(members) // 2]  # between two others, where some are
+        builder = _Builder(schedule, shapes, first, end, (first > 0, end < n), line)
         steps: dict[int, tuple[PassGroup, ...]] = {}
         for step in schedule.steps:
             if id(step) not in steps:
@@ -180,7 +181,8 @@ class _Builder:
     shapes: Sequence[SweepShape]
     first: int
     end: int
-    shared: bool
+    neighbours: tuple[bool, bool]
+    """Whether another thread computes the components before the first, and from the end on."""
     line: int
     cuts: list[int] = field(init=False)
     sizes: list[float] = field(init=False)
@@ -308,7 +310,17 @@ class _Builder:
             beyond = min(1.0, cluster.span / (upper - lower)) if whole else 0.0
             again = cluster.again
             touches.append(Touch(row, index, read, written, remote, trails, past, beyond, again))
+            handed = 0.0 if shift or written else self.handed(segment, cluster) if whole else 0.0
+            if handed:
+                touches.append(Touch(row, index, True, False, True, (), beyond=handed - 1))
         return tuple(touches)
+
+    def handed(self, segment: int, cluster: AccessCluster) -> float:
+        """Components of other blocks that a pass over a segment reads, as a share of its own."""
+        before, after = self.neighbours
+        low = -cluster.pieces[-1][0] if before and segment == 0 else 0
+        high = cluster.pieces[0][1] if after and segment == len(self.cuts) - 2 else 0
+        return min((max(low, 0) + max(high, 0)) / self.length(segment), 1.0)
 
     def elsewhere(self, row: int, segment: int, shift: int) -> tuple[int, bool]:
         """The object of a row at a segment shifted by ``shift``, and whether another thread owns
@@ -323,7 +335,7 @@ class _Builder:
         if (row, start) not in self.outside:
             self.outside[row, start] = len(self.sizes)
             self.sizes.append(float(end - start) * DOUBLE)
-        return self.outside[row, start], self.shared
+        return self.outside[row, start], any(self.neighbours)
 
 
 def _cuts(shapes: Sequence[SweepShape], first: int, end: int) -> list[int]:

@@ -42,8 +42,8 @@ class LineHistory:
     """(n,): whether the line is written without being read."""
     remote: Flags
     """(n,): whether another thread wrote the line last."""
-    reclaimed: Flags
-    """(n,): whether the line is written after another thread has read it."""
+    reclaimed: Floats
+    """(n,): the share of the lines that are written after another thread has read them."""
     streamed: Flags
     """(n,): whether the line is written past the caches, which neither read nor keep it."""
     again: Flags
@@ -146,6 +146,8 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
         + [t[3] for t in trails]
         + [t.past for _, t in beyond]
     )
+    lines = np.array(shares) * (DOUBLE / line)
+    moved = lines * np.array([past.passes[begin + index].iterations for index in owner])
     return ThreadStreams(
         owner=owner,
         row=np.array(rows, dtype=np.int64),
@@ -153,12 +155,14 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
             distance=np.concatenate([leading, behind, never]),
             stores=np.array(stores),
             remote=remote,
-            reclaimed=_first_writes_after_reads(np.array(rows, dtype=np.int64), written, remote),
+            reclaimed=_first_writes_after_reads(
+                np.array(rows, dtype=np.int64), written, remote, moved
+            ),
             streamed=np.arange(len(rows)) >= len(rows) - far,
             again=np.array([touch.again for _, touch in touches] + [False] * extra),
         ),
         outward=np.concatenate([outward, np.full((len(trails), POSITIONS), np.nan), never]),
-        lines=np.array(shares) * (DOUBLE / line),
+        lines=lines,
         passes=past.passes[begin:],
         alike=thread.alike,
     )
@@ -188,16 +192,24 @@ def distances(
     return rows, what[rows], _leading(past, where[rows], what[rows], parts)
 
 
-def _first_writes_after_reads(row: Whole, written: Flags, remote: Flags) -> Flags:
-    """Whether each stream is the first to write a row after another thread has read it.
+def _first_writes_after_reads(row: Whole, written: Flags, remote: Flags, lines: Floats) -> Floats:
+    """The share of the ``lines`` of each stream that it is the first to write after another thread
+    has read them.
 
-    All threads behave alike: when this thread reads rows of others, the others read its rows. The
-    time step repeats, so the last event of a row precedes its first.
+    All threads behave alike: when this thread reads lines of others, the others read as many of
+    its lines. The time step repeats, so the last event of a row precedes its first.
     """
-    reclaimed = np.zeros(len(row), dtype=np.bool_)
+    reclaimed = np.zeros(len(row))
     for remote_row in set(row[remote].tolist()):
         events = np.flatnonzero((row == remote_row) & (written | remote))
-        reclaimed[events] = written[events] & remote[np.roll(events, 1)]
+        read = 0.0
+        for event in (*events, *events):
+            if remote[event]:
+                read = max(read, lines[event])
+            elif written[event]:
+                taken = min(read, lines[event])
+                reclaimed[event] = taken / lines[event] if taken else 0.0
+                read -= taken
     return reclaimed
 
 

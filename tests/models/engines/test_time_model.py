@@ -135,8 +135,8 @@ def test_a_line_of_another_thread_costs_at_least_its_way_between_the_cores() -> 
 
 def test_a_line_that_others_have_read_is_claimed_back_before_it_is_written() -> None:
     costs = replace(SERIAL, reclaim=60.0)
-    claimed = Stream(0, everywhere(NEAR), outward=everywhere(NEAR), reclaimed=True)
-    other = claimed._replace(owner=1, reclaimed=False)
+    claimed = Stream(0, everywhere(NEAR), outward=everywhere(NEAR), reclaimed=1.0)
+    other = claimed._replace(owner=1, reclaimed=0.0)
     times = timed(claimed, other, costs=costs, passes=2)
     for cycles in (times.mean, times.foreign):
         assert (cycles.T * 8).tolist() == [[0, 60, 0], [0, 0, 0]]

@@ -137,6 +137,24 @@ def test_offsets_bring_in_what_lies_beside_the_range_of_a_sweep() -> None:
     assert computed * found.lines[0] == pytest.approx(1000 / 8)
 
 
+@pytest.mark.parametrize(("threads", "handed"), [(1, None), (2, 2 / 500), (4, (3 + 2) / 250)])
+def test_components_beyond_the_border_of_a_block_are_read_from_other_threads(
+    threads: int, handed: float | None
+) -> None:
+    """One thread stands for all that are alike: one between two others, or of two the second."""
+    made = passes([reads(3, 0, -2)], threads=threads)[0]
+    ((own, *others),) = touches(made)
+    assert not own.remote
+    assert [(t.object, t.remote, 1 + t.beyond) for t in others] == (
+        [] if handed is None else [(0, True, pytest.approx(handed))]
+    )
+
+
+def test_a_row_that_a_sweep_changes_itself_has_no_border() -> None:
+    made = passes([reads(3, 0, -2, written=True)], threads=2)[0]
+    assert [touch.remote for touch in touches(made)[0]] == [False]
+
+
 @pytest.mark.parametrize(("threads", "remote"), [(1, False), (2, True)])
 def test_a_row_read_more_than_half_a_segment_away_is_another_object(
     threads: int, remote: bool

@@ -228,6 +228,15 @@ def test_the_first_write_after_others_have_read_reclaims_the_line(
     assert result.history.remote.tolist() == [letter == "r" for letter in order]
 
 
+def test_only_as_many_lines_are_reclaimed_as_others_have_read() -> None:
+    """Others read a tenth of the row; a sweep writes a twentieth of it, then one writes all."""
+    halo = touch(0, remote=True)._replace(beyond=0.1 - 1)
+    border = Pass(1, 5.0, (touch(0, read=False, written=True),), whole=False)
+    step = (alone(sweep(0, halo)), alone(border), alone(sweep(2, touch(0, written=True))))
+    result = streams(thread(step, 8000.0), LINE)
+    assert result.history.reclaimed == pytest.approx([0.0, 1.0, 0.05])
+
+
 # --- trailing offsets -------------------------------------------------------------------------
 
 

@@ -395,7 +395,7 @@ def _expanded(
             distance=np.stack([entry.distance for entry in entries]),
             stores=across.history.stores[origin],
             remote=np.array([entry.remote for entry in entries]),
-            reclaimed=np.zeros(len(origin), dtype=np.bool_),
+            reclaimed=np.zeros(len(origin)),
             streamed=np.array([entry.streamed for entry in entries]),
             again=np.array([entry.again for entry in entries]),
         ),

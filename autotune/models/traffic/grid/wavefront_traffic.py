@@ -166,7 +166,7 @@ def thread_streams_of(
             distance=positions([stream.distance for stream in streams]),
             stores=np.array([stream.stores for stream in streams]),
             remote=np.array([stream.remote for stream in streams]),
-            reclaimed=np.zeros(len(streams), dtype=np.bool_),
+            reclaimed=np.zeros(len(streams)),
             streamed=np.zeros(len(streams), dtype=np.bool_),
             again=np.zeros(len(streams), dtype=np.bool_),
         ),

@@ -63,7 +63,8 @@ def flows(
         history=LineHistory(
             distance=_everywhere(distance),
             stores=np.array([stream.access == "write" for _, stream in streams], dtype=np.bool_),
-            **dict.fromkeys(("remote", "reclaimed", "streamed", "again"), none),
+            reclaimed=np.zeros(len(streams)),
+            **dict.fromkeys(("remote", "streamed", "again"), none),
         ),
         crowd=_whole([passes[owner].crowd for owner, _ in streams]),
         owner=_whole([owner for owner, _ in streams]),

@@ -130,7 +130,7 @@ def comparable_measurements(run: str, measurements: Sequence[Measurement]) -> Co
         return None
     stages = _stages(measurements, measured.keys())
     finals = {r for r, stage in stages.items() if stage == "final"}
-    final = _enough(_only(measured, finals))
+    final = _finalists(_only(measured, finals))
     if len(final) > 1 and len(finals) >= _LEAST_ROUNDS:  # finals that were cut short say less
         return _with_finals(run, measured, final)
     compared = measured if stages else _enough(measured)
@@ -199,6 +199,20 @@ def _error(level: DriftFreeTimes, name: str, rounds: Rounds) -> float:
 def _enough(table: Table) -> Table:
     most = max(map(len, table.values()), default=0)
     return {name: rounds for name, rounds in table.items() if 2 * len(rounds) >= most}
+
+
+def _finalists(table: Table) -> Table:
+    """Those with enough final rounds to be chosen.
+
+    A finalist that further rounds could not tell apart leaves the finals: it needs half of the
+    rounds up to its last one, not of all.
+    """
+    order = {number: place for place, number in enumerate(sorted(set().union(*table.values())), 1)}
+    return {
+        name: rounds
+        for name, rounds in table.items()
+        if len(rounds) >= _LEAST_ROUNDS and 2 * len(rounds) >= order[max(rounds)]
+    }
 
 
 def _only(table: Table, numbers: Collection[int]) -> dict[str, dict[int, LaunchTime]]:

@@ -351,3 +351,13 @@ def test_of_choices_that_are_expected_to_lose_as_much_the_baseline_is_taken(stor
     assert len(problem.contenders) == 2
     assert problem.contenders[0].measured < problem.baseline.measured
     assert problem.best is problem.baseline
+
+
+def test_a_baseline_that_left_the_finals_as_undecidable_can_be_chosen(store):
+    """Further rounds could not tell it from the fastest, so that only the others went on."""
+    begin(store, a=1.0, b=1.0, c=1.2)
+    fast, slow = [1.0, 1.03, 0.98, 1.02] * 5, [1.2, 1.25, 1.17, 1.22] * 5
+    run(store, "final", a=[time * 1.004 for time in fast[:5]], b=fast, c=slow)
+    problem = result(store)
+    assert problem.contenders[0] is not problem.baseline
+    assert problem.best is problem.baseline

@@ -152,17 +152,21 @@ def _top(predicted: Sequence[Ranked], count: int) -> list[tuple[Ranked, str]]:
     likely = _likely([bundle[0] for bundle in bundles])
     order = sorted(range(1, len(bundles)), key=lambda k: (-likely[k], k))
     chosen = [0, *order][:count]
-    best = [(bundles[k][0], _undecided(k, likely[k], len(undecided))) for k in chosen]
+    first = (bundles[0][0], f", not told apart from {len(undecided) - 1} others")
+    best = [first, *((bundles[k][0], _likelier(k, chosen, likely)) for k in chosen[1:])]
     copies = [entry for bundle in bundles for entry in bundle[1:]]
     copies.sort(key=lambda entry: entry.rank or 0)
     best += [(entry, ", predicted as another one is") for entry in copies[: count - len(best)]]
     return sorted(best, key=lambda pair: pair[0].rank or 0)
 
 
-def _undecided(place: int, likely: float, count: int) -> str:
-    if place:
-        return f", not told apart from the first: the fastest with {100 * likely:.0f} %"
-    return f", not told apart from {count - 1} others"
+def _likelier(place: int, chosen: Sequence[int], likely: Sequence[float]) -> str:
+    """Why a candidate is measured before better places: it is more likely the fastest of all."""
+    passed = [likely[k] for k in range(1, place) if k not in chosen]
+    why = f", not told apart from the first: the fastest with {100 * likely[place]:.1f} %"
+    return (
+        f"{why}, better places left out with {100 * max(passed):.1f} % at most" if passed else why
+    )
 
 
 def _bundles(contenders: Sequence[Ranked]) -> list[list[Ranked]]:

@@ -38,7 +38,10 @@ def measured(
             (name, seconds(value), f"{100 * value / total:.0f} %" if total else "-")
             for name, value in phases.seconds.items()
         ]
-        lines += [f"phases, per {per}, in an instrumented run of its own:"]
+        lines += [
+            f"phases, per {per}, in an instrumented run of its own, whose timers make it longer:"
+            f" {seconds(total)} in all"
+        ]
         lines.append(columns(rows, right=(1, 2), headed=False))
     elif phases:
         lines.append(f"phases: {phases.status}: {phases.detail}")

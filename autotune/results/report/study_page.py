@@ -241,7 +241,7 @@ def _dissection(dissection: Dissection) -> Card:
     if dissection.kernels:
         kernels = [PageRow(cells=plain(*row)) for row in terms_text.kernels(dissection)]
         titles_of_kernels = ("kernel", "predicted", "measured", "deviation")
-        blocks.append(table("In the real time step", titles_of_kernels, kernels, right=1))
+        blocks.append(table(f"In the {terms_text.REAL_STEP}", titles_of_kernels, kernels, right=1))
     return Card(title=dissection.id, blocks=tuple(blocks), wide=True)
 
 

@@ -16,6 +16,8 @@ _WHAT = {
     "level": "whole loop, data in {level}",
     "level loads": "loads alone, data in {level}",
 }
+REAL_STEP = "real time step (its measured time, shared out as in an instrumented run)"
+"""What the times of kernels are of."""
 _APART = 0.1
 """A term whose deviation is below this is not told of."""
 
@@ -141,7 +143,7 @@ def text(dissection: Dissection) -> str:
         if furthest(sweep):
             out.append(furthest(sweep))
     if dissection.kernels:
-        out += ["", "in the real time step:"]
+        out += ["", f"in the {REAL_STEP}:"]
         head = [("kernel", "predicted", "measured", "deviation")]
         out.append(columns([*head, *kernels(dissection)], right=(1, 2, 3)))
     out += [f"note: {note}" for note in dissection.notes]

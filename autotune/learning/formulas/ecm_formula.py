@@ -138,11 +138,21 @@ class Ecm:
         factor = "" if self.scale == 1 else f"{self.scale:.4g} "
         terms = " + ".join(f"{term} [{term.text}]" for term in self.terms()).replace("+ -", "- ")
         sizes = ", ".join(f"{n:g}" for n in self.sizes)
-        off = "" if np.isnan(self.between) else f", within {100 * self.between:.1f} % between"
-        return (
-            f"T = {factor}({terms}) s near {self.size} = {self._point:g};"
-            f" {self.engine} at {self.size} = {sizes}{off}"
-        )
+        off = ""
+        if not np.isnan(self.between):
+            off = f", off by {100 * self.between:.1f} % at most between two of these"
+        return f"T = {factor}({terms}) s {self._valid}; {self.engine} at {self.size} = {sizes}{off}"
+
+    @property
+    def _valid(self) -> str:
+        """Where the terms are the formula, in words: on one straight piece of it."""
+        place, ends = int(np.searchsorted(self.sizes, self._point)), self.sizes
+        if len(ends) == 1:
+            return f"near {self.size} = {self._point:g}"
+        if place == 0:
+            return f"up to {self.size} = {ends[0]:g}"
+        upper = "on" if place == len(ends) else f"to {ends[place]:g}"
+        return f"from {self.size} = {ends[place - 1]:g} {upper}"
 
     @property
     def _point(self) -> float:

@@ -78,6 +78,22 @@ def test_terms_add_up_where_they_are_taken(point: float) -> None:
     assert whole == pytest.approx(found.evaluate({"n": np.array([point])})[0])
 
 
+@pytest.mark.parametrize(
+    ("point", "words"),
+    [
+        (1e4, "up to n = 100000"),
+        (1e8, "from n = 1.1e+06 to 1e+08"),
+        (1.05e6, "from n = 1e+06 to 1.1e+06"),
+        (2e8, "from n = 1e+08 on"),
+    ],
+)
+def test_terms_say_for_which_sizes_they_hold(point: float, words: str) -> None:
+    """A negative constant makes a negative time elsewhere."""
+    made = ecm({n: leaving_a_cache(n) for n in (1e5, 1e6, 1.1e6, 1e8)})
+    assert f") s {words}; reuse at" in str(dataclasses.replace(made, at=point))
+    assert str(made).endswith("off by 400.0 % at most between two of these")
+
+
 def test_an_edge_of_a_grid_goes_with_its_power() -> None:
     found = ecm({100.0: prediction(1e4), 1000.0: prediction(1e6)}, size="N", exponent=2.0)
     assert found.evaluate({"N": np.array([500.0])})[0] == pytest.approx(prediction(25e4).seconds)

@@ -10,7 +10,7 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 
-from autotune.errors import Fault, InputError
+from autotune.errors import Fault, InputError, nearest
 
 COMPILERS = (
     "gcc", "g++", "cc", "c++", "clang", "clang++", "icx", "icpx", "icc", "icpc", "armclang",
@@ -88,11 +88,12 @@ def command_faults(program: str, flags: Sequence[str], where: str) -> Iterator[F
     ``where``: the place in the file.
     """
     if not is_known_compiler(program):
+        similar = nearest(program, COMPILERS)
         yield Fault(
             where=where,
             found=f"the compiler {program!r} would be run",
             expected="the name of a compiler on PATH, such as gcc, clang-19 or icx",
-            hint=TRUST,
+            hint=f"{similar} Else {TRUST}" if similar else TRUST,
         )
     for flag in unknown_flags(flags):
         found = f"the flag {flag!r} is not known to be safe: it may run a program or use a file"

@@ -1,7 +1,7 @@
 """Reads studies from YAML (schema autotune.config/1): the file that names all others."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, cast
@@ -121,16 +121,35 @@ def _objective_first(search: Searching, program: Program) -> Searching:
 
 def _follow_subject(session: Session, document: Document) -> None:
     """Note the faults of skeleton, space and program where the study itself cannot be read."""
-    files: dict[str, tuple[paths.Collection, Callable[[Session, Path], object]]] = {
-        "skeleton": ("variants/skeleton", read_skeleton),
-        "space": ("variants/space", read_generated),
-        "program": ("variants/program", read_program),
-    }
-    for key, (collection, read) in files.items():
-        name = document.root.get(key)
-        if isinstance(name, str) and name:
-            session.follow(document, (key,), collection, read, name)
+    names = {key: document.root.get(key) for key in ("space", "skeleton", "program")}
+    space, skeleton, program = (n if isinstance(n, str) and n else None for n in names.values())
+    if space is not None:
+        _generated_in(session, document, space, skeleton)
+    elif skeleton is not None:
+        session.follow(document, ("skeleton",), "variants/skeleton", read_skeleton, skeleton)
+    if program is not None:
+        session.follow(document, ("program",), "variants/program", read_program, program)
     _program_inside(session, document)
+
+
+def _generated_in(
+    session: Session, document: Document, space: str, name: str | None
+) -> Generated | None:
+    """The space of this name, and its skeleton, which must be the one of the second name; None with
+    faults noted where one of them is wrong.
+    """
+    generated = session.follow(document, ("space",), "variants/space", read_generated, space)
+    if name is None:
+        return generated
+    skeleton = session.follow(document, ("skeleton",), "variants/skeleton", read_skeleton, name)
+    if generated is None or skeleton is None:
+        return None
+    if generated.skeleton.name != skeleton.name:
+        found = f"the space {generated.space.name} is for the skeleton {generated.skeleton.name}"
+        expected = f"a space for {skeleton.name}, as the key skeleton says"
+        session.add(document.place(("space",)), found, expected)
+        return None
+    return replace(generated, skeleton=skeleton)
 
 
 def _program_inside(session: Session, document: Document) -> Program | None:
@@ -186,7 +205,9 @@ class _Reader:
             if self.names["space"] is None:
                 self.add((), "neither space nor program is given", "one of them")
                 return None
-            return self._generated(self.names["space"], self.names["skeleton"])
+            return _generated_in(
+                self.session, self.document, self.names["space"], self.names["skeleton"]
+            )
         for key in ("space", "skeleton"):
             if self.names[key] is not None:
                 self.add((key,), f"both {key} and program are given", "one of them")
@@ -195,23 +216,6 @@ class _Reader:
         return self.session.follow(
             self.document, ("program",), "variants/program", read_program, self.names["program"]
         )
-
-    def _generated(self, space: str, name: str | None) -> Generated | None:
-        """The space of this name, and its skeleton, which must be the one of the second name."""
-        follow, document = self.session.follow, self.document
-        generated = follow(document, ("space",), "variants/space", read_generated, space)
-        if name is None:
-            return generated
-        skeleton = follow(document, ("skeleton",), "variants/skeleton", read_skeleton, name)
-        if generated is None or skeleton is None:
-            return None
-        if generated.skeleton.name != skeleton.name:
-            found = (
-                f"the space {generated.space.name} is for the skeleton {generated.skeleton.name}"
-            )
-            self.add(("space",), found, f"a space for {skeleton.name}, as the key skeleton says")
-            return None
-        return replace(generated, skeleton=skeleton)
 
     def layouts(self, subject: StudySubject | None = None) -> tuple[Layout, ...]:
         """The layouts of the study; ``threads: [1, all]`` is short for layouts of one rank.

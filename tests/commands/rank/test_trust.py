@@ -71,6 +71,12 @@ def test_a_compiler_that_is_a_path_or_another_program(
     assert "--trust" in text
 
 
+@pytest.mark.usefixtures("canary")
+def test_a_misspelt_compiler_names_the_nearest() -> None:
+    config("gccc", "-O2")
+    assert "did you mean gcc? Else --trust" in said("rank", "study.yaml")
+
+
 @pytest.mark.parametrize(
     "flags",
     [

@@ -235,6 +235,10 @@ def test_a_space_for_another_skeleton(tmp_path):
         "study.yaml:5:8: the space pirk-orders is for the skeleton pirk;"
         " expected a space for mine, as the key skeleton says"
     ]
+    wrong = STUDY.replace("skeleton: pirk", "skeleton: erk").replace("title:", "titel:")
+    beside = faults(tmp_path, wrong)
+    assert any("the space pirk-orders is for the skeleton pirk" in fault for fault in beside)
+    assert any("unknown key 'titel'" in fault for fault in beside)
 
 
 @pytest.mark.parametrize("name", paths.names("configs"))

@@ -49,12 +49,22 @@ class RefusingGroup(TyperGroup):
         return result
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - types of Click
-        """The command that is named; UsageError, for one that completes, with the option."""
+        """The command that is named; UsageError, for one that completes, with the option, and for
+        one of a group, with the group.
+        """
         if args and args[0] in _COMPLETION:
             ctx.fail(
                 f"No such command {args[0]!r}. autotune --install-completion makes the shell"
                 " complete commands; --show-completion prints how."
             )
+        if args and args[0] not in self.commands:
+            inside = [
+                f"autotune {name} {args[0]}"
+                for name, group in self.commands.items()
+                if args[0] in getattr(group, "commands", ())
+            ]
+            if inside:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {' or '.join(inside)}?")
         return super().resolve_command(ctx, args)
 
 

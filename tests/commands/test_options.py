@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from autotune.commands.app import app
 from autotune.commands.options import command, command_options, seconds
 
 
@@ -33,16 +34,16 @@ class Options:
 
 
 def run(*words: str) -> str:
-    app = typer.Typer(rich_markup_mode=None)
+    shown = typer.Typer(rich_markup_mode=None)
 
-    @app.command()
+    @shown.command()
     @command
     def show(options: Options) -> None:
         """Show the options."""
         limits = options.limits
         typer.echo(f"{options.name} {limits.budget} {limits.exhaustive} {options.seed}")
 
-    return CliRunner().invoke(app, list(words)).output
+    return CliRunner().invoke(shown, list(words)).output
 
 
 def test_groups_stand_where_they_are_declared() -> None:
@@ -69,9 +70,9 @@ class Values:
 
 
 def test_the_help_has_a_word_for_every_value() -> None:
-    app = typer.Typer(rich_markup_mode=None)
+    shown = typer.Typer(rich_markup_mode=None)
 
-    @app.command()
+    @shown.command()
     @command
     def show(options: Values) -> None:
         """Show the options."""
@@ -114,3 +115,15 @@ def test_a_duration_is_a_number_of_seconds_or_has_a_unit(
 def test_what_is_no_duration_between_the_limits_is_refused(stated: str) -> None:
     with pytest.raises(typer.BadParameter, match=r"seconds|from 1 to 600 s"):
         seconds(1, 600)(stated)
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("calibrate", "Did you mean autotune machine calibrate?"),
+        ("fit", "autotune comm fit or autotune learn fit or autotune assert fit?"),
+        ("tun", "No such command 'tun'. Did you mean 'tune'?"),
+    ],
+)
+def test_a_command_of_a_group_typed_alone_names_its_group(typed: str, words: str) -> None:
+    assert words in CliRunner().invoke(app, [typed]).output

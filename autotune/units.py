@@ -65,7 +65,8 @@ def parse(text: str, dimension: Dimension) -> float:
 
 
 def show(value: float, dimension: Dimension) -> str:
-    """A quantity as text with a readable prefix, four significant digits.
+    """A quantity as text with a readable prefix, four significant digits; a size with a binary
+    one.
 
     >>> show(32768, "size")
     '32 KiB'
@@ -74,10 +75,10 @@ def show(value: float, dimension: Dimension) -> str:
         return f"{value:.4g} {next(iter(_FACTORS[dimension]))}"
     if dimension == "time":
         return _scaled(value, [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)])
-    if dimension == "size" and value >= 1024 and value % 64 == 0:
+    if dimension == "size":
         binary = [("TiB", 2.0**40), ("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10)]
-        return _scaled(value, binary)
-    unit = {"size": "B", "frequency": "Hz", "bandwidth": "B/s"}[dimension]
+        return _scaled(value, [*binary, ("B", 1.0)])
+    unit = {"frequency": "Hz", "bandwidth": "B/s"}[dimension]
     return _scaled(value, [("G" + unit, 1e9), ("M" + unit, 1e6), ("k" + unit, 1e3), (unit, 1.0)])
 
 

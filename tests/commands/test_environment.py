@@ -48,7 +48,7 @@ def test_too_little_address_space() -> None:
     words = f"ulimit -v 200000; exec {sys.executable} -m autotune --version"
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "(ulimit -v) is 205 MB; expected at least 400 MB" in done.stderr
+    assert "(ulimit -v) is 195 MiB; expected at least 400 MiB" in done.stderr
 
 
 @pytest.mark.parametrize(

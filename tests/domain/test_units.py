@@ -70,7 +70,8 @@ def test_shown_text_reads_back_to_four_digits(value, dimension):
     ("value", "dimension", "text"),
     [
         (20 * 2**20, "size", "20 MiB"),
-        (1000, "size", "1 kB"),
+        (1000, "size", "1000 B"),
+        (3_000_001, "size", "2.861 MiB"),
         (0, "size", "0 B"),
         (0.0025, "time", "2.5 ms"),
         (51e9, "bandwidth", "51 GB/s"),

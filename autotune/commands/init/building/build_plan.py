@@ -97,7 +97,7 @@ def refuse_large(folder: Path) -> None:
         except OSError:
             continue
         if total > MOST_BYTES:
-            found = f"it holds more than {MOST_BYTES >> 20} MB, and every build copies it"
+            found = f"it holds more than {MOST_BYTES >> 20} MiB, and every build copies it"
             hint = "give the folder of the program alone, or the executable that you built"
             raise InputError(Fault(where=str(folder), found=found, hint=hint))
 

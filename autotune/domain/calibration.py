@@ -22,7 +22,7 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     "line_crossing": (
         "cy",
         "per vector load of full width from L1 that crosses a line, beyond one that does not;"
-        " adds to the time of the load ports",
+        " adds to T_nOL",
     ),
     "vector_load": ("cy", f"per independent vector load from L1{_TABLE}"),
     "vector_store": ("cy", f"per independent vector store to L1{_TABLE}"),

@@ -70,14 +70,14 @@ class Values:
 
 
 def test_the_help_has_a_word_for_every_value() -> None:
-    shown = typer.Typer(rich_markup_mode=None)
+    alone = typer.Typer(rich_markup_mode=None)
 
-    @shown.command()
+    @alone.command()
     @command
     def show(options: Values) -> None:
         """Show the options."""
 
-    text = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
+    text = " ".join(CliRunner().invoke(alone, ["--help"]).output.split())
     assert "[OPTIONS] [WORD]... [FILE]" in text
     for shown in (
         "--name TEXT", "--count N", "--limit SECONDS", "--ratio NUMBER", "-o, --output PATH",

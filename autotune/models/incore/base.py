@@ -32,7 +32,8 @@ class InCoreResult:
     T_OL: Cycles
     """Work that overlaps with data transfers: arithmetic, front end, loop-carried chain."""
     T_nOL: Cycles
-    """Loads and stores of L1 (Scherg et al. 2019, Eq. 6)."""
+    """Loads and stores of L1 (Scherg et al. 2019, Eq. 6), or all operations on vectors where these
+    are measured to take longer; library calls besides."""
     chain: Cycles
     """Length of the longest loop-carried dependency; part of T_OL."""
     bottleneck: str
@@ -79,7 +80,7 @@ class InCoreResult:
     gathers: float = 0.0
     """Number of gather instructions, and of loads from addresses that the loop computes."""
     calls: float = 0.0
-    """Number of library calls; their time is in T_OL where a figure is known."""
+    """Number of library calls; their time is in T_OL and in T_nOL, where a figure is known."""
     unknown: tuple[str, ...] = ()
     """Instructions unknown to OSACA: a port table bounds their time from below."""
     width: float = 0.3

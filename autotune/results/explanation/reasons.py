@@ -23,6 +23,8 @@ _CAUSE = 0.25
 _ALIKE = 0.01
 """Times nearer than this share are told as equal."""
 IN_CORE = ("T_OL", "T_nOL")
+_MOVING = "loads, stores and what shares their time"
+"""T_nOL: in L1; operations on vectors and library calls, where these are measured or priced."""
 WHOLE = ("sweep", "barrier", "communication")
 
 
@@ -110,7 +112,7 @@ def _carried(kind: str, rows: float) -> str:
     if kind == "T_OL":
         return "arithmetic in the core takes"
     if kind == "T_nOL":
-        return "loads and stores of L1 take"
+        return f"{_MOVING} take"
     if kind == "stores":
         return "stores through the innermost cache take"
     if kind == "entry":
@@ -129,7 +131,7 @@ def _rows(count: float) -> str:
 
 
 def _short(kind: str) -> str:
-    return {"T_OL": "arithmetic", "T_nOL": "loads and stores of L1"}.get(kind, kind)
+    return {"T_OL": "arithmetic", "T_nOL": _MOVING}.get(kind, kind)
 
 
 def _rest(candidate: ExplainedCandidate, kernels: Sequence[Role]) -> list[str]:

@@ -250,7 +250,7 @@ def loops_of(prediction: Prediction, candidate: ShownCandidate) -> list[LoopTime
 
 
 def _from_core(kind: str) -> tuple[int, str]:
-    """An order of parts: loads and stores of L1, the caches, memory, then the rest."""
+    """An order of parts: T_nOL, the caches, memory, then the rest."""
     group = 0 if kind == "T_nOL" else 1 if kind[:1] == "L" else 2 if kind == "MEM" else 3
     return group, kind
 

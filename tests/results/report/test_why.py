@@ -127,12 +127,15 @@ def test_arithmetic_that_transfers_hide_is_no_cause() -> None:
         ExplainedCandidate(name="y", prediction=fast),
     )
     assert told[1] == (
-        "K takes 509 us against 34.4 us: transfers from L3 take 309 us against 19.4 us; loads and"
-        " stores of L1 take 200 us against 15 us; arithmetic in the core (336 us against 10 us) is"
-        " hidden."
+        "K takes 509 us against 34.4 us: transfers from L3 take 309 us against 19.4 us; loads,"
+        " stores and what shares their time take 200 us against 15 us; arithmetic in the core"
+        " (336 us against 10 us) is hidden."
     )
     words = " ".join(alone(ExplainedCandidate(name="x", prediction=slow)))
-    assert "2 rows from L3 take 309 us, beside loads and stores of L1 200 us" in words
+    assert (
+        "2 rows from L3 take 309 us, beside loads, stores and what shares their time 200 us"
+        in words
+    )
     assert "arithmetic 336 us is hidden" in words
     bound = predicted(
         ("a", "K", "T_OL", 0.9, 0), ("a", "K", "L3", 0.8, 2), ("a", "K", "sweep", 0.9, 0)
@@ -179,7 +182,7 @@ def test_loops_say_what_keeps_the_core_busy() -> None:
     )
     text = " ".join(told)
     for word in (
-        "loads and stores of L1 take 800 us against 400 us",
+        "loads, stores and what shares their time take 800 us against 400 us",
         "loop-carried chain of 5.8 cycles",
         "its loops go through 9.8 x the loads, 20 x the stores",
         "it has scalar code",

@@ -38,7 +38,10 @@ _MANY = 80
 """So many points have no intervals: these would hide one another."""
 LEVELS = {"T_nOL": "l1", "L2": "l2", "L3": "l3", "L4": "l3", "MEM": "l4"}
 """Classes of the parts that do not overlap with arithmetic, darker with the way from the core."""
-_LEVEL_WORDS = {"T_nOL": "loads and stores in L1", "MEM": "lines from memory"}
+_LEVEL_WORDS = {
+    "T_nOL": "loads, stores and what shares their time, in L1",
+    "MEM": "lines from memory",
+}
 
 
 def time(value: float) -> str:
@@ -188,7 +191,8 @@ def core_against_levels(
             LegendEntry("ink", "predicted time of the loop", "bead"),
         ),
         caption="Above: arithmetic, which overlaps with the rest. Below: loads and stores in L1,"
-        " then what the lines take from each level. The longer of the two bounds the loop: where"
+        " with the operations on vectors and calls that share their time, then what the lines take"
+        " from each level. The longer of the two bounds the loop: where"
         " it is the upper one, only less arithmetic helps, where it is the lower one, only less"
         " traffic. A bead left of the end of the lower bar: transfers overlap in part.",
     )

@@ -128,6 +128,29 @@ def test_every_form_steps_as_the_reference(
     assert any("pipeline" in form for form in forms)
 
 
+def test_a_library_of_the_level_that_users_get_steps_as_the_reference(
+    functions: ctypes.CDLL, tmp_path: Path
+) -> None:
+    """Loops and the calls between them are compiled with the flags of the study."""
+    facts = facts_of(tmp_path, "wave1d", ITERATED[3:4], method="radau-iia-5", correctors=4)
+    folder = made_library.built(tmp_path / "lib", facts)
+    lines = (folder / "build.sh").read_text().splitlines()
+    calls = [line for line in lines if "called" in line and "/step.c " in line]
+    assert calls
+    assert all(" -O2 " in line for line in calls)
+    problem = _problem("wave1d", "radau-iia-5")
+    y0 = ivp_reference.initial(problem.ivp, problem.size)
+    expected = ivp_reference.integrate(problem, 4)
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        made_library.imported(folder, "wave1d", patch) as library,
+    ):
+        for distance in (0, DISTANCES["wave1d"]):
+            solver = library.Solver(problem.n, 2, rhs=functions["wave1d"], distance=distance)
+            state = solver.step(problem.ivp.start, problem.h, y0, 4)
+            assert np.abs(state - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
 def _blocked(library: ModuleType) -> int:
     """The choice blocked in time, F in registers, the first evaluation once."""
     return next(

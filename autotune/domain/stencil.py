@@ -20,7 +20,18 @@ from autotune.domain.misfit import (
     scalar,
     unknown,
 )
-from autotune.language.expression import Expr, Ref, Sym, children, number, references, show, symbols
+from autotune.language.expression import (
+    Bin,
+    Cond,
+    Expr,
+    Ref,
+    Sym,
+    children,
+    number,
+    references,
+    show,
+    symbols,
+)
 
 SOURCE = "u"
 """The array that a sweep reads."""
@@ -295,8 +306,26 @@ def strides(extents: tuple[int, ...], radius: int, lines: int = 0) -> tuple[int,
 def _try(expression: Expr, values: Mapping[str, float | int], point: tuple[int, ...]) -> None:
     try:
         _sound(number(expression, values))
+        _require_signs(expression, values)
     except ValueError as error:
         raise ValueError(f"at {point}: {error}") from error
+
+
+def _require_signs(expression: Expr, values: Mapping[str, float | int]) -> None:
+    """ValueError for the remainder or quotient of a negative number, in which C and Python differ.
+
+    What stands in branches of a condition is not looked at: it may not count there.
+    """
+    if isinstance(expression, Bin) and expression.op in ("%", "//"):
+        value = number(expression.left, values)
+        if value < 0:
+            raise ValueError(
+                f"{show(expression)} is of {value}, and languages differ in that of negative"
+                " numbers: shift the indices, as (i + 8) for i"
+            )
+    if not isinstance(expression, Cond):
+        for part in children(expression):
+            _require_signs(part, values)
 
 
 def _sound(value: float) -> float:

@@ -144,6 +144,8 @@ def test_every_shipped_stencil_has_its_points():
         ("u[k-2][j][i]", "dd", "unknown name 'dd'; expected one of I, J, K, c, d (did"),
         ("1.0 + (i", "u[k][j][i] + (i", "x.yaml:8:10: u[k][j][i] is an array element"),
         ("1.0 + (i", "log(i) + (i", "x.yaml:8:10: on a grid of 5 x 6 x 7: at (-2, -2, -2): log"),
+        ("1.0 + (i", "(i + k) % 5 + (i", "at (-2, -2, -2): (i + k) % 5 is of -4, and"),
+        ("0.1*i/I", "i // 2", "x.yaml:6:19: on a grid of 5 x 6 x 7: at (-2, -2, -2): i // 2 is"),
         ("initial:", "inital:", "unknown key 'inital'; expected one of body, coefficients"),
         ("stencil/1", "stencil/2", "x.yaml:1:9: version '2' of autotune.stencil is not known"),
     ],

@@ -244,6 +244,40 @@ def test_sentences_of_results_are_about_a_word(sentence: str, word: str) -> None
     assert meaning(sentence).name == word
 
 
+@pytest.mark.parametrize(
+    ("printed_word", "word"),
+    [
+        ("work in core", "in-core time"),
+        ("RHS, 20 %: work in core (port 5) takes 70 % of it", "in-core time"),
+        ("work in core (vector operations) takes", "vector operations"),
+        ("window", "window"),
+        ("front end", "front end"),
+        ("RHS", "RHS"),
+        ("LC", "LC"),
+        ("APPROX", "APPROX"),
+        ("UPDATE", "APPROX"),
+        ("rows", "row"),
+        ("entry", "entry"),
+        ("data port", "data port"),
+        ("port 7 8", "data port"),
+        ("bound by", "bottleneck"),
+        ("osaca:SPR (nearest)", "OSACA"),
+        ("spread", "spread"),
+        ("bandwidth curve", "bandwidth"),
+        ("inbound", "bandwidth"),
+        ("overlap levels", "overlap"),
+        ("furthest off: T_OL is predicted 42 % too slow (1.25 for 0.882 cy)", "probe"),
+        ("transfer", "transfer"),
+        ("probe", "probe"),
+        ("phases", "phase"),
+        ("in the real time step (its measured time, shared out", "phase"),
+        ("note: loops that call functions are not modelled well", "note"),
+    ],
+)
+def test_words_of_reasons_and_dissections_are_explained(printed_word: str, word: str) -> None:
+    assert meaning(printed_word).name == word
+
+
 def test_no_message_of_an_error_is_taken_for_a_sentence_of_a_result() -> None:
     assert not [text for text in templates() if sentence_word(text)]
 

@@ -264,6 +264,8 @@ class Calibration:
     """Level name to the measured exposed share."""
     contended: bool
     """Other processes took the cores while it was measured."""
+    usual_load: bool = False
+    """It was said that the load beside it is always there: it is not called contended."""
     priority: str
     """How priority was raised: ``autogroup``, ``nice`` or ``none``."""
     compiler: str

@@ -43,6 +43,12 @@ TITLES: Mapping[str, str] = {
 }
 """Constant to what a line about it begins with; a comma and its place follow."""
 
+QUIETER = (
+    "autotune machine calibrate --budget-seconds 180 finds more undisturbed rounds, --usual-load"
+    " takes this load for the usual one"
+)
+"""What helps against a contended calibration."""
+
 _SHOWN = 3
 """Constants that a summary names: those with the widest intervals, and those that changed most."""
 
@@ -57,9 +63,11 @@ def summary(calibration: Calibration, before: Calibration | None) -> list[str]:
         f" {counted(len(calibration.curves), 'bandwidth curve')},"
         f" {counted(len(measured), 'constant')}"
         + (f" of {samples[0]} to {samples[-1]} samples each" if samples else ""),
-        "CONTENDED: other processes ran, so intervals are wider; calibrate again when quiet"
+        f"CONTENDED: other processes ran, so intervals are wider; {QUIETER}"
         if calibration.contended
-        else "no other process disturbed it",
+        else "taken beside the usual load of this host, as was said"
+        if calibration.usual_load
+        else "no other process disturbed what counts",
     ]
     widest = sorted(measured, key=lambda name: -_width(measured[name]))[:_SHOWN]
     if widest:

@@ -115,6 +115,13 @@ class CalibrateOptions:
     budget_seconds: Annotated[
         float, typer.Option(metavar="SECONDS", help="Wall time to spend.", parser=seconds(5, 600))
     ] = 45.0
+    usual_load: Annotated[
+        bool,
+        typer.Option(
+            "--usual-load",
+            help="Other processes always run here as they do now: do not widen intervals for them.",
+        ),
+    ] = False
     page: Page = None
     json: Json = False
 
@@ -127,8 +134,9 @@ def machine_calibrate(options: CalibrateOptions) -> None:
     Measures the clock, bandwidth over working set, threads and streams, and the cost of single
     events: overlap, line-crossing loads, store forwarding, loop entry, stream start, evicted lines,
     lines from other cores, barrier, set conflicts. Each comes with the 80 % interval of its
-    repeats; a summary is printed, and all of them by autotune machine show. An interrupted run
-    leaves earlier measurements unchanged.
+    repeats; a summary is printed, and all of them by autotune machine show. Where other processes
+    run, rounds that they did not disturb count alone once there are three: more seconds find more
+    of them. An interrupted run leaves earlier measurements unchanged.
     """
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
@@ -138,7 +146,9 @@ def machine_calibrate(options: CalibrateOptions) -> None:
     if options.page is not None:
         page_file.check(options.page)
     before = hosts.stored_calibration()
-    machine = hosts.calibrate_host(options.budget_seconds, TerminalProgress())
+    machine = hosts.calibrate_host(
+        options.budget_seconds, TerminalProgress(), usual_load=options.usual_load
+    )
     if options.json:
         document(documents.MachineDocument(schema="autotune.machine.calibrate/1", machine=machine))
     else:

@@ -122,16 +122,24 @@ def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
 
 
 def calibrate_host(
-    budget_seconds: float, progress: Progress, machine: Machine | None = None
+    budget_seconds: float,
+    progress: Progress,
+    machine: Machine | None = None,
+    *,
+    usual_load: bool = False,
 ) -> Machine:
     """Measure this host and keep the result in the user's data folder.
 
+    ``usual_load``: other processes run here as they always do, so that intervals are not widened.
     Raises InputError before anything is measured where that folder cannot be written.
     """
     host = machine or detect.detect()
     stored_calibrations.check_writable(host)
     calibration = calibrate.calibrate(
-        host, budget_seconds=budget_seconds, progress=_fraction(progress)
+        host,
+        budget_seconds=budget_seconds,
+        usual_load=usual_load,
+        progress=_fraction(progress),
     )
     stored_calibrations.save(calibration)
     return dataclasses.replace(host, calibration=calibration)

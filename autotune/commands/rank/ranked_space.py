@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from autotune.commands.machine.calibration_text import QUIETER
 from autotune.commands.rank.host_machine import resolve_machine, uncalibrated_machine
 from autotune.commands.rank.named_programs import require_known
 from autotune.domain.machine import Machine
@@ -50,7 +51,7 @@ class RankedSpace:
             return capacity
         disturbed = (
             f"{self.machine.name} was calibrated while other processes ran, so that intervals are"
-            " wider: autotune machine calibrate (when it is quiet)"
+            f" wider: {QUIETER}"
         )
         return (*capacity, disturbed)
 

@@ -12,7 +12,7 @@ import random
 import resource
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,6 +44,8 @@ _BESIDE: tuple[Kind, ...] = ("update", "divide")
 """Kinds of streams that other work runs beside."""
 _LEAST_SLOT = 0.05
 _LAUNCHES = 3
+_ENOUGH = 3
+"""So many undisturbed rounds count without the others."""
 _SLOT = 0.3
 """Seconds in which lines of other cores are measured again."""
 _MODES = 2.0
@@ -58,19 +60,21 @@ def calibrate(
     machine: Machine,
     *,
     budget_seconds: float = DEFAULT_BUDGET,
+    usual_load: bool = False,
     progress: Progress | None = None,
 ) -> Calibration:
     """Measure the host that ``machine`` describes, within about ``budget_seconds`` of wall time.
 
-    The budget starts once the measuring program is built. ``contended`` is set when the threads did
-    not get their cores, or other processes used more than a twentieth of the cores. Raises
-    MissingTool without a compiler, WorkFailed when no sample could be taken.
+    The budget starts once the measuring program is built. A round is disturbed where the threads
+    did not get their cores, or other processes used more than a twentieth of the cores. Undisturbed
+    rounds count alone where there are enough; else all do and ``contended`` is set, unless
+    ``usual_load`` says that this load is always there. Raises MissingTool without a compiler,
+    WorkFailed when no sample could be taken.
     """
     report = progress or _no_progress
     report("building the calibration program", 0.0)
     program = host_probe.build()
     started, deadline = time.monotonic(), time.monotonic() + budget_seconds
-    load = _Load()
     session = _Session(
         program,
         calibration_plan.make(machine, deadline - time.monotonic(), host_facts.available_memory()),
@@ -93,7 +97,8 @@ def calibrate(
         if left < took[brief]:
             break
     report("measured", 1.0)
-    return _calibration(machine, session, load, Seconds(time.monotonic() - started))
+    took = Seconds(time.monotonic() - started)
+    return replace(_calibration(machine, session, took, usual_load), usual_load=usual_load)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +229,8 @@ class _Session:
     def __init__(self, program: HostProbe, plan: CalibrationPlan, deadline: float) -> None:
         self.program, self.plan, self.deadline = program, plan, deadline
         self.rounds: list[list[ProbeSample]] = []
+        self.quiet: list[list[ProbeSample]] = []
+        """Those of the rounds that nothing disturbed."""
         self.beside: dict[int, dict[Kind, dict[str, int]]] = {}
         """Threads to kind of the work beside a stream to level to how much of it; after one
         round."""
@@ -239,6 +246,7 @@ class _Session:
         little time, where a first round has shown which do.
         """
         number = len(self.rounds)
+        load, cpu = _Load(), self.cpu
         order = random.Random(number)
         counts = list(self.plan.threads)
         order.shuffle(counts)
@@ -259,6 +267,8 @@ class _Session:
             samples += self._run(threads, short, order, min(SHORT, self.plan.sample), share / 2)
             samples += self._run(threads, long, order, self.plan.sample, share)
         self.rounds.append(samples)
+        if samples and not load.contended(samples, self.cpu - cpu):
+            self.quiet.append(samples)
         for s in samples:
             if s.item.kind == "load" and s.seconds <= _BRIEF * self.plan.sample:
                 self.brief[s.threads] = max(s.item.bytes, self.brief.get(s.threads, s.item.bytes))
@@ -273,6 +283,17 @@ class _Session:
                 }
                 for threads in sorted({1, self.plan.threads[-1]})
             }
+
+    @property
+    def counting(self) -> tuple[list[list[ProbeSample]], bool]:
+        """The rounds that count, and whether they were disturbed: undisturbed ones where there are
+        enough, which hold every item that rounds after the first have.
+        """
+        if len(self.quiet) == len(self.rounds):
+            return self.rounds, False
+        needed, held = _items(self.rounds[1:]), _items(self.quiet)
+        enough = len(self.quiet) >= _ENOUGH and needed <= held
+        return (self.quiet, False) if enough else (self.rounds, True)
 
     def _overlap(self, threads: int) -> list[Block]:
         """The items that run a stream and other work together; in the first round, the other work
@@ -301,15 +322,23 @@ class _Session:
         return ran.samples
 
 
-def _calibration(machine: Machine, session: _Session, load: "_Load", took: Seconds) -> Calibration:
-    samples = [sample for samples in session.rounds for sample in samples]
+def _items(rounds: Sequence[Sequence[ProbeSample]]) -> set[tuple[int, ProbeItem]]:
+    """Threads and items of all samples."""
+    return {(sample.threads, sample.item) for samples in rounds for sample in samples}
+
+
+def _calibration(
+    machine: Machine, session: _Session, took: Seconds, usual_load: bool
+) -> Calibration:
+    rounds, disturbed = session.counting
+    samples = [sample for samples in rounds for sample in samples]
     if not {"clock", "load"} <= {sample.item.kind for sample in samples}:
         raise WorkFailed(
             "the calibration measured nothing: "
             + (session.detail or "the budget is too short; allow some more seconds")
         )
     clock, clock_spread = estimates.clock(samples)
-    contended = load.contended(samples, session.cpu)
+    contended = disturbed and not usual_load
     measured = ProbeConditions(
         plan=session.plan,
         clock=clock,
@@ -318,7 +347,7 @@ def _calibration(machine: Machine, session: _Session, load: "_Load", took: Secon
         beside=session.beside,
     )
     constants = host_constants.constants(
-        session.rounds, clock, host_constants.host_constants(measured), contended=contended
+        rounds, clock, host_constants.host_constants(measured), contended=contended
     )
     return Calibration(
         identity=identity(machine),
@@ -349,7 +378,7 @@ def _no_progress(text: str, share: float) -> None:
 
 
 class _Load:
-    """The CPU time that other processes took from the start of a calibration to its end."""
+    """The CPU time that other processes take from now on."""
 
     def __init__(self) -> None:
         self._started, self._busy, self._cpu_before = (

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from autotune.commands.app import app
 from autotune.commands.machine import command as machine_command
-from autotune.commands.machine.calibration_text import TITLES
+from autotune.commands.machine.calibration_text import QUIETER, TITLES
 from autotune.commands.machine.refine.refine_options import RefinementOptions
 from autotune.commands.machine.text import calibrated as calibrated_text
 from autotune.commands.machine.text import machine, machine_check, machine_detected, machines
@@ -166,13 +166,15 @@ def test_a_new_calibration_has_a_summary(monkeypatch: pytest.MonkeyPatch, conten
     old = replace(made.calibration(), constants=BEFORE, clock=3.5e9)
     new = replace(made.calibration(), taken="2026-11-22", constants=AFTER, contended=contended)
     monkeypatch.setattr(host_machine, "stored_calibration", lambda: old)
-    monkeypatch.setattr(host_machine, "calibrate_host", lambda *_: replace(HOST, calibration=new))
-    said = "CONTENDED: other processes ran, so intervals are wider; calibrate again when quiet"
+    monkeypatch.setattr(
+        host_machine, "calibrate_host", lambda *_, **__: replace(HOST, calibration=new)
+    )
+    said = f"CONTENDED: other processes ran, so intervals are wider; {QUIETER}"
     assert CliRunner().invoke(app, ["machine", "calibrate"]).stdout.splitlines() == [
         "host: AMD EPYC 9R14, 2 cores",
         "calibrated 2026-11-22 in 42 s: clock 3.65 GHz (spread 0.6%), 2 bandwidth curves,"
         " 4 constants of 3 to 7 samples each",
-        said if contended else "no other process disturbed it",
+        said if contended else "no other process disturbed what counts",
         "widest intervals:",
         "  start of a stream, MEM, 2 threads: 200 cy  [100 cy, 300 cy], 4 samples",
         "  dirty line out, L3: 6 cy  [5 cy, 7 cy], 4 samples",
@@ -187,6 +189,12 @@ def test_a_new_calibration_has_a_summary(monkeypatch: pytest.MonkeyPatch, conten
 def test_a_first_calibration_is_compared_with_none() -> None:
     lines = calibrated_text(replace(HOST, calibration=made.calibration()), None).splitlines()
     assert [line.partition(" ")[0] for line in lines] == ["host:", "calibrated", "no", "every"]
+
+
+def test_a_calibration_beside_the_usual_load_says_so() -> None:
+    usual = replace(made.calibration(), usual_load=True)
+    lines = calibrated_text(replace(HOST, calibration=usual), None).splitlines()
+    assert lines[2] == "taken beside the usual load of this host, as was said"
 
 
 def test_every_constant_has_a_title_that_stands_alone() -> None:

@@ -55,7 +55,8 @@ def test_rank_says_that_the_calibration_was_disturbed_and_what_to_do(
     assert done.exit_code == 0, done.output
     said = [line for line in done.stderr.splitlines() if DISTURBED in line]
     assert len(said) == contended
-    assert all("autotune machine calibrate" in line for line in said)
+    assert all("autotune machine calibrate --budget" in line for line in said)
+    assert all("--usual-load" in line for line in said)
     assert DISTURBED not in done.stdout
 
 

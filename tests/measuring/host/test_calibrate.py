@@ -118,6 +118,40 @@ def test_what_no_whole_round_fits_into_goes_to_what_takes_little_time(machine, m
 
 
 @needs_gcc
+@pytest.mark.parametrize(
+    ("disturbed", "usual_load", "contended"),
+    [({2}, False, False), (set(range(20)), False, True), (set(range(20)), True, False)],
+)
+def test_undisturbed_rounds_count_alone_where_there_are_enough(
+    machine, monkeypatch, disturbed, usual_load, contended
+):
+    clock, rounds = [0.0], [0]
+
+    def tell(text, _share):
+        if number := re.search(r"round (\d+)", text):
+            rounds[0] = int(number[1])
+
+    def steady(_program, threads, items, *, sample, until):
+        others = rounds[0] in disturbed
+        samples = tuple(
+            ProbeSample(
+                item=item, threads=threads, seconds=sample * (2 if others else 1),
+                count=10**5, busy=0.5 if others else 1.0,
+            )
+            for item in items
+        )  # fmt: skip
+        clock[0] += sum(s.seconds for s in samples)
+        return ProbeRun(samples=samples, priority="none", detail="", cpu=0.0)
+
+    monkeypatch.setattr(calibrate.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(host_probe, "run", steady)
+    done = calibrate.calibrate(machine, budget_seconds=60.0, usual_load=usual_load, progress=tell)
+    assert (done.contended, done.usual_load) == (contended, usual_load)
+    undisturbed = rounds[0] - len({n for n in disturbed if 0 < n <= rounds[0]})
+    assert done.constants["line_crossing"].samples == (undisturbed or rounds[0])
+
+
+@needs_gcc
 def test_recheck_compares_with_what_is_stored(machine, quick):
     done, _ = quick
     calibrate.save(done)

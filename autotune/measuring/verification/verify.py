@@ -362,15 +362,13 @@ def judge(
     tiny = (state != 0) & (np.abs(state) < np.finfo(np.float64).tiny)
     if np.any(tiny):
         place = int(np.flatnonzero(tiny)[0])
-        return Verification(
-            "wrong-result", None, f"component {place} is denormal, {state[place]!r}"
-        )
+        return Verification("wrong-result", None, f"component {place} is denormal, {state[place]}")
     error = deviation(state, reference, field_of)
     if error <= TOLERANCE:
         return Verification("ok", error)
     place = int(np.argmax(np.abs(state - reference)))
     text = (
         f"deviates by {error:.2e} of the largest component, {TOLERANCE:.0e} is allowed;"
-        f" component {place} is {state[place]!r}, the reference says {reference[place]!r}"
+        f" component {place} is {state[place]}, the reference says {reference[place]}"
     )
     return Verification("wrong-result", error, text)

@@ -27,7 +27,7 @@ class TestJudge:
         verdict = judged([1.0, 100.0 + 1e-9], [1.0, 100.0])
         assert verdict.status == "wrong-result"
         assert verdict.error == pytest.approx(1e-11, rel=1e-3)
-        assert "component 1" in verdict.detail
+        assert "component 1 is 100.000000001, the reference says 100.0" in verdict.detail
 
     def test_each_field_has_its_own_scale(self):
         """An error of 1e-9 hides beside 1e6, but not within its own field."""

@@ -97,8 +97,8 @@ def calibrate(
         if left < took[brief]:
             break
     report("measured", 1.0)
-    took = Seconds(time.monotonic() - started)
-    return replace(_calibration(machine, session, took, usual_load), usual_load=usual_load)
+    spent = Seconds(time.monotonic() - started)
+    return replace(_calibration(machine, session, spent, usual_load), usual_load=usual_load)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,11 +65,11 @@ def calibrate(
 ) -> Calibration:
     """Measure the host that ``machine`` describes, within about ``budget_seconds`` of wall time.
 
-    The budget starts once the measuring program is built. A round is disturbed where the threads
-    did not get their cores, or other processes used more than a twentieth of the cores. Undisturbed
-    rounds count alone where there are enough; else all do and ``contended`` is set, unless
-    ``usual_load`` says that this load is always there. Raises MissingTool without a compiler,
-    WorkFailed when no sample could be taken.
+    The budget starts once the measuring program is built. What is measured is disturbed where the
+    threads did not get their cores, or other processes used more than a twentieth of the cores. If
+    all rounds together are, undisturbed ones count alone where there are enough; else all count and
+    ``contended`` is set, unless ``usual_load`` says that this load is always there. Raises
+    MissingTool without a compiler, WorkFailed when no sample could be taken.
     """
     report = progress or _no_progress
     report("building the calibration program", 0.0)
@@ -240,6 +240,7 @@ class _Session:
         self.priority = "none"
         self.detail = ""
         self.cpu = 0.0
+        self.load = _Load()
 
     def round(self, tell: Callable[[str], None], *, brief: bool) -> None:
         """Take one sample of every item, in shuffled order; ``brief``: only of those that take
@@ -286,10 +287,13 @@ class _Session:
 
     @property
     def counting(self) -> tuple[list[list[ProbeSample]], bool]:
-        """The rounds that count, and whether they were disturbed: undisturbed ones where there are
-        enough, which hold every item that rounds after the first have.
+        """The rounds that count, and whether they were disturbed.
+
+        Where all rounds together were, undisturbed ones count alone if they are enough and hold
+        every item that rounds after the first have.
         """
-        if len(self.quiet) == len(self.rounds):
+        samples = [sample for samples in self.rounds for sample in samples]
+        if not samples or not self.load.contended(samples, self.cpu):
             return self.rounds, False
         needed, held = _items(self.rounds[1:]), _items(self.quiet)
         enough = len(self.quiet) >= _ENOUGH and needed <= held

@@ -103,7 +103,8 @@ def _calibration(calibration: Calibration) -> list[str]:
     lines = [
         f"calibrated {calibration.taken} in {calibration.seconds:.0f} s,"
         f" priority {calibration.priority}"
-        + (", CONTENDED: other processes ran; calibrate again" if calibration.contended else ""),
+        + (", CONTENDED: other processes ran; calibrate again" if calibration.contended else "")
+        + (", beside the usual load" if calibration.usual_load else ""),
         f"  clock {show(calibration.clock, 'frequency')} (spread {calibration.clock_spread:.1%})",
     ]
     lines += calibration_text.constants(calibration)

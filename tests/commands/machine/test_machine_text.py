@@ -140,6 +140,7 @@ def test_a_disturbed_calibration_warns() -> None:
     assert calibrated(contended=True)[6].endswith(
         "priority autogroup, CONTENDED: other processes ran; calibrate again"
     )
+    assert calibrated(usual_load=True)[6].endswith("priority autogroup, beside the usual load")
 
 
 def constant(value: float, half: float, samples: int = 4) -> Constant:

@@ -237,7 +237,8 @@ def _strips(
     fields: SideBySide | None = None,
 ) -> Iterator[str]:
     """C lines for a loop over the components of some cache lines, before which those lines are
-    fetched that later ones need; the components left over run one by one.
+    fetched that later ones need; the components left over run in vectors as far as these reach,
+    rows of ``fields`` one by one.
 
     ``lines``: the statements for component j; where there are ``fields``, for a row from j on.
     """
@@ -262,8 +263,11 @@ def _strips(
     yield from (f"        {line}" for line in statements)
     yield "    }"
     yield "}"
+    if row == 1:
+        yield "INDEPENDENT"
     yield f"for (long j = rest; j < {last}; {'j++' if row == 1 else f'j += {row}'}) {{"
-    yield "    SCALAR;"
+    if row > 1:
+        yield "    SCALAR;"
     yield from (f"    {line}" for line in lines)
     yield "}"
 

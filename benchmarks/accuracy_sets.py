@@ -14,7 +14,8 @@ UNSEEN = Path(__file__).parent / "unseen"
 """Right-hand sides and stencils on which no constant was set."""
 FRESH = frozenset(
     {
-        "fisher2d", "korteweg-de-vries", "nagumo2d", "neural-field2d",
+        "amplitude-ring", "fisher2d", "korteweg-de-vries", "nagumo2d", "neural-field2d",
+        "transport3d",
         "box3d-19pt", "faces3d-7pt", "mixed3d-25pt",
     }
 )  # fmt: skip

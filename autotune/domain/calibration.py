@@ -93,13 +93,13 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "core_to_core": (
         "cy",
-        "per line that another core wrote last, in a stream of them; the line takes this or"
-        " what the curve says of it, whichever is more",
+        "per line that another core wrote last, in short rows whose neighbours a loop reads, beyond"
+        " one of its own; the line takes this or what the curve says of it, whichever is more",
     ),
     "ownership": (
         "cy",
-        "per line that is written after another core has read it, beyond one that no other core"
-        " has; adds to what the curve says of the line",
+        "per line that is written, several rows in turn, after another core has read it, beyond one"
+        " that no other core has; adds to what the curve says of the line",
     ),
     "outbound": (
         "cy",

@@ -214,9 +214,7 @@ def _line_of_another_core(
     """
     if threads == 1:
         return None
-    largest = calibration_plan.largest_working_set(machine, threads, host_facts.available_memory())
-    levels = calibration_plan.representatives(machine, threads, largest)
-    definition = next(host_constants.lines_of_others(threads, levels, machine.line))
+    definition = next(host_constants.lines_of_others(threads, machine.line))
     items = [item for _, item in definition.items] * _LAUNCHES
     ran = host_probe.run(program, threads, items, sample=SHORT, until=_SLOT)
     measured = host_constants.constants([ran.samples], clock, [definition], contended=False)

@@ -55,6 +55,8 @@ ARITHMETIC: tuple[Kind, ...] = ("adds", "multiplies", "fused", "divides", "shuff
 Block = tuple[ProbeItem, ...]
 """Items that are compared with each other and therefore measured in direct succession."""
 
+_HANDED = 4
+"""Rows that one thread writes in turn and another reads one by one."""
 _LEAST_TOP = Bytes(64 << 20)
 _ROUNDS = 3
 """Number of rounds that should fit into the budget."""
@@ -104,7 +106,7 @@ class CalibrationPlan:
         if threads > 1:
             blocks: list[Block] = [(ProbeItem(kind="barrier"),)]
             if threads in (2, self.threads[-1]):
-                blocks.append(handed_lines(self.levels[threads]))
+                blocks.append(handed_lines())
             return blocks
         blocks = [
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
@@ -243,19 +245,14 @@ def pieces(size: Bytes) -> Block:
     return tuple(ProbeItem(kind="meet", bytes=size, streams=1, run=n) for n in PIECES)
 
 
-def handed_lines(levels: Mapping[str, Bytes]) -> Block:
-    """Items in which a thread writes data, another thread or the same one reads them, and they are
+def handed_lines() -> Block:
+    """Items in which a thread writes rows, another thread or the same one reads them, and they are
     written again.
 
-    The data fit into the first private cache.
+    The rows are as short as what a solver hands over at the border of a block, and stay in L1.
     """
-    size = min(levels.values())
-    return (
-        single_stream("handed", size),
-        single_stream("kept", size),
-        single_stream("lent", size),
-        single_stream("owned", size),
-    )
+    kinds: tuple[Kind, ...] = ("handed", "kept", "lent", "owned")
+    return tuple(ProbeItem(kind=kind, bytes=LARGEST_L1, streams=_HANDED) for kind in kinds)
 
 
 def make(machine: Machine, budget: float, memory: Bytes | None) -> CalibrationPlan:

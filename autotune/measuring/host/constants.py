@@ -432,21 +432,17 @@ def _between(of: ProbeConditions) -> Iterator[HostConstant]:
             fast=True,
         )
     for threads in sorted({2, of.plan.threads[-1]} & set(of.plan.threads[1:])):
-        yield from lines_of_others(threads, of.plan.levels[threads], of.line)
+        yield from lines_of_others(threads, of.line)
 
 
-def lines_of_others(
-    threads: int, levels: Mapping[str, Bytes], line: Bytes
-) -> Iterator[HostConstant]:
-    """Definitions of the constants of lines that pass between cores; ``levels``: a working set of
-    each level.
-    """
-    handed, _, borrowed, owned = calibration_plan.handed_lines(levels)
+def lines_of_others(threads: int, line: Bytes) -> Iterator[HostConstant]:
+    """Definitions of the constants of lines that pass between cores."""
+    handed, kept, borrowed, owned = calibration_plan.handed_lines()
     yield HostConstant(
         name=_at("core_to_core", threads) if threads > 2 else "core_to_core",
-        items=((threads, handed),),
-        value=lambda t: t[0] * line / GROUP,
-        source="reading what the next thread has just written",
+        items=((threads, handed), (threads, kept)),
+        value=lambda t: (t[0] - t[1]) * line / GROUP,
+        source="reading neighbours in what the next thread has just written, less in the own",
     )
     yield HostConstant(
         name=_at("ownership", threads) if threads > 2 else "ownership",

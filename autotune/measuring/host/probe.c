@@ -48,8 +48,9 @@
              the array                                                                 stretches
    meet      reads one array, over and over, with a barrier after RUN groups           pieces
    wide      the chain of clock, with a vector multiply-add beside every eight         additions
-   handed    each thread writes its array, then reads that of another thread           groups
-   kept      each thread writes its array, then reads it again                         groups
+   handed    each thread writes STREAMS arrays in turn, then reads those of another
+             thread one by one, neighbours of every component                          groups
+   kept      each thread writes such arrays, then reads them again                     groups
    lent      as handed: writing what another thread has read                           groups
    owned     as kept: writing what no other thread has read                            groups
 
@@ -557,6 +558,25 @@ static __attribute__((noinline)) void taps(const arrays *a) { neighbourhood(a, 0
 
 static __attribute__((noinline)) void more_taps(const arrays *a) { neighbourhood(a, 1); }
 
+/* what a solver does with the rows of its block, a vector of each in turn */
+static __attribute__((noinline)) void store_in_turn(const arrays *a, int streams)
+{
+    dvec c = (dvec){0} + 1e-9;
+    for (size_t at = 0; at < a->groups * GROUP; at += sizeof(dvec))
+        for (int s = 0; s < streams; ++s) {
+            dvec *p = (dvec *)(a->base + (size_t)s * a->pitch + at);
+            asm volatile("" : "+r"(p));
+            *p = c;
+        }
+}
+
+/* and with rows of the block beside */
+static __attribute__((noinline)) void read_one_by_one(arrays row, int streams)
+{
+    for (int s = 0; s < streams; ++s, row.base += row.pitch)
+        more_taps(&row);
+}
+
 /* What a solver does with a grid of rows, a line per pass: a part of every sum goes into each array
    that is written. Few of the loads miss L1. */
 static __attribute__((noinline)) void neighbours(const arrays *a, size_t distance)
@@ -739,11 +759,11 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         slots[me].inside = 0;
         for (uint64_t i = 0; i < count; ++i) {
             double begun = now();
-            sink += store(&a)[0];
+            store_in_turn(&a, item->streams);
             slots[me].inside += reading ? 0 : now() - begun;
 #pragma omp barrier
             begun = now();
-            sink += sweep_0(&theirs)[0];
+            read_one_by_one(theirs, item->streams);
             slots[me].inside += reading ? now() - begun : 0;
 #pragma omp barrier
         }

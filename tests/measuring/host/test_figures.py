@@ -129,7 +129,7 @@ def cycles(of, threads, item):
         case "across":
             return 20.0 + bool(item.extra) * at(f"crossing_stores.{place}") / 2
         case "handed":
-            return COSTS["core_to_core"]
+            return 1.0 + COSTS["core_to_core"]
         case "barrier":
             return COSTS["barrier@2"] * CLOCK
     if item.extra:

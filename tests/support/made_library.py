@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+import codegen_build
 import pytest
 from exported_entries import choices, entry
 
@@ -34,6 +35,10 @@ PLAIN_SWEEP: Mapping[str, Value] = {
     "t": 1, "tiles": False, "bk": None, "bj": None, "bi": None, "u": 1, "nt": False, "pad": 1,
 }  # fmt: skip
 """The same of the spaces of stencils."""
+
+
+_SWEEP = re.compile(r" -c (?P<place>src/\w+)/(?P<name>sweep_\w+\.c) ")
+_SWEEPS = "sweeps.c"
 
 
 def need_openmp(compiler: str, *flags: str) -> None:
@@ -164,17 +169,13 @@ def built(
     """The folder of the library, written, edited and built by its ``build.sh``.
 
     ``optimised``: otherwise with -O0 in place of each level, where only results are tested.
-    ``calls``: otherwise only the loops are optimised, not the calls between them (``step.c``).
+    ``calls``: otherwise only the loops are optimised, not the calls between them (``step.c``) and
+    the solver around them.
+    Without either the sweeps of one variant are compiled as one file.
     """
     written(folder, facts, edited)
-    script = folder / "build.sh"
-    lines = [
-        line
-        if optimised and (calls or "/step.c " not in line)
-        else re.sub(r"-O[23]\b", "-O0", line)
-        for line in script.read_text().splitlines(keepends=True)
-    ]
-    script.write_text("".join(lines))
+    if not (optimised and calls):
+        _simplify(folder, r"/step\.c |^exact=" if optimised else "")
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
     environment |= {"MPICC": mpicc, "HOME": str(folder)}  # without one Open MPI 5 compiles nothing
     done = subprocess.run(
@@ -182,6 +183,26 @@ def built(
     )
     assert done.returncode == 0, done.stderr
     return folder
+
+
+def _simplify(folder: Path, plain: str) -> None:
+    """Let ``build.sh`` compile the sweeps of one variant together, and what the lines that match
+    ``plain`` compile without optimisation."""
+    script = folder / "build.sh"
+    sweeps: dict[Path, list[str]] = {}
+    lines = []
+    for line in script.read_text().splitlines(keepends=True):
+        if sweep := _SWEEP.search(line):
+            place = folder / sweep["place"]
+            texts = sweeps.setdefault(place, [])
+            texts.append((place / sweep["name"]).read_text())
+            line = line.replace(sweep["name"], _SWEEPS)
+            if len(texts) > 1:
+                continue
+        lines.append(re.sub(r"-O[23]\b", "-O0", line) if re.search(plain, line) else line)
+    for place, texts in sweeps.items():
+        (place / _SWEEPS).write_text(codegen_build.joined(texts))
+    script.write_text("".join(lines))
 
 
 def written(

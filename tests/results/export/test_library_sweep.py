@@ -217,7 +217,7 @@ def test_names_of_stencils_need_not_be_names_of_languages(
     facts = grid_facts_of(tmp_path, str(stencil), [(2, {"t": 2})], [(9, 19)])
     assert facts.name == "stencil_sweeper"
     assert len({name.lower() for name in facts.arrays}) == 4
-    folder = made_library.built(tmp_path / "lib", facts)
+    folder = made_library.built(tmp_path / "lib", facts, calls=False)
     assert subprocess.run([folder / "self_test"], stdout=subprocess.DEVNULL).returncode == 0
     with made_library.imported(folder, facts.name, monkeypatch) as library:
         grid = library.Grid((9, 19))
@@ -459,7 +459,7 @@ def flat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library of the 5-point star with one code."""
     folder = tmp_path_factory.mktemp("flat")
     facts = grid_facts_of(folder, "star2d-5pt", [(1, {}), (2, {"bj": 8})], [(9, 19), (11, 21)])
-    return made_library.built(folder / "lib", facts)
+    return made_library.built(folder / "lib", facts, calls=False)
 
 
 @needs_gcc

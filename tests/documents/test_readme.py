@@ -67,9 +67,12 @@ def test_the_first_command_ends_with_a_winner_and_a_page(tmp_path: Path) -> None
 
 
 def test_the_second_block_is_what_the_checks_run() -> None:
-    """`.ci/run` takes it by its place; its last line runs the tests."""
+    """`.ci/run` takes it by its place. The types are checked while the tests run."""
     block = re.findall(r"^```sh\n(.*?)^```", TEXT, re.M | re.S)[1]
-    assert block.splitlines()[-1].startswith(".venv/bin/pytest")
+    *_, types, tests, last = block.splitlines()
+    assert types == ".venv/bin/mypy &"
+    assert tests.startswith(".venv/bin/pytest")
+    assert last == "wait $!"  # ends with the exit code of mypy
 
 
 def test_the_readme_is_one_screen_and_its_links_lead_somewhere() -> None:

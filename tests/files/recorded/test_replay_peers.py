@@ -214,6 +214,20 @@ def test_a_reliability_table_has_what_was_said_and_what_ran(load) -> None:
     ]  # fmt: skip
 
 
+def test_times_are_judged_by_their_standard_deviations(load) -> None:
+    """z is 2, -0.5, 1 and 4: the root of 21.25 / 4 is 2.30, one lies beyond 3, two within 80 %."""
+    calibration = load("replay_calibration")
+    judged = [("a", 3, 0.2, 0.1), ("a", 9, -0.1, 0.2), ("b", 12, 0.3, 0.3), ("b", 30, 0.4, 0.1)]
+    expected = [calibration.Expected(*values, True) for values in judged]
+    head, *rows = calibration.times(expected, "chosen")
+    assert "times, chosen" in head
+    assert [row[:34].strip() for row in rows] == [
+        "all", "after 3 to 7", "after 8 to 11", "after 12 to 24", "after 25 and more", "a", "b"
+    ]  # fmt: skip
+    assert rows[0].split()[1:5] == ["4", "2.30", "0.250", "0.500"]
+    assert rows[0].split()[-1] == "0.274"
+
+
 def test_a_search_that_evaluates_nothing_is_behind_random_search(load, space) -> None:
     assert load("replay_performance").performance(space, [], 5) < 0
 

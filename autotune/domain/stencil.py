@@ -4,7 +4,7 @@ import hashlib
 import math
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Annotated, Literal
 
@@ -24,6 +24,7 @@ from autotune.language.expression import (
     Bin,
     Cond,
     Expr,
+    Num,
     Ref,
     Sym,
     children,
@@ -314,18 +315,21 @@ def _try(expression: Expr, values: Mapping[str, float | int], point: tuple[int, 
 def _require_signs(expression: Expr, values: Mapping[str, float | int]) -> None:
     """ValueError for the remainder or quotient of a negative number, in which C and Python differ.
 
-    What stands in branches of a condition is not looked at: it may not count there.
+    The branch of a condition that does not count at these values is not looked at.
     """
+    parts = children(expression)
     if isinstance(expression, Bin) and expression.op in ("%", "//"):
-        value = number(expression.left, values)
+        value = min(number(part, values) for part in parts)
         if value < 0:
             raise ValueError(
                 f"{show(expression)} is of {value}, and languages differ in that of negative"
                 " numbers: shift the indices, as (i + 8) for i"
             )
-    if not isinstance(expression, Cond):
-        for part in children(expression):
-            _require_signs(part, values)
+    if isinstance(expression, Cond):
+        holds = number(replace(expression, then=Num(1), other=Num(0)), values)
+        parts = (expression.left, expression.right, expression.then if holds else expression.other)
+    for part in parts:
+        _require_signs(part, values)
 
 
 def _sound(value: float) -> float:

@@ -59,7 +59,7 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     "library_call": (
         "cy",
         "per independent call of a function of the mathematical library, named after the dot, with"
-        " arguments along a wave between -2 and 2; takes the place of a common figure",
+        " arguments along a wave, of a size of 2 at most; takes the place of a common figure",
     ),
     "store_forward": (
         "cy",

@@ -332,7 +332,7 @@ def _items(rounds: Sequence[Sequence[ProbeSample]]) -> set[tuple[int, ProbeItem]
 def _calibration(
     machine: Machine, session: _Session, took: Seconds, usual_load: bool
 ) -> Calibration:
-    rounds, disturbed = session.counting
+    rounds, contended = (session.rounds, False) if usual_load else session.counting
     samples = [sample for samples in rounds for sample in samples]
     if not {"clock", "load"} <= {sample.item.kind for sample in samples}:
         raise WorkFailed(
@@ -340,7 +340,6 @@ def _calibration(
             + (session.detail or "the budget is too short; allow some more seconds")
         )
     clock, clock_spread = estimates.clock(samples)
-    contended = disturbed and not usual_load
     measured = ProbeConditions(
         plan=session.plan,
         clock=clock,

@@ -239,7 +239,7 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
             name=f"library_call.{function}",
             items=((1, item),),
             value=lambda t: t[0],
-            source="independent calls with arguments along a wave between -2 and 2",
+            source="independent calls with arguments along a wave",
             paced=True,
         )
     yield HostConstant(

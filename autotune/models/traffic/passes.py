@@ -307,10 +307,12 @@ class _Builder:
             if shift:
                 index, remote = self.elsewhere(row, segment, shift)
             past = self.shapes[call.sweep].past if written else 0.0
-            beyond = min(1.0, cluster.span / (upper - lower)) if whole else 0.0
+            handed = self.handed(segment, cluster) if whole and not (shift or written) else 0.0
+            beyond = min(1.0, cluster.span / (upper - lower)) - handed if whole else 0.0
             again = cluster.again
-            touches.append(Touch(row, index, read, written, remote, trails, past, beyond, again))
-            handed = 0.0 if shift or written else self.handed(segment, cluster) if whole else 0.0
+            touches.append(
+                Touch(row, index, read, written, remote, trails, past, max(beyond, 0.0), again)
+            )
             if handed:
                 touches.append(Touch(row, index, True, False, True, (), beyond=handed - 1))
         return tuple(touches)

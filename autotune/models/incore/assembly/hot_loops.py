@@ -144,7 +144,14 @@ def _candidates(items: Items, isa: InstructionSet) -> Iterator[_Candidate]:
 
 
 def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
-    best = _main(max(candidates, key=lambda c: c.rank), candidates)
+    widest = max(candidates, key=lambda c: c.rank)
+    nests = {(id(c.function), _level(c)): c for c in sorted(candidates, key=lambda c: c.rank)}
+    rivals = [
+        c
+        for c in nests.values()
+        if c.loop.depth == widest.loop.depth and c.loop.lanes == widest.loop.lanes
+    ]
+    best = max((_main(c, candidates) for c in rivals), key=_work)
     level = [
         c
         for c in candidates
@@ -167,6 +174,13 @@ def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
         leaves=_leaves(best, rest),
         entry=_entry(best),
     )
+
+
+def _work(candidate: _Candidate) -> tuple[float, ...]:
+    """Instructions per component, by which nests of other rows, such as those of a boundary that
+    computes little, are told from the one that takes the time.
+    """
+    return len(candidate.loop.instructions) / candidate.loop.iterations, *candidate.rank
 
 
 def _main(widest: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:

@@ -185,6 +185,21 @@ def test_rows_of_a_boundary_that_compute_little_are_not_the_hot_loop(compiler, t
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
+def test_other_components_of_a_row_that_compute_little_are_not_the_hot_loop(compiler):
+    body = """
+    for (long k = 0; k < 3; k++) {
+        const long start = k*last, inside = start + first;
+        for (long j = start; j < inside; j++)
+            F[j] = 0.5*z[j];
+        for (long j = inside; j < start + last; j++)
+            F[j] = y[j]/(1.0 + z[j]*z[j]) + y[j - 1]*y[j + 1] - 4.0*y[j] + z[j - 1]*z[j + 1];
+    }
+    """
+    found = hot_loops.hot_loop(made(body, compiler, "-O3"), "f")
+    assert any(instruction.work == "divide" for instruction in found.instructions)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_calls_of_the_library_are_counted_priced_and_said(compiler):
     body = "    extern double sin(double), exp(double);\n" + LOOP + "F[j] = sin(y[j])*exp(z[j]);"
     text = f"{HEAD}{TAIL}{{\n{body}\n}}\n"

@@ -144,14 +144,8 @@ def _candidates(items: Items, isa: InstructionSet) -> Iterator[_Candidate]:
 
 
 def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
-    widest = max(candidates, key=lambda c: c.rank)
-    nests = {(id(c.function), _level(c)): c for c in sorted(candidates, key=lambda c: c.rank)}
-    rivals = [
-        c
-        for c in nests.values()
-        if c.loop.depth == widest.loop.depth and c.loop.lanes == widest.loop.lanes
-    ]
-    best = max((_main(c, candidates) for c in rivals), key=_work)
+    strong = _strong(candidates)
+    best = _main(max(strong, key=lambda c: c.rank), strong)
     level = [
         c
         for c in candidates
@@ -176,11 +170,19 @@ def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
     )
 
 
-def _work(candidate: _Candidate) -> tuple[float, ...]:
-    """Instructions per component, by which nests of other rows, such as those of a boundary that
-    computes little, are told from the one that takes the time.
+def _strong(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """The candidates without loops that are as deep as the first by rank and compute less than half
+    of what another one does for a component: those of a boundary, where little is to do.
     """
-    return len(candidate.loop.instructions) / candidate.loop.iterations, *candidate.rank
+    depth = max(candidates, key=lambda c: c.rank).loop.depth
+    most = max(_computed(c.loop) for c in candidates if c.loop.depth == depth)
+    return [c for c in candidates if c.loop.depth != depth or 2 * _computed(c.loop) >= most]
+
+
+def _computed(loop: HotLoop) -> float:
+    """The operations of floating point for a component."""
+    operations = sum(i.work not in ("none", "other") for i in loop.instructions)
+    return operations * loop.lanes / loop.iterations
 
 
 def _main(widest: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:

@@ -115,7 +115,8 @@ class Recheck:
     bandwidth_ratio: float
     contended: bool
     line_of_another_core: float | None = None
-    """Cycles to read a line that the next core has just written; None: one thread."""
+    """Cycles to read a line that the next core has just written, beyond one of its own; None: one
+    thread."""
     line_ratio: float | None = None
 
     @property
@@ -208,7 +209,8 @@ def recheck(machine: Machine) -> Recheck:
 def _line_of_another_core(
     program: HostProbe, machine: Machine, threads: int, clock: Hertz
 ) -> float | None:
-    """Cycles per line that the next core has just written; None where it was not measured.
+    """Cycles per line that the next core has just written, beyond one of its own; None where it was
+    not measured.
 
     The cores of a guest move between those of its host, which share a cache or do not.
     """

@@ -318,7 +318,9 @@ class _Builder:
         return tuple(touches)
 
     def handed(self, segment: int, cluster: AccessCluster) -> float:
-        """Components of other blocks that a pass over a segment reads, as a share of its own."""
+        """Components of other blocks that a pass over a segment reads at the borders of its block,
+        as a share of the segment; around the ends of a ring, none.
+        """
         before, after = self.neighbours
         low = -cluster.pieces[-1][0] if before and segment == 0 else 0
         high = cluster.pieces[0][1] if after and segment == len(self.cuts) - 2 else 0

@@ -308,6 +308,12 @@ class Calibration:
                 factors.append((curve.streams, _along(curve.working_set, ratios, working_set)))
         return _along([n for n, _ in factors], [ratio for _, ratio in factors], streams)
 
+    @property
+    def vector(self) -> int:
+        """Bytes of the vectors that compilers make of loops here; 0: not measured."""
+        named = (name.partition(".") for name in self.constants)
+        return max((int(of) for base, _, of in named if base == "vector_load"), default=0)
+
     def constant(self, name: str, threads: int = 1) -> Constant | None:
         """A constant by its name, at the measured thread count nearest by ratio; None if not
         measured.

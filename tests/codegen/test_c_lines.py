@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.codegen.c.c_lines import GLUE, INDEPENDENT, WIDTH, wrapped
+from autotune.codegen.c.c_lines import GLUE, INDEPENDENT, SHORT, WIDTH, wrapped
 
 WORDS = st.lists(
     st.text("abcxyz0123456789_*+-/()[]=;,.", min_size=1, max_size=30), min_size=1, max_size=30
@@ -62,14 +62,24 @@ def test_an_empty_line_stays_a_line() -> None:
     assert wrapped("") == [""]
 
 
-@pytest.mark.parametrize("flags", [(), ("-D__clang__",)])
-def test_the_macro_before_loops_is_c_for_every_compiler(flags: tuple[str, ...]) -> None:
-    """gcc is told by a pragma; a compiler that calls itself clang needs nothing."""
-    loop = "void f(int n, double *x) {\nINDEPENDENT\nfor (int i = 0; i < n; i++) x[i] = 0;\n}\n"
-    text = "\n".join(INDEPENDENT) + loop
+@pytest.mark.parametrize(
+    ("macro", "flags", "pragma"),
+    [
+        ("INDEPENDENT", (), "GCC ivdep"),
+        ("INDEPENDENT", ("-D__clang__",), None),
+        ("SHORT", (), "GCC ivdep"),
+        ("SHORT", ("-D__clang__",), "clang loop"),
+    ],
+)
+def test_the_macros_before_loops_are_c_for_every_compiler(
+    macro: str, flags: tuple[str, ...], pragma: str | None
+) -> None:
+    """gcc is told by a pragma; a compiler that calls itself clang needs none but in short loops."""
+    loop = f"void f(int n, double *x) {{\n{macro}\nfor (int i = 0; i < n; i++) x[i] = 0;\n}}\n"
+    text = "\n".join([*INDEPENDENT, *SHORT]) + loop
     done = subprocess.run(
         ["cc", "-x", "c", "-E", "-P", *flags, "-"],
         input=text, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    pragma = re.search(r"GCC\s+ivdep", done.stdout)
-    assert (pragma is None) == bool(flags)
+    found = re.findall(r"#pragma\s+(\w+\s+\w+)", done.stdout)
+    assert [" ".join(text.split()) for text in found] == ([pragma] if pragma else [])

@@ -1,6 +1,7 @@
 """Loops that run whole cache lines at a time, and fields side by side: the same result."""
 
 import re
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from autotune.codegen.tree.whole_lines import COLUMN, groups, in_lines, side_by_
 from autotune.domain.problem import Ivp, Problem, Region
 from autotune.domain.variant import (
     Align,
+    Build,
     Contract,
     Fuse,
     Hoist,
@@ -24,6 +26,7 @@ from autotune.domain.variant import (
 )
 from autotune.language.expression import parse, show
 from autotune.measuring.verification import verify
+from autotune.models.incore import osaca_analyser
 
 STEPS = 3
 JLI = Interchange("lc", ("j", "l", "i"))
@@ -116,6 +119,17 @@ def test_loops_over_whole_lines_agree_with_the_reference(
         agrees(workshop, at, *FUSED, Align(8), WholeLines(lines), Prefetch(8))
 
 
+@pytest.mark.skipif(not shutil.which("clang"), reason="optional: no clang here")
+@pytest.mark.parametrize("ivp", ["fitzhugh-nagumo", "string-mix"])
+def test_clang_makes_vectors_along_a_line_not_across_lines(ivp: str) -> None:
+    codes = sources(variant(*FUSED, Hoist("rhs_first", "l"), WholeLines(1)), problem(ivp, 129))
+    (code,) = (text for name, text in codes.items() if "rhs_first_lc" in name and "_1_" in name)
+    build = Build(compiler="clang", flags=("-O3", "-march=x86-64-v4"))
+    assembly = osaca_analyser.assemble(code, build)
+    assert "vmovupd" in assembly
+    assert not re.search(r"gather|scatter", assembly)
+
+
 @pytest.mark.parametrize("fields", [2, 4, 8])
 @pytest.mark.parametrize("size", [3, 4, 45])
 def test_fields_side_by_side_agree(fields: int, size: int, workshop: Workshop) -> None:
@@ -130,7 +144,7 @@ def test_a_lane_takes_its_own_field_and_none_is_shuffled() -> None:
     text = sources(variant(WholeLines(1)), systems(2))["sweep_f_chain2_1_lines1.c"]
     assert "const double F_field0 = y[j - 2] - 2.0*y[j]" in text
     assert re.search(r"F\[j\] = \(_column_ < 1 \? F_field0 : F_field1\);", text)
-    loops = re.findall(r"INDEPENDENT\n +for \((.*?)\)", text)
+    loops = re.findall(r"SHORT\n +for \((.*?)\)", text)
     assert loops == ["long of_line = 0; of_line < 8; of_line++"]
 
 

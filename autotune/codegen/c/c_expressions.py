@@ -46,7 +46,7 @@ _WORDS = """
     layer corner above below top bottom strip strip_width plane_size margin ceiling
     power2 power3 power4 power5 power6 power7 power8
     multiple aligned rest within eight strip of_line end to_line stream_line INDEPENDENT PREFETCH
-    SCALAR SUM PRAGMA
+    SCALAR SHORT SUM PRAGMA
     sin cos tan exp log sqrt tanh fabs fmin fmax pow floor ceil gamma y0 y1 yn j0 j1 jn
     signgam NULL EOF INFINITY NAN HUGE_VAL
 """

@@ -15,6 +15,14 @@ INDEPENDENT = [
 ]
 """Lines that define the macro ``INDEPENDENT``: the iterations of the next loop are independent.
 clang concludes that from ``restrict`` alone."""
+SHORT = [
+    "#ifdef __clang__",
+    '#define SHORT _Pragma("clang loop unroll(disable)")',
+    "#else",
+    "#define SHORT INDEPENDENT",
+    "#endif",
+    "",
+]
 SCALAR = ['#define SCALAR __asm__ volatile ("")', ""]
 """Lines that define the macro ``SCALAR``: a statement that does nothing; compilers do not vectorise
 a loop that has it."""
@@ -63,6 +71,16 @@ def independent(lanes: int | None) -> list[str]:
     if lanes is None:
         return INDEPENDENT
     return [f'#define INDEPENDENT _Pragma("omp simd simdlen({lanes})")', ""]
+
+
+def short(lanes: int | None) -> list[str]:
+    """Lines that define the macro ``SHORT``: as ``INDEPENDENT``, of a loop whose few passes are
+    known. clang would write them out before it looks for vectors, and then make vectors of what
+    lies lines apart.
+    """
+    if lanes is None:
+        return SHORT
+    return ["#define SHORT INDEPENDENT", ""]
 
 
 def summed(lanes: int | None) -> list[str]:

@@ -22,6 +22,7 @@ from autotune.models.incore.base import InCoreResult, RemainderLoop
 from autotune.units import Cycles
 
 PLAIN = line_costs(documented(), 1)
+ON_THE_WAY = replace(PLAIN, load_again=4.0, again_loop=16.0, vector=32.0)
 LADDER = (
     RemainderLoop(iterations=16, T_OL=Cycles(0.25), T_nOL=Cycles(0.5)),
     RemainderLoop(iterations=4, T_OL=Cycles(0.5), T_nOL=Cycles(1.0)),
@@ -133,11 +134,23 @@ def test_cores_that_share_units_slow_the_arithmetic_by_a_factor() -> None:
 
 
 def test_loads_issued_again_fall_with_the_time_of_the_loop() -> None:
-    """By half a cycle per cycle of loads and stores, to none; by no more than a cycle."""
+    """None from 16 cycles for eight components on; by no more than a cycle per cycle."""
     cycles = times(result(ladder=()), np.inf)
     assert cycles.T_nOL[0] == 0.5
-    again, slot = np.array([[1.0, 0.1, 4.0], [0.5, 0.5, 3.0]]), np.array([0, 0, 0])
-    assert again_cycles(again, cycles, slot).tolist() == [0.75, 0.0, 3.5]
+    lines, slot = np.array([[0.25, 0.03, 4.0], [9.0, 9.0, 9.0]]), np.array([0, 0, 0])
+    again = again_cycles(lines, cycles, slot, ON_THE_WAY)
+    assert again.tolist() == pytest.approx([1 - 0.25, 0.12 * (1 - 8 * 0.5 / 16), 16 - 0.5])
+    none = np.zeros((2, 1))
+    assert again_cycles(none, cycles, np.array([0]), PLAIN).tolist() == [0.0], "not measured"
+
+
+@pytest.mark.parametrize(("vector", "share"), [(8, 1.0), (16, 1 / 3), (32, 0.0), (64, 0.0)])
+def test_loops_over_narrow_vectors_load_again_from_every_line(vector: int, share: float) -> None:
+    """Eight loads of a line are as many as those of four neighbours of every component."""
+    made = loops([result(ladder=(), vector=vector)])
+    cycles = run_times(made, runs(np.inf, align=at_start()), ON_THE_WAY, 1)
+    apart = again_cycles(np.array([[0.0], [0.25]]), cycles, np.array([0]), ON_THE_WAY)
+    assert apart.tolist() == pytest.approx([share * (1 - 8 * 0.5 / 16)])
 
 
 def test_accesses_that_cross_a_line_take_the_load_ports_again() -> None:

@@ -230,14 +230,14 @@ def test_a_store_across_lines_costs_the_mean_of_the_levels_that_stores_go_to() -
     assert not timed(near).across.any(), "not measured"
 
 
-def test_loads_of_a_line_on_its_way_are_issued_again_the_less_the_longer_the_loop() -> None:
-    """4 cycles per line in a loop of no length, none in one of 16; eight components in a line."""
+def test_lines_whose_loads_may_be_issued_again_come_from_the_nearest_cache() -> None:
+    """Of those that neighbouring components read, and of the others; not of those stored only."""
     costs = replace(SERIAL, load_again=4.0, again_loop=16.0)
     near = Stream(0, everywhere(MIDDLE), again=True)
-    again = timed(near, near._replace(again=False), costs=costs).again
-    assert again[:, 0] == pytest.approx([4 / 8, 4 / 16])
+    once, stored = near._replace(again=False), near._replace(again=False, stores=True)
+    assert timed(near, once, once, stored, costs=costs).again[:, 0] == pytest.approx([1 / 8, 2 / 8])
     halves = [MIDDLE] * (POSITIONS // 2) + [FAR] * (POSITIONS - POSITIONS // 2)
-    assert timed(Stream(0, halves, again=True), costs=costs).again[0, 0] == pytest.approx(2 / 8)
+    assert timed(Stream(0, halves, again=True), costs=costs).again[0, 0] == pytest.approx(1 / 16)
     for distance in (NEAR, FAR, MEMORY):
         assert not timed(Stream(0, everywhere(distance), again=True), costs=costs).again.any()
     assert not timed(near).again.any(), "not measured"

@@ -1,4 +1,4 @@
-"""What the front end and the floating-point unit of Zen 1 take up, against measured loops."""
+"""What the front end takes up, and the floating-point unit of Zen 1 in measured loops."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from autotune.models.incore.assembly.hot_loops import hot_loop
 from autotune.models.incore.cost import front_end
 from autotune.models.incore.osaca import osaca_architectures
 
-ZEN1, SKYLAKE = osaca_architectures.find("zen1"), osaca_architectures.find("skx")
+ZEN1, ZEN3, SKYLAKE = (osaca_architectures.find(name) for name in ("zen1", "zen3", "skx"))
 LOAD, ADD, MULTIPLY = (
     "vmovupd (%rcx), %{0}mm0",
     "vaddpd %{0}mm1, %{0}mm2, %{0}mm3",
@@ -33,6 +33,24 @@ def test_other_units_take_what_the_front_end_issues():
     loop = loop_of(*[ADD] * 8)
     taken = front_end.taking(loop, SKYLAKE)
     assert front_end.cycles(loop, taken, SKYLAKE) == pytest.approx(loop.slots / SKYLAKE.issue)
+
+
+@pytest.mark.parametrize(
+    ("text", "issued"),
+    [
+        ("vaddpd (%rcx,%rax,8), %{0}mm2, %{0}mm3", 2),
+        ("vfmadd231pd (%rcx,%rax,8), %{0}mm2, %{0}mm3", 2),
+        ("vaddpd 8(%rcx), %{0}mm2, %{0}mm3", 1),
+        ("addpd (%rcx,%rax,8), %xmm2", 1),
+        ("vmovupd (%rcx,%rax,8), %{0}mm3", 1),
+        ("vmovupd %{0}mm3, (%rcx,%rax,8)", 1),
+    ],
+)
+def test_arithmetic_of_three_operands_is_issued_apart_from_a_load_with_an_index(text, issued):
+    loop, bare = loop_of(*[text] * 8, vector="y"), loop_of()
+    for architecture, each in ((SKYLAKE, issued), (ZEN3, 1)):
+        cycles = front_end.cycles(loop, front_end.taking(loop, architecture), architecture)
+        assert cycles * architecture.issue == pytest.approx(bare.slots + 8 * each)
 
 
 @pytest.mark.parametrize(("vector", "work"), [("x", 0.5), ("y", 1.0)])

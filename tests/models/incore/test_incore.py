@@ -133,6 +133,20 @@ def test_the_divider_is_seen(osaca):
     assert found.approximate  # it branches
 
 
+def test_scalars_move_between_registers_on_the_ports_of_vectors(osaca):
+    """Twelve beside three additions: fifteen operations on three ports."""
+    moves = "".join(f"\tvmovsd %xmm{k}, %xmm{k}, %xmm{k + 1}\n" for k in range(1, 13))
+    additions = "\tvaddsd %xmm14, %xmm14, %xmm15\n" * 3
+    text = (
+        f"update:\n.L2:\n\tvmovsd (%rdx,%rax,8), %xmm0\n{moves}{additions}"
+        "\tvmovsd %xmm15, (%rcx,%rax,8)\n\tincq %rax\n\tcmpq %rax, %rsi\n\tjne .L2\n\tret\n"
+    )
+    analyser = OsacaAnalyser(machine("SPR"), assemble=lambda *_: text, worker=osaca)
+    (found,) = analyser.analyse([code("update")], Build())
+    assert pytest.approx(5.0) == found.T_OL
+    assert found.bottleneck == "port 0 1 5"
+
+
 def test_data_ports_exist_in_osacas_tables(osaca):
     large = {"BDW", "CSX", "SKX", "IVB", "ICL"}  # seconds to load, ports like HSW's or ICX's
     for arch in osaca_architectures.ARCHITECTURES.values():

@@ -161,7 +161,7 @@ class Evaluator:
         core_times = CorePassTimes(
             T_OL=times.T_OL[slot],
             T_nOL=times.T_nOL[slot],
-            again=again_cycles(node.again[:, at], times, slot),
+            again=again_cycles(node.again[:, at], times, slot, node.costs),
             stored=node.stored[at],
             entry=times.entry[slot] + node.starts[at],
             across=node.across[0, at] * times.delayed[slot],

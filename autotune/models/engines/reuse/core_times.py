@@ -19,6 +19,8 @@ _CUTS = (0.14, 0.38, 0.62, 0.86)
 _LOADS, _ROWS = 5.0, 4.0
 """Loads per store, and rows written, from which a store across lines of an outer cache takes as
 long as in the probe: loads delay the request for its second line, a single row does not wait."""
+_TAPS = 4
+"""Loads of every component in the probe of ``LineCosts.load_again``, the shorter of two."""
 _FORESEEN = 64
 """Largest number of passes of a loop whose end branch predictors foresee."""
 
@@ -37,6 +39,8 @@ class LoopArrays:
     """1 where the result is approximate, else 0."""
     gathers: Floats
     calls: Floats
+    vector: Floats
+    """Bytes of the widest vectors of the loop."""
     entry: Floats
     """Cycles to issue the instructions around the hot loop."""
     crossing: Floats
@@ -78,6 +82,7 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
         approximate=column(float(r.approximate) for r in results),
         gathers=column(float(r.gathers > 0) for r in results),
         calls=column(float(r.calls > 0) for r in results),
+        vector=column(float(r.vector) for r in results),
         entry=column(float(r.entry) for r in results),
         crossing=np.array([_crossing(r) for r in results]).reshape(-1, PLACES),
         delayed=np.array([_delayed(r) for r in results]).reshape(-1, PLACES),
@@ -135,6 +140,9 @@ class InCoreTimes:
     """Cycles per iteration to enter the loop."""
     delayed: Floats
     """Stores across lines per iteration, as ``LoopArrays.delayed``."""
+    narrow: Floats
+    """Loads of a line beyond those of a loop over whole vectors, over those that reading four
+    neighbours adds to them: at most 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,16 +178,22 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
         T_nOL=T_nOL * cycle,
         entry=entry * cycle,
         delayed=(run.align * loop.delayed).sum(axis=1),
+        narrow=np.clip((costs.vector / loop.vector - 1) / (_TAPS - 1), 0.0, 1.0),
     )
 
 
-def again_cycles(again: Floats, times: InCoreTimes, slot: Whole) -> Floats:
-    """(passes,): cycles per iteration for loads that are issued again (``LineTimes.again``).
+def again_cycles(lines: Floats, times: InCoreTimes, slot: Whole, costs: LineCosts) -> Floats:
+    """(passes,): cycles per iteration for loads that are issued again: a line from an outer cache
+    is on its way when further loads read it, the less the longer a loop takes for a line.
 
-    They fall by no more than a slower loop takes longer.
+    ``lines``: ``LineTimes.again``. They fall by no more than a slower loop takes longer.
     """
+    if not lines.any():
+        return np.zeros(len(slot))
+    most = (lines[0] + times.narrow[slot] * lines[1]) * costs.load_again
+    fall = most / costs.again_loop * (costs.line / DOUBLE)
     with np.errstate(invalid="ignore"):  # no loads, and a loop without a time
-        cycles: Floats = np.maximum(again[0] - np.minimum(again[1], 1.0) * times.T_nOL[slot], 0.0)
+        cycles: Floats = np.maximum(most - np.minimum(fall, 1.0) * times.T_nOL[slot], 0.0)
     return cycles
 
 

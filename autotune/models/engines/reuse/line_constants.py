@@ -61,6 +61,7 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         loop_entry=value("loop_entry"),
         exit=value("predicted_exit"),
         load_again=value("load_again"),
+        vector=calibration.vector,
         again_loop=value("again_loop"),
         stream_start=by_level("stream_start"),
         stream_resume=by_level("stream_resume"),

@@ -116,6 +116,8 @@ class LineCosts:
     load_again: float = 0.0
     """Cycles per line of the cache next to the innermost that several loads read while it is on its
     way, beyond the longer of its transfer and of the loop, for a loop of no length."""
+    vector: float = 0.0
+    """Bytes of the vectors of the loop in which that was measured."""
     again_loop: float = 0.0
     """Cycles of a loop for one line of components, from which on they are none."""
     stream_start: Floats | None = None

@@ -19,7 +19,6 @@ from autotune.models.engines.ecm_arithmetic import combine
 from autotune.models.engines.reuse.batch import FlowArrays, total
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.traffic import POSITIONS, Floats, Whole
-from autotune.models.traffic.passes import DOUBLE
 
 _BEYOND = 1.0 + 1e-9
 TINY = np.finfo(np.float64).tiny
@@ -60,8 +59,8 @@ class LineTimes:
     starts: Floats
     """(passes,): cycles to start all streams, where the sweep jumps."""
     again: Floats
-    """(2, passes): the most cycles for loads that are issued again, as the line that they read is
-    on its way, and by how much they fall per cycle of the loop."""
+    """(2, passes): lines per iteration from the cache next to the innermost that loads read: those
+    that loads of neighbouring components read too, and the others."""
     across: Floats
     """(2, passes): cycles per store across two of the lines that are stored, the mean over these:
     beyond one within a line, and of the whole loop."""
@@ -175,17 +174,18 @@ def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
 
 
 def _again(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
-    """(2, passes): cycles per iteration for loads that are issued again, in a loop of no length,
-    and by how much they fall per cycle of an iteration: a line from an outer cache is on its way
-    when loads of neighbouring components read it, the less the longer a loop takes for a line.
+    """(2, passes): lines from the cache next to the innermost, of which loads may be issued again:
+    those that loads of neighbouring components read, and the others; 0 where it was not measured.
     """
     count = len(flows.sweep)
-    if min(costs.load_again, costs.again_loop) <= 0 or not flows.history.again.any():
+    if min(costs.load_again, costs.again_loop) <= 0:
         return np.zeros((2, count))
-    nearest = (priced.level == 1).mean(axis=1) * flows.history.again
-    lines = total(flows.owner, nearest[flows.kind] * flows.lines, count)
-    fall = costs.load_again / costs.again_loop * (costs.line / DOUBLE)
-    return np.stack([lines * costs.load_again, lines * fall])
+    nearest = (priced.level == 1).mean(axis=1)
+    history = flows.history
+    kinds = (history.again, ~(history.again | history.stores | history.streamed))
+    return np.stack(
+        [total(flows.owner, (nearest * kind)[flows.kind] * flows.lines, count) for kind in kinds]
+    )
 
 
 def _line_weights(flows: FlowArrays) -> Floats:

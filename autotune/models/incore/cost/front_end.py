@@ -1,12 +1,14 @@
 """What the front end and the floating-point unit take up: instructions, and operations on vectors.
 
-A unit may take up fewer operations per cycle than the front end delivers, and pass wide vectors as
-several operations. The third operand of a multiply-add may come over a port of other work.
+Some instructions are issued as two. A unit may take up fewer operations per cycle than the front
+end delivers, and pass wide vectors as several operations. The third operand of a multiply-add may
+come over a port of other work.
 """
 
 import re
 from collections.abc import Callable, Sequence
 
+from autotune.models.incore.assembly.instructions import Instruction
 from autotune.models.incore.assembly.loop_passes import HotLoop
 from autotune.models.incore.cost import port_pressure
 from autotune.models.incore.cost.port_pressure import Uop
@@ -15,6 +17,8 @@ from autotune.models.incore.osaca.instruction_forms import form
 from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture, register_width
 
 _RENAMED = re.compile(r"v?mov[au]p[sd]\s+(%[xyz]mm\d+), *%[xyz]mm\d+$")
+_OPERANDS = 2
+"""Operands of an instruction that is issued as one, though its address has an index."""
 
 
 def taking(loop: HotLoop, architecture: OsacaArchitecture) -> list[Taking]:
@@ -43,7 +47,15 @@ def cycles(loop: HotLoop, taken: Sequence[Taking], architecture: OsacaArchitectu
     """The cycles of a pass to issue its instructions and to take up its vector operations."""
     unit = architecture.floating
     vectors = sum(how.operations for how in taken) / unit.issue if unit else 0.0
-    return max(loop.slots / architecture.issue, vectors)
+    apart = sum(_issued_apart(i) for i in loop.instructions)
+    slots = loop.slots + apart * (architecture.slots_indexed - 1)
+    return max(slots / architecture.issue, vectors)
+
+
+def _issued_apart(instruction: Instruction) -> bool:
+    """Whether an instruction computes from two or more registers and a load with an index."""
+    index = instruction.address is not None and instruction.address.index
+    return bool(index and instruction.loads and len(instruction.operands) > _OPERANDS)
 
 
 def vector_cycles(

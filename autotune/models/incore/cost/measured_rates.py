@@ -150,12 +150,11 @@ def _computing(instruction: Instruction) -> str:
 
 def measured_rates(machine: Machine) -> VectorRates | None:
     """The rates in the calibration of a machine; None where there are none."""
-    constants = machine.calibration.constants if machine.calibration else {}
+    if machine.calibration is None or not machine.calibration.vector:
+        return None
+    constants, width = machine.calibration.constants, machine.calibration.vector
     named = [(*name.partition(".")[::2], constant) for name, constant in constants.items()]
     vector = [(base, width, c) for base, width, c in named if base.startswith("vector_")]
-    if not vector:
-        return None
-    width = max(int(width) for _, width, _ in vector)
     return VectorRates(
         width=width,
         rates={

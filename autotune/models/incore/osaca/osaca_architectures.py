@@ -87,6 +87,9 @@ class OsacaArchitecture:
     latencies: tuple[tuple[str, float], ...] = ()
     """The true latency of instructions where OSACA's table is known to be wrong: pattern of the
     form, and cycles from its register operands to its result."""
+    slots_indexed: float = 1.0
+    """Slots of the front end that arithmetic of three operands takes with a load that has an index
+    register."""
 
     def latency(self, form: str, table: float) -> float:
         """The latency of an instruction form, that of OSACA's table unless it is wrong there."""
@@ -116,6 +119,9 @@ _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
     # one cycle on port 1 in OSACA 0.7.1; measured on family 19h: 1.27 cycles alone, 5.9 for four
     # beside four shuffles of ports 1 and 2, 4.7 beside four additions of ports 2 and 3
     "ZEN3": ((r"vpermpd \$.*%ymm\d+", ((1.0, frozenset("1")), (1.0, frozenset("12")))),),
+    # also ports of integers, 6 and 10, in OSACA 0.7.1; measured on a core with AMX: a third of a
+    # cycle each, six beside six additions 4.2 cycles; moves of whole registers take no port
+    "SPR": ((r"v?movs[sd] %xmm\d+, %xmm\d+(?:, %xmm\d+)?", ((1.0, frozenset("015")),)),),
 }
 
 
@@ -180,6 +186,16 @@ _FLOATING: Mapping[str, FloatingUnit] = {
 }
 
 
+_SLOTS_INDEXED: Mapping[str, float] = {
+    # issued as load and arithmetic (Intel 64 and IA-32 Architectures Optimization Reference Manual,
+    # micro-fusion)
+    **dict.fromkeys(["SNB", "IVB", "HSW", "BDW", "SKX", "CSX", "ICL", "ICX"], 2.0),
+    # measured on a core with AMX: one, two and three of them in turn with up to eight instructions
+    # without work take 1.9 to 4.5 slots each, not always at the same place of six; 2.8 alone
+    "SPR": 2.5,
+}
+
+
 _RELATED: Mapping[str, tuple[RelatedTable, ...]] = {
     # OSACA 0.7.1 has no shuffle in its table of Zen 1; units of 16 bytes there, of 32 in Zen 2
     # (AMD Software Optimization Guides for family 17h, models 00h and 30h)
@@ -205,6 +221,7 @@ def _architecture(
         related=_RELATED.get(name, ()),
         floating=_FLOATING.get(name),
         latencies=_LATENCIES.get(name, ()),
+        slots_indexed=_SLOTS_INDEXED.get(name, 1.0),
     )
 
 

@@ -514,24 +514,27 @@ static __attribute__((noinline)) void stores_apart(uint64_t rounds, const arrays
     }
 }
 
-/* no sum, so that nothing waits for an earlier result */
+/* no sum, so that nothing waits for an earlier result; a pointer to each array, as a load by base and
+   index may be issued apart from the arithmetic on it */
 #define DEFINE_MIXED(NAME, TYPE)                                                                   \
     static __attribute__((noinline)) void NAME(uint64_t rounds, const arrays *a)                   \
     {                                                                                              \
-        size_t pitch = a->pitch, thrice = 3 * pitch;                                               \
         TYPE c = *(const TYPE *)a->hot;                                                            \
         for (uint64_t r = 0; r < rounds; ++r) {                                                    \
-            const char *p = a->base;                                                               \
-            for (size_t b = 0; b < a->groups; ++b, p += GROUP) {                                   \
-                asm volatile("" : "+r"(pitch), "+r"(thrice));                                      \
+            const char *p[MIXED];                                                                  \
+            for (int s = 0; s < MIXED; ++s)                                                        \
+                p[s] = a->base + (size_t)s * a->pitch;                                             \
+            for (size_t b = 0; b < a->groups; ++b) {                                               \
+                asm volatile("" : "+r"(p[0]), "+r"(p[1]), "+r"(p[2]), "+r"(p[3]));                 \
                 _Pragma("GCC unroll 4") for (size_t i = 0; i < GROUP; i += sizeof(TYPE)) {         \
                     _Pragma("GCC unroll 4") for (int s = 0; s < MIXED; ++s) {                      \
-                        size_t shift = s == 3 ? thrice : (size_t)s * pitch;                        \
-                        TYPE x = *(const TYPE *)(p + shift + i);                                   \
+                        TYPE x = *(const TYPE *)(p[s] + i);                                        \
                         x = s % 2 ? x * c : x + c;                                                 \
                         asm volatile("" : : "x"(x));                                               \
                     }                                                                              \
                 }                                                                                  \
+                _Pragma("GCC unroll 4") for (int s = 0; s < MIXED; ++s)                            \
+                    p[s] += GROUP;                                                                 \
             }                                                                                      \
         }                                                                                          \
     }

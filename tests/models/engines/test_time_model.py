@@ -352,18 +352,30 @@ def test_cycles_lie_between_the_largest_part_and_the_sum_and_grow_with_each(
 
 
 def test_all_levels_of_a_pass_add_up_with_their_shares() -> None:
-    data = np.arange(12.0).reshape(3, 2, 2)
+    data, none = np.arange(12.0).reshape(3, 2, 2), np.zeros((3, 2))
     shares, stored = np.array([1.0, 0.5, 0.25]), np.array([10.0, 20.0])
-    bare = sums(data, OverlapRules(exposed=shares), stored)
+    bare = sums(data, OverlapRules(exposed=shares), stored, none)
     assert bare.total.tolist() == data.sum(axis=0).tolist()
     expected = sum(share * part for share, part in zip(shares, data, strict=True))
     assert bare.exposed == pytest.approx(expected)
     assert bare.beside is None
     rules = OverlapRules(exposed=shares, arithmetic=shares[::-1], serial_stores=True)
-    through = sums(data, rules, stored)
+    through = sums(data, rules, stored, none)
     assert through.total.tolist() == (data.sum(axis=0) + stored).tolist()
     assert through.exposed == pytest.approx(expected + stored)
     assert through.beside == pytest.approx(np.einsum("l,lrp->rp", shares[::-1], data))
+
+
+def test_lines_that_another_core_hands_over_overlap_with_nothing() -> None:
+    """Of 8 cycles 6 are for such lines; a quarter of the others, and none beside arithmetic."""
+    data, handed = np.full((1, 1, 1), 8.0), np.full((1, 1), 6.0)
+    rules = OverlapRules(exposed=np.array([0.25]), arithmetic=np.zeros(1))
+    apart = sums(data, rules, np.zeros(1), handed)
+    assert apart.beside is not None
+    parts = (apart.total, apart.exposed, apart.beside)
+    assert [part.item() for part in parts] == pytest.approx([8.0, 6.0 + 0.25 * 2.0, 6.0])
+    assert row_cycles(core(2, 20), apart).item() == pytest.approx(26.5)
+    assert row_cycles(core(20, 2), apart).item() == pytest.approx(26.0)
 
 
 def test_sums_are_joined_selected_and_taken_apart() -> None:

@@ -309,15 +309,25 @@ class TransferSums:
         )
 
 
-def sums(data: Floats, rules: OverlapRules, stored: Floats) -> TransferSums:
-    """The sums over all levels of ``data`` (levels, rows, passes), with ``stored`` (passes,)."""
-    total, exposed = data.sum(axis=0), np.einsum("l,lrp->rp", rules.exposed, data)
+def sums(data: Floats, rules: OverlapRules, stored: Floats, foreign: Floats) -> TransferSums:
+    """The sums over all levels of ``data`` (levels, rows, passes), with ``stored`` (passes,).
+
+    The part ``foreign`` of it, (levels, passes), overlaps with nothing: a line that another core
+    hands over is waited for.
+    """
+    total, exposed = data.sum(axis=0), _share(rules.exposed, data, foreign)
     if rules.serial_stores:
         total, exposed = total + stored, exposed + stored
     beside = None
     if rules.arithmetic is not None:
-        beside = np.einsum("l,lrp->rp", rules.arithmetic, data)
+        beside = _share(rules.arithmetic, data, foreign)
     return TransferSums(total=total, exposed=exposed, beside=beside)
+
+
+def _share(shares: Floats, data: Floats, foreign: Floats) -> Floats:
+    """(rows, passes): the shares of all levels of ``data``, and all of ``foreign``."""
+    result: Floats = np.einsum("l,lrp->rp", shares, data)
+    return result + (1.0 - shares) @ foreign if foreign.any() else result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

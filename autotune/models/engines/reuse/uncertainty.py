@@ -308,15 +308,17 @@ def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -
         "more overlap": lines.hidden,
         "less overlap": lines.serial,
     }
+    more = {"foreign": 1.0 + doubt.between}
     rows = [
         sums(
             (changed.get(assumption.name, lines.mean) * assumption.levels[:, None])[:, None],
             assumption.rules,
             lines.stored,
+            more.get(assumption.name, 1.0) * lines.foreign * assumption.levels[:, None],
         )
         for assumption in assumptions(rules, doubt)
     ]
-    return sums(lines.data, rules, lines.stored).joined(*rows, axis=0)
+    return sums(lines.data, rules, lines.stored, lines.foreign).joined(*rows, axis=0)
 
 
 def with_conflicts(
@@ -363,7 +365,7 @@ def crowding(
     """The cycles of passes without set conflicts and with them; ``data`` are transfers without
     conflicts.
     """
-    extra = sums(conflicts[:, None], rules, np.zeros(1))
+    extra = sums(conflicts[:, None], rules, np.zeros(1), np.zeros_like(conflicts))
     row = data.row(POSITIONS)
     beside = None if row.beside is None or extra.beside is None else row.beside + extra.beside
     more = TransferSums(

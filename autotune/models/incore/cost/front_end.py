@@ -65,7 +65,8 @@ def vector_cycles(
     taken: Callable[[int], float],
 ) -> float:
     """The cycles to take up the micro-operations of a pass on vector registers: loads, stores and
-    arithmetic. ``taken``: cycles of one by the bytes of its register.
+    arithmetic. ``taken``: cycles of one by the bytes of its register. Loads of pointers between
+    them each take a slot of the front end.
 
     A store's address, a division's long use of the divider, and moves that only rename a register
     do not count. 0 where the floating-point unit has figures of its own.
@@ -81,6 +82,8 @@ def vector_cycles(
             if not instruction.moves or not count:
                 count += sum(not any(p.endswith("DV") for p in ports) for _, ports in computing)
             cycles += count * taken(width)
+        elif instruction.loads:
+            cycles += 1 / architecture.issue
     return cycles
 
 

@@ -3,14 +3,18 @@
 import json
 import math
 import random
+import select
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from kerncraft_kernels import SIZES
 
 from autotune.models.kerncraft import EcmModel, KerncraftAnalyser
+from autotune.models.kerncraft.kerncraft_client import KerncraftPool
 
 _REFERENCE = str(Path(__file__).with_name("kerncraft_reference.py"))
 
@@ -30,31 +34,47 @@ def points(kernel: str, seed: str, cores: list[int], count: int) -> list[dict]:
 
 
 class Reference:
-    """kerncraft itself, at work in a fresh folder."""
+    """kerncraft itself, at work in fresh folders, one after the other."""
 
-    def __init__(self, folder: Path, machine: str, kernels: dict, **options) -> None:
+    def __init__(self) -> None:
+        self._folder = Path()
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the process
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", _REFERENCE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            bufsize=0,
+        )
+
+    def begin(self, folder: Path, machine: str, kernels: dict, **options) -> None:
+        """Begin with a job; ``answers`` waits for its end."""
         folder.mkdir()
         (folder / "machine.yml").write_text(machine)
         job = {"machine": str(folder / "machine.yml"), "predictor": "LC", "quick": True}
         job |= options
         job["kernels"] = [{"text": text, "points": asked} for text, asked in kernels.items()]
         (folder / "job.json").write_text(json.dumps(job))
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", _REFERENCE, "job.json"],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self._folder = folder
+        self._process.stdin.write(f"{folder}\n".encode())
 
     def answers(self) -> list[list[dict]]:
-        try:
-            out, err = self._process.communicate(timeout=200)
-        finally:
-            self._process.kill()
-        assert self._process.returncode == 0, err[-2000:]
-        return json.loads(out)
+        ended, _, _ = select.select([self._process.stdout], [], [], 200)
+        assert ended, f"not done after 200 s: {self._folder}"
+        if self._process.stdout.readline() != b"0\n":
+            self._errors.seek(0)
+            pytest.fail(self._errors.read()[-2000:])
+        return json.loads((self._folder / "answers.json").read_text())
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
+
+
+def one_worker(command, environment, *, count: int, limit: float) -> KerncraftPool:
+    """The pool of an analyser: its start takes longer than the few kernels of a test."""
+    return KerncraftPool(command, environment, count=1, limit=limit)
 
 
 def compare(model: EcmModel, asked: list[dict], answers: list[dict]) -> None:
@@ -80,14 +100,20 @@ def compare(model: EcmModel, asked: list[dict], answers: list[dict]) -> None:
         assert times.memory[row, column] == answer["transfers"][-1]
 
 
-def exactly_as_kerncraft(folder: Path, machine: str, kernels: list[str]) -> list[EcmModel]:
+def exactly_as_kerncraft(
+    reference: Reference,
+    folder: Path,
+    analyser: KerncraftAnalyser,
+    machine: str,
+    kernels: list[str],
+) -> list[EcmModel]:
     """The models of kernels at random sizes, each double compared with kerncraft's."""
-    with KerncraftAnalyser(machine) as analyser:
-        models = analyser.analyse(kernels)
+    models = analyser.analyse(kernels)
     assert all(isinstance(model, EcmModel) for model in models), models
     domain, socket = models[0].record.domain_cores, models[0].cores
     asked = {text: points(text, machine, [1, domain, socket], 10) for text in kernels}
-    answers = Reference(folder / "reference", machine, asked).answers()
+    reference.begin(folder / "reference", machine, asked)
+    answers = reference.answers()
     for model, text, found in zip(models, kernels, answers, strict=True):
         compare(model, asked[text], found)
     ends = [answer["transfers"][-1] for found in answers for answer in found]

@@ -1,10 +1,11 @@
-"""kerncraft as it is, in a process of its own: the reference that results are compared with.
+"""kerncraft as it is: the reference that results are compared with.
 
-    python kerncraft_reference.py JOB    prints JSON
+    python kerncraft_reference.py    reads folders, one a line; prints an exit code for each
 
-A job is ``{"machine": PATH, "predictor": "LC" | "SIM", "quick": bool, "kernels": [{"text": ...,
-"points": [{"sizes": {...}, "cores": c}]}]}``. Every kernel has a folder of its own, below the
-current one, which must be fresh; every point has a machine object of its own and a cleared kernel:
+The file ``job.json`` in a folder is ``{"machine": PATH, "predictor": "LC" | "SIM", "quick": bool,
+"kernels": [{"text": ..., "points": [{"sizes": {...}, "cores": c}]}]}``; its answers are then in
+``answers.json``. Every job is done in a child of the process that has imported kerncraft. Every
+kernel has a folder of its own; every point has a machine object of its own and a cleared kernel:
 nothing that kerncraft remembers between them can mix them up. With ``quick`` OSACA's grammar of
 Intel syntax is refused at once instead of after the ten seconds that it takes to build, and its
 tables are unpickled once instead of five times a kernel.
@@ -82,21 +83,32 @@ def times(text, points, machine_path, predictor):
         }
 
 
-def main() -> None:
-    job = json.loads(Path(sys.argv[1]).read_text())
+def answer(folder: Path) -> None:
+    """Do the job of a folder."""
+    job, answers = json.loads((folder / "job.json").read_text()), []
     if job["quick"]:
         refuse_intel()
         keep_tables()
         gc.disable()
-    start, answers = Path.cwd(), []
     for number, kernel in enumerate(job["kernels"]):
-        place = start / str(number)
+        place = folder / str(number)
         place.mkdir()
         os.chdir(place)
         with contextlib.redirect_stdout(io.StringIO()):
             found = times(kernel["text"], kernel["points"], job["machine"], job["predictor"])
             answers.append(list(found))
-    sys.stdout.write(json.dumps(answers))
+    (folder / "answers.json").write_text(json.dumps(answers))
+
+
+def main() -> None:
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            answer(Path(line.rstrip("\n")))
+            return
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -40,11 +40,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collectstart() -> None:
     """Modules and tests stay to the end: the collector need not look at them again and again."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What is there now stays frozen."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
+    gc.enable()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

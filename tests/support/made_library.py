@@ -205,6 +205,13 @@ def _simplify(folder: Path, plain: str) -> None:
     script.write_text("".join(lines))
 
 
+def unoptimised(files: dict[str, str]) -> Mapping[str, str]:
+    """The files that build a library, with -O0 in place of -O2 and -O3."""
+    made = {name: re.sub(r"-O[23]\b", "-O0", text) for name, text in files.items()}
+    assert all(made[name] != files[name] for name in ("build.sh", "CMakeLists.txt", "meson.build"))
+    return made
+
+
 def written(
     folder: Path,
     facts: LibraryFacts | SweepFacts,

@@ -374,7 +374,7 @@ def test_what_is_not_finite_is_seen_with_any_flags(
 @pytest.mark.parametrize("flags", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
 def test_a_program_that_loads_the_library_keeps_its_denormals(tmp_path: Path, flags: str) -> None:
     facts = facts_of(tmp_path, "wave1d", [(1, {})], sizes=[100])
-    folder = made_library.built(tmp_path / "lib", facts, flags=flags)
+    folder = made_library.built(tmp_path / "lib", facts, flags=flags, calls=False)
     load = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print(sys.float_info.min / 4)"
     done = subprocess.run(
         [sys.executable, "-c", load, str(folder / "libwave1d.so")], capture_output=True, text=True
@@ -533,7 +533,7 @@ def test_cmake_builds_installs_and_tests_it(tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
         pytest.skip("optional: needs cmake")
     facts = facts_of(tmp_path, "wave1d", [(1, {}), (2, BLOCKED)])
-    folder = made_library.written(tmp_path / "lib", facts)
+    folder = made_library.written(tmp_path / "lib", facts, made_library.unoptimised)
     build, prefix = tmp_path / "build", tmp_path / "prefix"
     for command in (
         ["cmake", "-S", folder, "-B", build, "-DCMAKE_INSTALL_LIBDIR=lib"],

@@ -16,7 +16,7 @@ from made_library import facts_of
 from autotune.results.export.library import build_text
 
 FLAGS = (
-    "-O2", '-DTEXT="a;b c"', "-DDOLLAR=$x$<1:y>${z}", "-DBACKSLASH=a\\b\\;c", "-DQUOTE='",
+    "-O1", '-DTEXT="a;b c"', "-DDOLLAR=$x$<1:y>${z}", "-DBACKSLASH=a\\b\\;c", "-DQUOTE='",
     "-DBRACKETS=a[b]=[]", "--param", "l1-cache-size=32", "--param", "l2-cache-size=256",
 )  # fmt: skip
 """Flags with everything that shells, CMake, Meson, make and Ninja read as more than text."""
@@ -76,7 +76,10 @@ def run(*command: str | Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a library of one code, with a title and with flags that are hard to write."""
+    """The folder of a library of one code, with a title and with flags that are hard to write.
+
+    What is not tuned is not optimised.
+    """
     folder = tmp_path_factory.mktemp("library")
     facts = facts_of(folder, "wave1d", [(1, {})], sizes=[100])
     ivp = replace(facts.problem.ivp, title=TITLE)
@@ -86,22 +89,23 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         problem=replace(facts.problem, ivp=ivp),
         chosen=(stepper,),
     )
-    return made_library.written(folder / "lib", changed)
+    return made_library.written(folder / "lib", changed, made_library.unoptimised)
 
 
-@pytest.fixture
-def recorder(tmp_path: Path) -> Path:
-    """A compiler that is gcc and records its arguments, one a line, an empty line before each."""
-    script = tmp_path / "cc"
-    record = shlex.quote(str(tmp_path / "arguments"))
+def recorder(folder: Path) -> Path:
+    """A compiler in a folder that is gcc and records its arguments, one a line, an empty line
+    before each.
+    """
+    script = folder / "cc"
+    record = shlex.quote(str(folder / "arguments"))
     script.write_text(f'#!/bin/sh\nprintf "%s\\n" "" "$@" >> {record}\nexec gcc "$@"\n')
     script.chmod(0o755)
     return script
 
 
-def compiled(recorder: Path, file: str = "step.c") -> list[str]:
-    """The arguments with which a file was compiled."""
-    calls = recorder.with_name("arguments").read_text().split("\n\n")
+def compiled(folder: Path, file: str = "step.c") -> list[str]:
+    """The arguments with which the compiler in this folder compiled a file."""
+    calls = (folder / "arguments").read_text().split("\n\n")
     (call,) = (c for c in calls if "\n-c\n" in c and f"wave1d_1/{file}\n" in f"{c}\n")
     return call.strip().splitlines()
 
@@ -112,35 +116,61 @@ def holds(arguments: Sequence[str], flags: Sequence[str]) -> bool:
     return any(list(arguments[i : i + len(flags)]) == list(flags) for i in starts)
 
 
+def by_cmake(library: Path, folder: Path, generator: str) -> Path:
+    """The folder ``build`` in a folder with such a compiler, with the library built there."""
+    build, compiler = folder / "build", f"-DCMAKE_C_COMPILER={recorder(folder)}"
+    words = ["-G", generator, "-DCMAKE_INSTALL_LIBDIR=lib", compiler]
+    run("cmake", "-S", library, "-B", build, *words)
+    run("cmake", "--build", build)
+    return build
+
+
+@pytest.fixture(scope="module")
+def made_by_cmake(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What CMake and make build; tests install it."""
+    return by_cmake(library, tmp_path_factory.mktemp("cmake"), "Unix Makefiles")
+
+
+@pytest.fixture(scope="module")
+def made_by_meson(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What Meson builds, to be installed in the folder ``prefix`` beside it."""
+    folder = tmp_path_factory.mktemp("meson")
+    words = [folder / "build", library, f"--prefix={folder / 'prefix'}", "--libdir=lib"]
+    run(*(meson() or ()), "setup", *words, CC=str(recorder(folder)))
+    run("ninja", "-C", folder / "build")
+    return folder / "build"
+
+
 # --- flags ----------------------------------------------------------------------------------------
 
 
 @needs_gcc
-def test_flags_survive_the_shell(library: Path, recorder: Path, tmp_path: Path) -> None:
+def test_flags_survive_the_shell(library: Path, tmp_path: Path) -> None:
     place = shutil.copytree(library, tmp_path / "copy")
-    run("sh", place / "build.sh", CC=str(recorder))
-    assert holds(compiled(recorder), FLAGS)
+    run("sh", place / "build.sh", CC=str(recorder(tmp_path)))
+    assert holds(compiled(tmp_path), FLAGS)
 
 
 @needs_gcc
 @needs_cmake
-@pytest.mark.parametrize("generator", ["Unix Makefiles", "Ninja"])
-def test_flags_survive_cmake(generator: str, library: Path, recorder: Path, tmp_path: Path) -> None:
-    if not shutil.which({"Ninja": "ninja"}.get(generator, "make")):
-        pytest.skip(f"optional: needs the program of the generator {generator}")
-    build = tmp_path / "build"
-    run("cmake", "-G", generator, "-S", library, "-B", build, f"-DCMAKE_C_COMPILER={recorder}")
-    run("cmake", "--build", build)
-    assert holds(compiled(recorder), FLAGS)
+def test_flags_survive_cmake_and_make(made_by_cmake: Path) -> None:
+    assert holds(compiled(made_by_cmake.parent), FLAGS)
+
+
+@needs_gcc
+@needs_cmake
+def test_flags_survive_cmake_and_ninja(library: Path, tmp_path: Path) -> None:
+    if not shutil.which("ninja"):
+        pytest.skip("optional: needs ninja")
+    by_cmake(library, tmp_path, "Ninja")
+    assert holds(compiled(tmp_path), FLAGS)
 
 
 @needs_gcc
 @needs_meson
-def test_flags_survive_meson(library: Path, recorder: Path, tmp_path: Path) -> None:
-    build = tmp_path / "build"
-    run(*(meson() or ()), "setup", build, library, CC=str(recorder))
-    run("ninja", "-C", build)
-    defined = [flag.replace("--define-macro=", "-D") for flag in compiled(recorder)]
+def test_flags_survive_meson(made_by_meson: Path) -> None:
+    arguments = compiled(made_by_meson.parent)
+    defined = [flag.replace("--define-macro=", "-D") for flag in arguments]
     assert holds(defined, FLAGS)
 
 
@@ -154,11 +184,15 @@ def test_the_interface_has_a_version() -> None:
 @needs_gcc
 @needs_cmake
 @pytest.mark.parametrize("kind", ["shared", "static"])
-def test_a_cmake_project_finds_what_is_installed(kind: str, library: Path, tmp_path: Path) -> None:
-    build, prefix = tmp_path / "build", tmp_path / "prefix"
-    shared = f"-DBUILD_SHARED_LIBS={'ON' if kind == 'shared' else 'OFF'}"
-    run("cmake", "-S", library, "-B", build, "-DCMAKE_INSTALL_LIBDIR=lib", shared)
-    run("cmake", "--build", build)
+def test_a_cmake_project_finds_what_is_installed(
+    kind: str, library: Path, made_by_cmake: Path, tmp_path: Path
+) -> None:
+    build, prefix = made_by_cmake, tmp_path / "prefix"
+    if kind == "static":
+        build = tmp_path / "build"
+        words = ["-DCMAKE_INSTALL_LIBDIR=lib", "-DBUILD_SHARED_LIBS=OFF"]
+        run("cmake", "-S", library, "-B", build, *words)
+        run("cmake", "--build", build)
     run("ctest", "--test-dir", build)
     run("cmake", "--install", build, "--prefix", prefix)
     moved = prefix.rename(tmp_path / "moved")
@@ -207,11 +241,9 @@ def uses_pkg_config(prefix: Path, place: Path) -> None:
 @needs_gcc
 @needs_cmake
 @needs_pkg_config
-def test_pkg_config_knows_what_cmake_installs(library: Path, tmp_path: Path) -> None:
-    build, prefix = tmp_path / "build", tmp_path / "prefix"
-    run("cmake", "-S", library, "-B", build, "-DCMAKE_INSTALL_LIBDIR=lib")
-    run("cmake", "--build", build)
-    run("cmake", "--install", build, "--prefix", prefix)
+def test_pkg_config_knows_what_cmake_installs(made_by_cmake: Path, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    run("cmake", "--install", made_by_cmake, "--prefix", prefix)
     moved = prefix.rename(tmp_path / "moved")
     uses_pkg_config(moved, tmp_path)
     listed = run("pkg-config", "--list-all", PKG_CONFIG_PATH=str(moved / "lib/pkgconfig"))
@@ -222,12 +254,10 @@ def test_pkg_config_knows_what_cmake_installs(library: Path, tmp_path: Path) -> 
 @needs_gcc
 @needs_meson
 @needs_pkg_config
-def test_pkg_config_knows_what_meson_installs(library: Path, tmp_path: Path) -> None:
-    build, prefix = tmp_path / "build", tmp_path / "prefix"
-    command = meson() or []
-    run(*command, "setup", build, library, f"--prefix={prefix}", "--libdir=lib")
-    run(*command, "test", "-C", build)
-    run(*command, "install", "-C", build)
+def test_pkg_config_knows_what_meson_installs(made_by_meson: Path, tmp_path: Path) -> None:
+    command, prefix = meson() or [], made_by_meson.with_name("prefix")
+    run(*command, "test", "-C", made_by_meson)
+    run(*command, "install", "-C", made_by_meson)
     uses_pkg_config(prefix, tmp_path)
     assert str((prefix / "lib/libwave1d.so").readlink()) == "libwave1d.so.0.1"
 

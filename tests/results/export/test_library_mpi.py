@@ -747,7 +747,7 @@ def test_cmake_finds_mpi_and_runs_the_self_test(tmp_path: Path) -> None:
         pytest.skip("optional: needs cmake")
     ways: Ranks = [(1, "none"), (2, "sparse")]
     facts = facts_of(tmp_path, "inverterchain", [(1, {}), (1, {})], ranks=ways)
-    folder = made_library.written(tmp_path / "lib", facts)
+    folder = made_library.written(tmp_path / "lib", facts, made_library.unoptimised)
     build, prefix = tmp_path / "build", tmp_path / "prefix"
     environment = {**os.environ, **_launchable()}
     for command in (

@@ -49,7 +49,7 @@ def sweeps(folder: Path) -> SweepFacts:
 def test_pip_makes_a_wheel_of_it(
     make: Callable[[Path], LibraryFacts | SweepFacts], use: str, tmp_path: Path
 ) -> None:
-    folder = made_library.written(tmp_path / "lib", make(tmp_path))
+    folder = made_library.written(tmp_path / "lib", make(tmp_path), made_library.unoptimised)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     wheels, place = tmp_path / "wheels", tmp_path / "installed"
     local = ["--no-index", "--no-deps"]

@@ -69,6 +69,20 @@ def test_programs_agree_with_the_reference(transformations: tuple, workshop: Wor
         assert verdict.status == "ok", verdict.detail
 
 
+def test_remainders_and_quotients_of_negative_numbers_are_rounded_down(workshop: Workshop) -> None:
+    start = parse("1.0 + 0.1*(phase % 3) + 0.1*((back*j) // 4 % 5)")
+    at = network(
+        "(j - 5) % n",
+        constants={"back": parse("-2")},
+        locals={"phase": parse("j - 7")},
+        initial=(Region(lower=parse("0"), upper=parse("n"), body=start),),
+    )
+    program = workshop.build(sources(variant(Interchange("lc", ("j", "i", "l"))), at))
+    actual, expected = state(program, at, 1, STEPS), reference(at, STEPS)
+    verdict = verify.judge(actual, expected, verify.fields(at.ivp, at.size))
+    assert verdict.status == "ok", verdict.detail
+
+
 def test_the_array_is_an_argument_of_the_sweeps_that_use_it() -> None:
     texts = sources(variant(Interchange("lc", ("j", "i", "l"))), network())
     assert "const int *restrict partner" in texts["sweep_f_network_1.c"]

@@ -1,7 +1,7 @@
 """Prints expressions as C: whole numbers are ``long``, all other values are ``double``.
 
 The value is that of the expression language: ``/`` divides truly, and ``%`` and ``//`` take whole
-numbers that are not negative.
+numbers, whose quotient they round down, as Python does.
 """
 
 import math
@@ -19,6 +19,7 @@ from autotune.language.expression import (
     Num,
     Ref,
     Sym,
+    children,
     number,
     references,
     show,
@@ -36,6 +37,8 @@ _INT = 2**31 - 1
 _LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "//": 2}
 _POWERS = range(2, 9)
 _ZERO = (Num(0), Num(0.0))
+_FLOORED = {"%": "modulo", "//": "floored"}
+"""What rounds down where C rounds towards zero."""
 _FUNCTIONS = {"abs": "fabs", "min": "smaller", "max": "larger"}
 _WORDS = """
     auto break case char const continue default do double else enum extern float for goto if
@@ -45,6 +48,7 @@ _WORDS = """
     lag distance reach flags neighbours relax
     layer corner above below top bottom strip strip_width plane_size margin ceiling
     power2 power3 power4 power5 power6 power7 power8
+    modulo floored
     multiple aligned rest within eight strip of_line end to_line stream_line INDEPENDENT PREFETCH
     SCALAR SHORT SUM PRAGMA
     sin cos tan exp log sqrt tanh fabs fmin fmax pow floor ceil gamma y0 y1 yn j0 j1 jn
@@ -57,6 +61,8 @@ _HELPERS = {
     "larger": "double larger(double a, double b) { return b > a ? b : a; }",
     # max(x, 0), exactly; without a branch that gcc would carry into the arithmetic around it
     "positive": "double positive(double x) { return 0.5*(x + fabs(x)); }",
+    "modulo": "long modulo(long a, long b) { return (a % b + b) % b; }",
+    "floored": "long floored(long a, long b) { return a / b - (a % b && (a < 0) != (b < 0)); }",
     **{
         f"power{k}": f"double power{k}(double x) {{ return {'*'.join('x' * k)}; }}" for k in _POWERS
     },
@@ -205,6 +211,8 @@ def whole(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
             assert isinstance(right, Num)
             factors = [whole(left, kinds, 3)] * int(right.value) or ["1"]
             return _bracket("*".join(factors), len(factors) > 1 and outer > 2)
+        case Bin(op="%" | "//" as op, left=left, right=right) if not _natural(left, right):
+            return f"{_FLOORED[op]}({whole(left, kinds)}, {whole(right, kinds)})"
         case Bin(op=op, left=left, right=right):
             level = _LEVEL[op]
             sign = "/" if op == "//" else op
@@ -219,6 +227,27 @@ def whole(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
             test = _test(expr, kinds)
             return f"({test} ? {whole(then, kinds, 1)} : {whole(other, kinds, 1)})"
     raise AssertionError(expr)
+
+
+def _natural(*parts: Expr) -> bool:
+    """Whether whole numbers are not negative by their form."""
+    for part in parts:
+        match part:
+            case Num(value=value):
+                natural = value >= 0
+            case Sym(name=symbol):
+                natural = symbol in SIZES
+            case Call(function="abs"):
+                natural = True
+            case Bin(op="-") | Neg():
+                natural = False
+            case Cond(then=then, other=other):
+                natural = _natural(then, other)
+            case _:
+                natural = _natural(*children(part))
+        if not natural:
+            return False
+    return True
 
 
 def _test(cond: Cond, kinds: Kinds) -> str:

@@ -236,6 +236,17 @@ def _step(
         constants = [(kind, name, _STATED[name]) for kind, name, _ in constants]
     needed = symbols(ivp.dimension)
     bound = c_expressions.real(ivp.stability, kinds)
+    dimension = c_expressions.whole(ivp.dimension, kinds)
+    indices = [
+        (c_expressions.name(table), c_expressions.whole(element, kinds))
+        for table, element in ivp.indices.items()
+    ]
+    expressions = [
+        *(value for _, _, value in constants),
+        *(element for _, element in indices),
+        *([bound] if stepper else []),
+        dimension,
+    ]
     return _TEMPLATES.get_template("step.c.j2").render(
         title=f"{method.name} for {ivp.name}{_steps(problem)}",
         arrays=[(emit.array(array), rows) for array, rows in program.arrays],
@@ -247,16 +258,11 @@ def _step(
         tables=_tables(tables(taken)),
         signatures=[emit.signature(sweep) for sweep in functions],
         constants=constants,
-        indices=[
-            (c_expressions.name(table), c_expressions.whole(element, kinds))
-            for table, element in ivp.indices.items()
-        ],
+        indices=indices,
         before_dimension=[c for c in constants if c[1] in needed],
-        dimension=c_expressions.whole(ivp.dimension, kinds),
+        dimension=dimension,
         initial=emit.call_lines([s for row in started for s in _started(ivp, row)]),
-        support=c_expressions.support(
-            "\n".join([*(value for _, _, value in constants), *([bound] if stepper else [])])
-        ),
+        support=c_expressions.support("\n".join(expressions)),
         body=emit.step_lines(program, phases),
         **_windows(program),
         strips=_strips(program, kinds),

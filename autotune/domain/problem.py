@@ -368,9 +368,10 @@ class Ivp:
         refuse(self.misfits())
         for size in self._small_sizes():
             refuse(self._misnumbered(size))
-        for size in self._small_sizes():
-            self.check_regions(size)
-        refuse(self._misreads())
+        sizes = self._small_sizes()
+        covers = next((wrong for size in sizes if (wrong := [*self.miscovered(size)])), [])
+        places = {misfit.keys for misfit in covers}
+        refuse([*covers, *(m for m in self._misreads() if m.keys[:2] not in places)])
 
     def misfits(self) -> Iterator[Misfit]:
         """Every name that is unknown where it stands, and every element that must not be read."""
@@ -525,7 +526,9 @@ class Ivp:
         return sorted({self.minimum, self.minimum + 1, max(self.minimum, 5)})
 
     def _misnumbered(self, size: int) -> Iterator[Misfit]:
-        """The first number that bounds regions and is not whole or not plausible at a size."""
+        """The first number of the whole problem that is not whole or not plausible at a size; where
+        there is none, all such bounds of regions.
+        """
         values: dict[str, float | int] = {"N": size}
         keys: Keys = ("dimension",)
         try:
@@ -560,16 +563,25 @@ class Ivp:
             keys = ("stability",)
             if not number(self.stability, values) > 0:
                 raise ValueError(f"{show(self.stability)} is not positive")
-            for place, region in self._regions():
-                for part, bound in region.bounds():
-                    keys = (*place, part)
-                    limit = _whole(bound, values)
-                    if part == "range" and region.rows is not None and limit % plane:
-                        raise ValueError(
-                            f"{show(bound)} = {limit} is not a multiple of the plane, {plane}"
-                        )
         except ValueError as error:
             yield Misfit(keys, f"at N = {size}: {error}")
+            return
+        for place, region in self._regions():
+            yield from self._misbounded(place, region, values, plane)
+
+    def _misbounded(
+        self, place: Keys, region: Region, values: Mapping[str, float | int], plane: int
+    ) -> Iterator[Misfit]:
+        """The bounds of a region that are not whole at a size, or not whole planes."""
+        for part, bound in region.bounds():
+            try:
+                limit = _whole(bound, values)
+            except ValueError as error:
+                yield Misfit((*place, part), f"at N = {values['N']}: {error}")
+                continue
+            if part == "range" and region.rows is not None and limit % plane:
+                found = f"{show(bound)} = {limit} is not a multiple of the plane, {plane}"
+                yield Misfit((*place, part), f"at N = {values['N']}: {found}")
 
     def _wrong_indices(
         self, values: Mapping[str, float | int], components: Iterable[int]
@@ -766,26 +778,32 @@ class Ivp:
                     total += components * terms * operations(part.body, self.locals)
         return total, moving
 
-    def check_regions(self, size: int) -> None:
-        """Raise MisfitError, with the component, unless the regions cover 0..n-1 exactly once."""
+    def miscovered(self, size: int) -> Iterator[Misfit]:
+        """The regions that leave 0..n-1 or overlap others, and the first component in none; one
+        fault of each region.
+        """
         n = int(self.values(size)["n"])
         for key, what, regions in (
             ("regions", "regions", self.regions), ("initial", "initial regions", self.initial)
         ):  # fmt: skip
             owner = bytearray(n)
             for i, region in enumerate(regions):
+                outside = again = None
                 for part in self.members(region, size):
                     if part.start < 0 or part.stop > n:
-                        found = f"{what}: {region} leaves [0, {n}) at N = {size}: {part}"
-                        raise MisfitError(Misfit((key, i), found))
-                    for j in part:
-                        if owner[j]:
-                            found = f"{what} overlap: {region} covers component {j} again"
-                            raise MisfitError(Misfit((key, i), f"{found} (N = {size})"))
+                        outside = outside or part
+                    for j in range(max(part.start, 0), min(part.stop, n)):
+                        again = j if again is None and owner[j] else again
                         owner[j] = 1
+                if outside is not None:
+                    found = f"{what}: {region} leaves [0, {n}) at N = {size}: {outside}"
+                    yield Misfit((key, i), found)
+                elif again is not None:
+                    found = f"{what} overlap: {region} covers component {again} again"
+                    yield Misfit((key, i), f"{found} (N = {size})")
             if 0 in owner:
                 found = f"{what}: no region covers component {owner.index(0)} (N = {size})"
-                raise MisfitError(Misfit((key,), found))
+                yield Misfit((key,), found)
 
 
 def _inside(starts: range, part: tuple[int, int], limits: tuple[int, int]) -> int:

@@ -183,6 +183,22 @@ def test_all_faults_of_an_ivp_at_once(tmp_path):
     ]
 
 
+def test_all_faults_of_regions_at_once(tmp_path):
+    """Regions that overlap, leave y or miss components; an element too far away."""
+    text = (
+        IVP.replace('"[1, n - 1)"', '"[0, n - 1)"')
+        .replace('"[n - 1, n)"', '"[n - 1, n + 1)"')
+        .replace(") + s", ") + y[j+2]")
+        .replace('"[0, n)"', '"[1, n)"')
+    )
+    found = faults(tmp_path, config.ivp, text)
+    places = ["x.yaml:12:29", "x.yaml:13:5", "x.yaml:14:5", "x.yaml:15:1"]
+    assert [fault.split(": ")[0] for fault in found] == places
+    halves = IVP.replace('"[1, n - 1)"', '"[1, n/2)"').replace('"[n - 1, n)"', '"[n/2, n)"')
+    found = faults(tmp_path, config.ivp, halves)
+    assert [fault.split(": ")[0] for fault in found] == ["x.yaml:13:13", "x.yaml:14:13"]
+
+
 @pytest.mark.parametrize("name", paths.names("kernels/method"))
 def test_shipped_methods_are_right(name):
     assert config.method(name).name == name

@@ -27,3 +27,16 @@ class Clock:
     def timed(self, stage: str, started: float) -> None:
         """Add the time since ``started`` (time.monotonic) to a stage."""
         self.stages[stage] = self.stages.get(stage, 0.0) + time.monotonic() - started
+
+
+def time_left_text(seconds: float | None) -> str:
+    """The remaining time in words, such as ``about 40 s left``; empty for None.
+
+    >>> time_left_text(41.7), time_left_text(200.0), time_left_text(None)
+    ('about 42 s left', 'about 4 min left', '')
+    """
+    if seconds is None:
+        return ""
+    if seconds < 100:
+        return f"about {max(1, round(seconds))} s left"
+    return f"about {-(-int(seconds) // 60)} min left"

@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from autotune.commands.output import TerminalProgress
+from autotune.commands.output import RemainingTime, TerminalProgress
 from autotune.commands.terminal import escaped, raw_stderr
 from autotune.domain.metric import Metric
 from autotune.results.report import number_words, words
@@ -97,6 +97,7 @@ class TableScreen:
         self._live: Live | None = None
         self._drawn = 0.0
         self._stage = ("", 0, 0, "")
+        self._remaining = RemainingTime()
         self._standings: Sequence[Standing] = ()
         self._current = ""
         self._history: dict[str, str] = {}
@@ -156,7 +157,8 @@ class TableScreen:
                 parts.append(_line(f"and {len(self._standings) - len(shown)} more problems"))
         parts += [_line(text) for text in self._history.values()]
         stage, done, total, detail = self._stage
-        parts.append(_line(f"{stage} {done}/{total}  {detail}", "bold"))
+        left = self._remaining.words(stage, done, total, detail)
+        parts.append(_line(f"{stage} {done}/{total}{left}  {detail}", "bold"))
         return Group(*parts)
 
 

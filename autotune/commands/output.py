@@ -9,6 +9,7 @@ import time
 
 from autotune.commands.terminal import escaped, raw_stderr, style_of
 from autotune.files import codec
+from autotune.progress import time_left_text
 from autotune.results.report.text_style import broken, styled
 
 _REDRAW = 0.2
@@ -16,7 +17,31 @@ _PLAIN = 5.0
 """Seconds between two lines about the same stage where nothing can be redrawn."""
 _END = 1.0
 """Its last line comes after at least so many."""
+_BRIEF = 2.0
+"""Seconds of a stage of which no estimate is made."""
 _USUAL_COLUMNS = 80
+
+
+class RemainingTime:
+    """How long a stage still takes, at the pace of the steps that were seen to finish."""
+
+    def __init__(self) -> None:
+        self._stage = ""
+        self._started = 0.0
+        self._first = 0
+
+    def words(self, stage: str, done: int, total: int, detail: str) -> str:
+        """The time left: ``, about 40 s left``; empty in the first and the last two seconds, and
+        where the detail says it.
+        """
+        now = time.monotonic()
+        if stage != self._stage or done < self._first:
+            self._stage, self._started, self._first = stage, now, done
+        elapsed, steps = now - self._started, done - self._first
+        left = elapsed * (total - done) / steps if steps > 0 else 0.0
+        if min(left, elapsed) < _BRIEF or detail.endswith(" left"):
+            return ""
+        return f", {time_left_text(left)}"
 
 
 class TerminalProgress:
@@ -30,15 +55,19 @@ class TerminalProgress:
         self._stage = ""
         self._drawn = 0.0
         self._said: dict[str, float] = {}
+        self._remaining = RemainingTime()
+        self._estimated = ""
         self._open = False
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
         """Show that ``done`` of ``total`` steps of ``stage`` are finished."""
         last = done >= total
-        text = f"{stage} {done}/{total}" + (f"  {detail}" if detail and not last else "")
+        left = self._remaining.words(stage, done, total, detail)
+        text = f"{stage} {done}/{total}{left}" + (f"  {detail}" if detail and not last else "")
         if self._live:
             self._redraw(stage, text, last=last)
-        elif self._due(stage, last=last):
+        elif self._due(stage, last=last) or (left and self._estimated != stage):
+            self._estimated = stage if left else ""
             print(text, file=sys.stderr, flush=True)
 
     def _redraw(self, stage: str, text: str, *, last: bool) -> None:

@@ -170,6 +170,27 @@ def test_lines_do_not_flood(clock: list[float], capsys: pytest.CaptureFixture[st
     assert any(line.startswith("measure a, step ") for line in said)
 
 
+def test_a_stage_of_more_than_two_seconds_says_how_long_it_still_takes(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = output.TerminalProgress()
+    for done in range(21):
+        progress("analyse the loops", done, 20, "loop")
+        clock[0] += 1.0
+    for done in range(21):
+        progress("fit the models", done, 20, "about 9 s left")
+        clock[0] += 1.0
+    progress("build", 0, 2)
+    clock[0] += 1.5
+    progress("build", 2, 2)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "analyse the loops 0/20  loop"
+    assert said[1] == "analyse the loops 2/20, about 18 s left  loop"
+    assert "analyse the loops 20/20" in said
+    assert "fit the models 10/20  about 9 s left" in said
+    assert said[-2:] == ["build 0/2", "build 2/2"]
+
+
 def test_a_line_on_a_terminal_is_not_wider_than_it(monkeypatch: pytest.MonkeyPatch) -> None:
     class Tty(io.StringIO):
         def isatty(self) -> bool:

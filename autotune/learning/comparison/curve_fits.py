@@ -24,9 +24,9 @@ from autotune.learning.comparison.learning_curves import (
 )
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.learning.comparison.splits import SplitPlan, TrainTestSplit
-from autotune.learning.comparison.time_left import Pace, time_left_text
+from autotune.learning.comparison.time_left import Pace
 from autotune.learning.models.base import Bools, Floats, Forecast, LearnedModel
-from autotune.progress import Progress
+from autotune.progress import Progress, time_left_text
 from autotune.statistics import rank_correlation
 
 STAGE = "fit and score"

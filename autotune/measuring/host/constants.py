@@ -30,7 +30,7 @@ from autotune.measuring.host.host_probe import (
     ProbeSample,
     load,
 )
-from autotune.statistics.quantiles import cuts, quartile
+from autotune.statistics.quantiles import MAD_TO_DEVIATION, cuts, quartile
 from autotune.units import Bytes, Hertz
 
 _TENTHS = 10
@@ -40,6 +40,8 @@ _ENOUGH = 3
 """Number of undisturbed rounds from which disturbed ones are ignored."""
 _LEAST = 0.02
 """Smallest relative half-width of an interval, for many repeats."""
+_FAR, _MULTIPLE = 10.0, 3.0
+"""A value farther from the median than so many deviations and so many times the median is none."""
 _FEW = 0.3
 """Relative half-width of an interval for a single repeat; it falls with their number."""
 
@@ -131,7 +133,18 @@ def _cycles(
         yield sample, sample.per_operation * pace
 
 
-def _constant(figure: HostConstant, values: Sequence[float], contended: bool) -> Constant:
+def _plausible(values: Sequence[float]) -> list[float]:
+    """The values without those of rounds in which something else was timed, as where the processor
+    was taken away within an operation: they say nothing about the spread of the others.
+    """
+    middle = statistics.median(values)
+    usual = MAD_TO_DEVIATION * statistics.median(abs(value - middle) for value in values)
+    limit = max(_FAR * usual, _MULTIPLE * abs(middle))
+    return [value for value in values if abs(value - middle) <= limit]
+
+
+def _constant(figure: HostConstant, measured: Sequence[float], contended: bool) -> Constant:
+    values = _plausible(measured)
     middle = quartile(values, 1 if figure.fast else 2)
     low, high = values[0], values[0]
     if len(values) > 1:

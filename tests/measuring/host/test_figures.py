@@ -267,3 +267,29 @@ def test_rounds_that_lost_their_processors_count_only_where_there_are_no_others(
     assert (found.value, found.samples) == (pytest.approx(5.0), 3)
     lost = constants.constants(mixed[3:], CLOCK, [figure], contended=True)["barrier@2"]
     assert lost.value == pytest.approx(50.0)
+
+
+def test_a_round_in_which_the_processor_was_taken_away_is_no_spread():
+    figure = constants.HostConstant(
+        name="library_call.asin",
+        items=((1, ProbeItem(kind="add")),),
+        value=lambda t: t[0],
+        source="",
+    )
+
+    def measured_from(*cycles):
+        samples = [
+            [
+                ProbeSample(
+                    item=ProbeItem(kind="add"), threads=1, seconds=value / CLOCK, count=1, busy=1.0
+                )
+            ]
+            for value in cycles
+        ]
+        return constants.constants(samples, CLOCK, [figure], contended=False)[figure.name]
+
+    calm = measured_from(56.0, 55.0, 57.0, 56.0)
+    broken = measured_from(56.0, 55.0, 2.69e6, 57.0, 56.0)
+    assert (broken.value, broken.low, broken.high) == (calm.value, calm.low, calm.high)
+    two_clocks = measured_from(50.0, 50.0, 50.0, 80.0, 80.0)
+    assert two_clocks.high > 80.0

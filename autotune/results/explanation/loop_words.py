@@ -41,7 +41,8 @@ def bottleneck(loop: CompiledSweep) -> str:
     return result.bottleneck
 
 
-def unusual(loop: CompiledSweep) -> Iterator[str]:
+def unusual(loop: CompiledSweep, *, crossed: bool = True) -> Iterator[str]:
+    """What is peculiar about a loop; ``crossed``: its loads across lines too."""
     result = loop.result
     if result.vector <= 8:
         yield "scalar code"
@@ -51,7 +52,7 @@ def unusual(loop: CompiledSweep) -> Iterator[str]:
         yield f"{LINE * result.forwards:.3g} loads a line of what was just stored"
     if result.blocked >= 0.01:
         yield f"{LINE * result.blocked:.3g} loads a line wider than the store they wait for"
-    if result.crossing >= 0.05:
+    if crossed and result.crossing >= 0.05:
         yield f"{LINE * result.crossing:.3g} line-crossing vector loads a line"
     if result.gathers:
         yield "irregular loads (gathers)"
@@ -102,14 +103,21 @@ def _work(candidate: ExplainedCandidate, role: Role) -> tuple[float, float, floa
     )
 
 
-def compared(first: CompiledSweep | None, second: CompiledSweep | None) -> list[str]:
-    """The differences between two compiled loops of one kernel, in words."""
+def compared(
+    first: CompiledSweep | None, second: CompiledSweep | None, *, moving: bool
+) -> list[str]:
+    """The differences between two compiled loops of one kernel, in words.
+
+    ``moving``: whether their loads and stores take different times (T_nOL). If not, loads across
+    lines are no difference, unless operations wait for them.
+    """
     if first is None or second is None:
         return []
     differences = []
     if bottleneck(first) != bottleneck(second):
         differences.append(f"bound by {bottleneck(first)} against {bottleneck(second)}")
-    ours, theirs = list(unusual(first)), list(unusual(second))
+    crossed = moving or "window" in (bottleneck(first), bottleneck(second))
+    ours, theirs = (list(unusual(loop, crossed=crossed)) for loop in (first, second))
     differences += [f"it has {word}" for word in ours if word not in theirs]
     differences += [f"the other has {word}" for word in theirs if word not in ours]
     return differences

@@ -252,7 +252,11 @@ def _difference(candidate: ExplainedCandidate, other: ExplainedCandidate, role: 
     sentences = [_cause(d, other.name) for d in causes[:2]]
     if any(d.kind in IN_CORE for d in causes[:2]):
         sentences += executed(candidate, other, role)
-        sentences += compared(main_loop(candidate, role), main_loop(other, role))
+        moving = any(
+            d.kind == "T_nOL" and not math.isclose(d.first, d.second, rel_tol=_ALIKE)
+            for d in role.parts
+        )
+        sentences += compared(main_loop(candidate, role), main_loop(other, role), moving=moving)
     back = [
         d
         for d in role.parts

@@ -192,6 +192,33 @@ def test_loops_say_what_keeps_the_core_busy() -> None:
         assert word in text, word
 
 
+@pytest.mark.parametrize(
+    ("moved", "bottleneck", "told"),
+    [(0.3, "port 5", False), (0.2, "port 5", True), (0.3, "window", True)],
+)
+def test_loads_across_lines_are_a_difference_where_they_take_time(
+    moved: float, bottleneck: str, told: bool
+) -> None:
+    slow = predicted(
+        ("rhs_a", "rhs", "T_OL", 0.8, 0),
+        ("rhs_a", "rhs", "T_nOL", 0.3, 0),
+        ("rhs_a", "rhs", "sweep", 0.8, 0),
+    )
+    fast = predicted(
+        ("rhs_b", "rhs", "T_OL", 0.4, 0),
+        ("rhs_b", "rhs", "T_nOL", moved, 0),
+        ("rhs_b", "rhs", "sweep", 0.4, 0),
+    )
+    first = loop("rhs_a", "rhs", crossing=0.5, bottleneck=bottleneck)
+    text = " ".join(
+        against(
+            ExplainedCandidate(name="a", prediction=slow, loops=(first,)),
+            ExplainedCandidate(name="b", prediction=fast, loops=(loop("rhs_b", "rhs"),)),
+        )
+    )
+    assert ("line-crossing vector loads" in text) == told
+
+
 def test_equal_times_overlapping_intervals_and_missing_times_are_said_plainly() -> None:
     near = predicted(("lc_i", "lc", "sweep", 1.0, 0)), predicted(("lc_j", "lc", "sweep", 1.002, 0))
     told = against(

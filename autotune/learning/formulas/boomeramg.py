@@ -173,8 +173,9 @@ class BoomerAmg:
         penalties = f"; penalties: {', '.join(self.penalties)}" if self.penalties else ""
         return (
             f"T = {factor}sum over i of 6 C_i/P s_i t_i + 3 (p_i alpha + n_i beta)"
-            " + 2 C_(i+1)/P shat_i t_i + phat_i alpha + nhat_i beta"
-            f" + 2 C_(i-1)/P shat_h t_i + phat_h alpha + nhat_h beta; h = {h} ({self.version});"
+            " + (2 C_(i+1)/P shat_i t_i + phat_i alpha + nhat_i beta but for the last i)"
+            " + (2 C_(i-1)/P shat_h t_i + phat_h alpha + nhat_h beta but for i = 0);"
+            f" h = {h} ({self.version});"
             f" {self.levels} levels; alpha = {self.alpha:.4g} s, beta = {self.beta:.4g} s"
             f"{penalties}"
         )

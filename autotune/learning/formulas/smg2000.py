@@ -96,7 +96,8 @@ class Smg2000:
         logarithms = ", ".join(f"L_{name[1]} = log2({name} nx)" for name in self.parameters[1:])
         return (
             f"T = {factor}{_COMPACT[self.dimensions]}{')' if factor else ''}; {logarithms};"
-            f" alpha = {self.alpha:.4g} s, beta = {self.beta:.4g} s, f = {self.f:.4g} s"
+            f" alpha = {self.alpha:.4g} s, beta = {self.beta:.4g} s, f = {self.f:.4g} s;"
+            " with one process alpha and beta are 0"
         )
 
 

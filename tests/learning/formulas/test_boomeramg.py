@@ -43,6 +43,8 @@ def test_both_versions_by_hand(version: str) -> None:
     assert model.evaluate(given) == pytest.approx(by_hand(given, version))
     assert version in model.name
     assert version in str(model)
+    assert "nhat_i beta but for the last i" in str(model)
+    assert "nhat_h beta but for i = 0" in str(model)
 
 
 def test_the_versions_ask_for_different_operators() -> None:

@@ -95,6 +95,7 @@ def test_it_prints_itself_with_its_constants() -> None:
     assert text.startswith("T = 500 (4 L_y (L_x + 1) alpha + 4 nx (L_x + L_y) beta + 20 nx^2 f); ")
     assert "L_y = log2(py nx)" in text
     assert "f = 3.9e-11 s" in text
+    assert text.endswith("; with one process alpha and beta are 0")
 
 
 def test_a_missing_parameter_is_named() -> None:

@@ -461,6 +461,11 @@ class ExecutionLayout:
             raise ValueError("ranks are placed side by side: scatter is for programs of one rank")
 
     @property
+    def serial(self) -> bool:
+        """One thread of one rank."""
+        return self.threads == self.ranks == 1
+
+    @property
     def words(self) -> str:
         """Threads, ranks and nodes as text: ``2 ranks x 1 thread, neighbour``."""
         threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"

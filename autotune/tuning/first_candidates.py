@@ -107,6 +107,9 @@ def with_prior(
 def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) -> list[Chosen]:
     """The candidates to measure, each once: best by prediction, then baseline, then random.
 
+    Where the best have several threads and others one, the best of these takes the last place of
+    the best; without predictions the baseline with one thread takes the place of a random one. It
+    shows what threads gain.
     ``selection.top`` of them are the predicted best. If more candidates than that cannot be
     distinguished from the first (``Ranked.undecided``), the first is taken, and of the others those
     that are most likely the fastest. Of several with equal predictions only one is taken as long as
@@ -115,21 +118,24 @@ def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) 
     best. Fewer candidates than wanted are chosen if there are not enough. The random draw depends
     on the seed and on the set of remaining candidates, not on their order.
     """
-    total = len(ranking.entries)
+    total, drawn = len(ranking.entries), selection.random
     reasons: dict[str, list[str]] = {}
     entries = {entry.candidate.identity: entry for entry in ranking.entries}
     predicted = sorted(
         (e for e in ranking.entries if e.rank is not None), key=lambda e: e.rank or 0
     )
-    for entry, why in _top(predicted, selection.top):
+    for entry, why in _with_serial(_top(predicted, selection.top), predicted):
         reasons[entry.candidate.identity] = [f"predicted place {entry.rank} of {total}{why}"]
     if baseline is not None and selection.baseline:
         if baseline not in entries:
             raise ValueError(f"the baseline {baseline} is not among the {total} candidates")
         reasons.setdefault(baseline, []).append("the baseline")
+        if not predicted and drawn > 1 and (twin := _with_one_thread(entries, baseline)):
+            reasons[twin] = ["the baseline with one thread"]
+            drawn -= 1
     rest = sorted(i for i in entries.keys() - reasons.keys() if entries[i].drawn)
     generator = random.Random(f"{selection.seed} {ranking.problem.label}")
-    for identity in generator.sample(rest, min(selection.random, len(rest))):
+    for identity in generator.sample(rest, min(drawn, len(rest))):
         reasons[identity] = [f"drawn at random from the other {len(rest)}"]
     return [Chosen.of(entries[identity], "; ".join(why)) for identity, why in reasons.items()]
 
@@ -137,6 +143,30 @@ def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) 
 def everything(ranking: Ranking) -> list[Chosen]:
     """All candidates in the order of their predictions, for an exhaustive search."""
     return [Chosen.of(entry, "exhaustive search") for entry in ranking.entries]
+
+
+def _with_serial(
+    best: list[tuple[Ranked, str]], predicted: Sequence[Ranked]
+) -> list[tuple[Ranked, str]]:
+    """The best, with the best of one thread in the last place where all have more threads."""
+    serial = next((entry for entry in predicted if entry.candidate.layout.serial), None)
+    if serial is None or len(best) < 2 or any(e.candidate.layout.serial for e, _ in best):
+        return best
+    return [*best[:-1], (serial, ", the best with one thread")]
+
+
+def _with_one_thread(entries: Mapping[str, Ranked], baseline: str) -> str | None:
+    """The identity of the candidate that is the baseline with one thread in place of more."""
+    base = entries[baseline].candidate
+    if base.layout.serial:
+        return None
+    alike = (
+        identity
+        for identity, entry in entries.items()
+        if entry.candidate.layout.serial
+        and (entry.candidate.variant, entry.candidate.build) == (base.variant, base.build)
+    )
+    return next(alike, None)
 
 
 # --- the top ----------------------------------------------------------------------------------
@@ -163,10 +193,10 @@ def _top(predicted: Sequence[Ranked], count: int) -> list[tuple[Ranked, str]]:
 def _likelier(place: int, chosen: Sequence[int], likely: Sequence[float]) -> str:
     """Why a candidate is measured before better places: it is more likely the fastest of all."""
     passed = [likely[k] for k in range(1, place) if k not in chosen]
-    why = f", not told apart from the first: the fastest with {100 * likely[place]:.1f} %"
-    return (
-        f"{why}, better places left out with {100 * max(passed):.1f} % at most" if passed else why
-    )
+    chance = f"with {100 * likely[place]:.1f} % the fastest of all"
+    if passed:
+        chance += f", the places left out before it with {100 * max(passed):.1f} % at most"
+    return f", not told apart from the first: {chance}"
 
 
 def _bundles(contenders: Sequence[Ranked]) -> list[list[Ranked]]:

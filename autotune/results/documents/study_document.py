@@ -88,6 +88,11 @@ class ProblemRow:
     speedup_interval: Interval | None
     speedup_crossed: float | None
     """The same where each round is scored with the candidate that was best in the others."""
+    serial: str | None
+    """Id of the fastest with one thread, where the winner has more."""
+    serial_speedup: float | None
+    """Time of the fastest with one thread over time of the winner."""
+    serial_speedup_interval: Interval | None
     losses: tuple[TopLoss, ...]
     noise_floor: NoiseFloor | None
     """Loss of choosing by measurement itself."""
@@ -96,7 +101,7 @@ class ProblemRow:
     ordered_pairs: float | None
     """Share of pairs measured more than 5 % apart and predicted in that order."""
     measured: str
-    """``k of N`` candidates."""
+    """``k of N`` candidates: those that compare, in one run."""
     tried: int
     """Candidates that were measured or failed."""
     candidates: int
@@ -149,7 +154,7 @@ def study(result: StudyEvaluation, schema: StudySchema, store: str) -> StudyDocu
 
 def problem_row(problem: ProblemEvaluation) -> ProblemRow:
     """The part of a study's document for one problem."""
-    speedup = problem.speedup
+    speedup, alone = problem.speedup, problem.serial_speedup
     timed = problem.problem.goal.timed
     rows = tuple(_measured(row, timed=timed) for row in problem.evaluated)
     return ProblemRow(
@@ -161,6 +166,9 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
         speedup=speedup.value if speedup else None,
         speedup_interval=speedup.interval if speedup else None,
         speedup_crossed=speedup.crossed if speedup else None,
+        serial=problem.serial.candidate.id if problem.serial else None,
+        serial_speedup=alone.value if alone else None,
+        serial_speedup_interval=alone.interval if alone else None,
         losses=problem.losses,
         noise_floor=problem.noise_floor,
         rank_correlation=problem.rank_correlation,

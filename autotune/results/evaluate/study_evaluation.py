@@ -149,6 +149,10 @@ class ProblemEvaluation:
     """Those that may be the fastest, fastest first; one alone where the winner is decided."""
     baseline: EvaluatedCandidate | None
     speedup: Speedup | None
+    serial: EvaluatedCandidate | None
+    """The fastest of one thread, where the winner has more."""
+    serial_speedup: Speedup | None
+    """Time of ``serial`` over time of the winner."""
     losses: tuple[TopLoss, ...]
     noise_floor: NoiseFloor | None
     rank_correlation: float | None
@@ -290,6 +294,7 @@ def _problem(
     by_identity = {row.candidate.identity: row for row in rows}
     best = by_identity[winner] if winner else None
     baseline = next((row for row in rows if row.candidate.baseline), None)
+    serial = _serial(rows, best)
     pairs = [
         (row.predicted, comparable.times[row.candidate.identity])
         for row in rows
@@ -308,6 +313,8 @@ def _problem(
         speedup=_speedup(comparable_runs, best, baseline, decided=len(contenders) == 1)
         if rivals or complete
         else None,
+        serial=serial,
+        serial_speedup=_speedup(comparable_runs, best, serial, decided=True),
         losses=tuple(
             _top_loss(rows, comparable, before, k, min(k, space.predicted)) for k in estimators.TOPS
         )
@@ -483,6 +490,20 @@ def _location(measurement: Measurement | None) -> tuple[float | None, Interval |
     return launch_times.candidate_time(launches), launch_times.interval(launches), ""
 
 
+def _serial(
+    rows: Sequence[EvaluatedCandidate], best: EvaluatedCandidate | None
+) -> EvaluatedCandidate | None:
+    """The fastest of the compared candidates of one thread, unless the best has one thread."""
+    if best is None or best.candidate.layout.serial:
+        return None
+    times = [
+        (row.measured, row.candidate.identity, row)
+        for row in rows
+        if row.compared and row.measured is not None and row.candidate.layout.serial
+    ]
+    return min(times, key=lambda entry: entry[:2])[2] if times else None
+
+
 # --- the winner against the baseline ------------------------------------------------------------
 
 
@@ -493,7 +514,8 @@ def _speedup(
     *,
     decided: bool,
 ) -> Speedup | None:
-    """The speed-up from the last run that compared winner and baseline; None without one.
+    """The speed-up from the last run that compared winner and ``baseline``, which may be any
+    other candidate; None without one.
 
     A baseline that was dropped early, as clearly slower, compares by the rounds that it has.
     """

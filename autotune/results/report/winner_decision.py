@@ -159,6 +159,8 @@ def _sure(result: ProblemEvaluation) -> str:
     if unsure and not result.unopposed:
         gain = "speed-up" if result.problem.goal.timed else "improvement"
         sentences.append(f"{gain} over the baseline: {words.speedup(result)}")
+    if words.serial(result):
+        sentences.append(words.serial(result))
     if not result.unopposed:
         sentences.append(words.floor(result))
     measurement = result.best.measurement if result.best else None

@@ -162,6 +162,23 @@ def speedup(result: ProblemEvaluation) -> str:
     return text + (f", {result.speedup.note}" if result.speedup.note else "")
 
 
+def serial(result: ProblemEvaluation) -> str:
+    """The fastest candidate of one thread, and how much faster the winner is with more; empty where
+    the winner has one thread or none of one thread was compared.
+    """
+    best, alone, gain = result.best, result.serial, result.serial_speedup
+    if best is None or alone is None:
+        return ""
+    goal = result.problem.goal
+    text = f"with one thread {built(alone.candidate, result)} is the best:"
+    text += f" {seconds(alone.measured, goal)}"
+    if gain is None:
+        return text
+    span = f" ({gain.interval[0]:.2f} to {gain.interval[1]:.2f})" if gain.interval else ""
+    verb = "faster" if goal.timed else "better"
+    return f"{text}; the winner, {best.candidate.layout.words}, is {verb}: {gain.value:.2f}x{span}"
+
+
 _SCALE = 3
 """So many values make a scale, which has ends."""
 MORE_TIME = "Give it more time: autotune tune --resume with a larger --budget-seconds"
@@ -271,7 +288,10 @@ def losses(result: ProblemEvaluation) -> str:
         why += "; at most: not all of them were measured"
     if any(top.loss is None and top.at_most is None for top in result.losses):
         why += "; -: none of them could be compared"
-    return f"{parts} (measured: {result.compared} of {legal(result)}{why}; {floor(result)})"
+    count = f"{result.compared} of {legal(result)}"
+    if earlier := sum(row.measured is not None and not row.compared for row in result.rows):
+        count += f" in the run that decides, {earlier} more in others or in too few rounds"
+    return f"{parts} (measured: {count}{why}; {floor(result)})"
 
 
 def floor(result: ProblemEvaluation) -> str:
@@ -358,6 +378,8 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
         lines += [f"  {_sentence(unopposed(problem))}", f"  {MORE_TIME}."]
     else:
         lines.append(f"  {gain} over the baseline: {speedup(problem)}.")
+    if serial(problem):
+        lines.append(f"  {_sentence(serial(problem))}.")
     if any(row.predicted is not None for row in problem.rows):
         lines.append(f"  Losses of the predicted: {losses(problem)}.")
     if caution(problem):

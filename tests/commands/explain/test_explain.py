@@ -224,6 +224,7 @@ def test_a_sentence_that_only_shares_words_with_a_kind_is_refused(sentence: str)
         ("heat2d-N256: 112 candidates on host, time per step predicted", "candidate"),
         ("No decision between jli and 2 others", "undecided"),
         ("Use jli; 2 others may be as good", "undecided"),
+        ("  With one thread a-T1 is the best: 12 ms; the winner, 2 threads, is", "threads"),
         ("No gain shown: keep the baseline, jli; 1 other may be as good", "undecided"),
         ("chunk = 16384 is the largest of its values: values beyond may be", "parameter"),
         ("Keep the baseline, jli", "baseline"),
@@ -330,6 +331,14 @@ def test_every_sentence_of_a_printed_study_is_explained(printed: list[str]) -> N
         except InputError:
             unexplained.append(line)
     assert not unexplained
+
+
+@pytest.mark.parametrize("query", ["contended", "contended calibration", "contended sample"])
+def test_contention_is_explained_of_candidates_of_calibrations_and_of_samples(query: str) -> None:
+    word = meaning(query)
+    assert word.name == "contended"
+    for part in ("status of a candidate", "Of a calibration", "samples of MPI"):
+        assert part in word.text
 
 
 def test_an_unknown_word_has_a_nearest_one() -> None:

@@ -12,7 +12,7 @@ from autotune.files.store import Store, StudyOrigin
 from autotune.results.documents import study_document
 from autotune.results.evaluate import study_evaluation
 from autotune.results.evaluate.study_evaluation import Speedup
-from autotune.results.report import winner_decision, words
+from autotune.results.report import study_table, winner_decision, words
 from autotune.statistics.estimators import NoiseFloor
 
 
@@ -22,11 +22,11 @@ def store(tmp_path):
         yield opened
 
 
-PADS = {"a": 1, "b": 2, "c": 3, "d": 4}
+PADS = {"a": 1, "b": 2, "c": 3, "d": 4, "serial": 5}
 
 
 def one(name: str) -> fake.Candidate:
-    return fake.candidate(pad=PADS[name])
+    return fake.candidate(pad=PADS[name], threads=1 if name == "serial" else 2)
 
 
 def begin(store, **predicted: float | None) -> None:
@@ -150,6 +150,27 @@ def test_the_speedup_is_the_ratio_of_the_two_shown_times(store):
     assert "where each round is scored with the winner of the others" in words.speedup(found)
 
 
+def test_the_fastest_with_one_thread_stands_beside_a_winner_with_more(store):
+    begin(store, a=2.0, b=1.0, serial=1.5)
+    run(store, a=[2.0, 2.2, 1.9, 2.1], b=[1.0, 1.0, 1.1, 1.0], serial=[1.5, 1.6, 1.5, 1.5])
+    found = result(store)
+    assert found.serial.candidate.identity == one("serial").identity
+    assert found.serial_speedup.value == found.serial.measured / found.best.measured
+    row = study_document.problem_row(found)
+    assert (row.serial, row.serial_speedup) == (one("serial").id, found.serial_speedup.value)
+    text = "\n".join(words.sentences_of(found))
+    assert "With one thread jli-au-no-pad5-T1 is the best: 1.5" in text
+    assert "the winner, 2 threads, is faster: 1.5" in text
+    assert "with one thread" in winner_decision.decision(found, "c", "why").sure.lower()
+
+
+def test_a_winner_with_one_thread_has_no_other_beside_it(store):
+    begin(store, a=2.0, b=1.6, serial=1.0)
+    run(store, a=[2.0, 2.2, 1.9, 2.1], b=[1.6] * 4, serial=[1.0, 1.0, 1.1, 1.0])
+    found = result(store)
+    assert (found.serial, found.serial_speedup, words.serial(found)) == (None, None, "")
+
+
 def test_a_floor_of_zero_is_no_figure_beside_what_is_undecided(store):
     """Both halves of the rounds choose a, and b may be as fast."""
     begin(store, a=1.0, b=1.0)
@@ -218,6 +239,8 @@ def test_runs_are_not_mixed(store):
     assert "not compared" in by_pad[1].note
     assert found.compared == 2
     assert found.speedup is None  # no run measured c and the baseline
+    assert "(measured: 2 of 3 in the run that decides, 1 more in others" in words.losses(found)
+    assert "time per step of 3 of 3 candidates" in study_table.problem(found)
 
 
 def test_a_smaller_run_without_the_winner_does_not_replace_it(store):

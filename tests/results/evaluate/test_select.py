@@ -9,6 +9,7 @@ import pytest
 from autotune.domain.ranking import Ranked, Ranking, rank
 from autotune.domain.results import Uncertainty
 from autotune.domain.setup import Selection
+from autotune.domain.variant import ExecutionLayout
 from autotune.tuning import Chosen, first_candidates
 
 
@@ -86,6 +87,39 @@ def test_no_baseline_wanted():
     assert pads(picks) == [1]
 
 
+def test_the_best_with_one_thread_is_among_the_first():
+    layouts = [ExecutionLayout(threads=2)] * 4 + [ExecutionLayout()] * 4
+    entries = [
+        replace(entry, candidate=replace(entry.candidate, layout=layout))
+        for entry, layout in zip(ranking(8).entries, layouts, strict=True)
+    ]
+    ranked = replace(ranking(8), entries=tuple(entries))
+    picks = first_candidates.choose(ranked, Selection(top=3, random=0))
+    assert pads(picks) == [1, 2, 5]
+    assert picks[2].why == "predicted place 5 of 8, the best with one thread"
+    alone = first_candidates.choose(ranked, Selection(top=1, random=0))
+    assert pads(alone) == [1]
+    both = first_candidates.choose(ranked, Selection(top=6, random=0))
+    assert pads(both) == [1, 2, 3, 4, 5, 6]
+
+
+def test_without_predictions_the_baseline_with_one_thread_is_among_the_first():
+    layouts = [ExecutionLayout(threads=2)] * 6 + [ExecutionLayout()] * 6
+    twins = [fake.candidate("jli", pad=place) for place in range(1, 7)] * 2
+    entries = tuple(
+        Ranked(None, replace(twin, layout=layout), fake.prediction(None, reason="no model"))
+        for twin, layout in zip(twins, layouts, strict=True)
+    )
+    ranked = Ranking(fake.problem(), entries, "none")
+    baseline = entries[2].candidate.identity
+    picks = first_candidates.choose(ranked, Selection(top=3, random=2), baseline)
+    assert [pick.why for pick in picks[:2]] == ["the baseline", "the baseline with one thread"]
+    assert picks[1].candidate == entries[8].candidate
+    assert len(picks) == 3
+    alone = first_candidates.choose(ranked, Selection(top=3, random=2), picks[1].candidate.identity)
+    assert "the baseline with one thread" not in [pick.why for pick in alone]
+
+
 def test_everything():
     assert pads(first_candidates.everything(ranking(4, unknown=1))) == [1, 2, 3, 4]
 
@@ -117,7 +151,8 @@ def test_of_those_not_told_apart_the_likely_fastest_are_taken() -> None:
     assert pads(picks) == [1, 4]
     assert "not told apart from 3 others" in picks[0].why
     assert re.search(
-        r"the fastest with [\d.]+ %, better places left out with [\d.]+ % at most", picks[1].why
+        r"with [\d.]+ % the fastest of all, the places left out before it with [\d.]+ % at most",
+        picks[1].why,
     )
     more = first_candidates.choose(close, Selection(top=3, random=0))
     assert pads(more) == [1, 2, 4]

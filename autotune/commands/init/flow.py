@@ -115,7 +115,8 @@ def _document(
     }
     options, observed = draft.options, draft.observed
     combinations = math.prod(map(len, program.domains.values()))
-    slow = observed.slowness(min(combinations, draft.budget)) if observed else ""
+    study = min(combinations, draft.budget)
+    slow = observed.slowness(study, combinations) if observed else ""
     clock = _cpu_time(draft)
     remarks = (*(draft.plan.remarks if draft.plan else ()), *draft.hints, clock, slow)
     return InitDocument(

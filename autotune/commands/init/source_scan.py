@@ -209,14 +209,27 @@ def scan_project(
 
 
 def _macros(text: str) -> dict[str, int]:
+    """Macros with a number as default that something reads."""
+    return {m: v for m, v in _numbers(text).items() if _is_read(m, text)}
+
+
+def _numbers(text: str) -> dict[str, int]:
     """Macros with a number as default; guards of headers are none."""
     return {m: int(v) for m, v in _MACRO.findall(text) if not _GUARD.fullmatch(m)}
 
 
 def _other_macros(text: str) -> dict[str, str]:
-    """Macros with another default, each with the reason why it is not varied."""
+    """Macros with a default that are not varied, each with the reason."""
     names = (m for m, v in _DEFAULTED.findall(text) if not _WHOLE.fullmatch(v))
-    return {m: "the default is no whole number" for m in names if not _GUARD.fullmatch(m)}
+    others = {m: "the default is no whole number" for m in names if not _GUARD.fullmatch(m)}
+    return others | {m: "nothing reads it" for m in _numbers(text) if not _is_read(m, text)}
+
+
+def _is_read(name: str, text: str) -> bool:
+    """Whether a macro stands anywhere but where it gets its default."""
+    plain = _COMMENT.sub(" ", text)
+    default = rf"^[ \t]*#[ \t]*(?:ifndef|define|undef)[ \t]+{name}\b"
+    return re.search(rf"\b{name}\b", re.sub(default, "", plain, flags=re.M)) is not None
 
 
 def scan_text(language: Language, text: str, every: str) -> SourceScan:

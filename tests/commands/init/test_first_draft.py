@@ -78,9 +78,15 @@ def test_a_macro_becomes_a_parameter_with_its_default_as_baseline() -> None:
 
 
 def test_a_default_may_stand_in_parentheses() -> None:
-    text = "#ifndef CHUNK\n#define CHUNK (64) /* rows */\n#endif\n"
+    text = "#ifndef CHUNK\n#define CHUNK (64) /* rows */\n#endif\nint rows = CHUNK;\n"
     seen = scan_text("C", text, text)
     assert (seen.macros, seen.unvaried) == ((("CHUNK", 64),), {})
+
+
+def test_a_macro_that_nothing_reads_is_not_varied() -> None:
+    text = "#ifndef TILE\n#define TILE 8 /* TILE: 8 or 16 */\n#endif\nint tiles;\n"
+    seen = scan_text("C", text, text)
+    assert (seen.macros, seen.unvaried) == ((), {"TILE": "nothing reads it"})
 
 
 def test_a_macro_that_is_only_on_or_off_has_two_values() -> None:
@@ -135,7 +141,7 @@ def test_a_source_without_macros_varies_a_flag() -> None:
 
 def test_a_source_whose_only_macro_is_an_amount_of_work_varies_a_flag(tmp_path: Path) -> None:
     source = tmp_path / "w.c"
-    source.write_text("#ifndef STEP\n#define STEP 4\n#endif\nint main(void) { return 0; }\n")
+    source.write_text("#ifndef STEP\n#define STEP 4\n#endif\nint main(void) { return STEP - 4; }\n")
     made = write(ConfigRequest(program=source, folder=tmp_path))
     assert made.parameters == {"unroll": (None, "-funroll-loops")}
     assert made.kept == {"STEP": "repeat count"}

@@ -69,11 +69,11 @@ def test_options_of_the_compiler_are_counted_and_those_left_out_are_named() -> N
 
 
 def test_a_run_that_takes_long_is_told_with_the_budget_that_it_needs() -> None:
-    assert ObservedRun(build_seconds=0, walls=(0.5, 0.5)).slowness(30) == ""
-    assert ObservedRun(build_seconds=0, walls=(10.0, 9.0)).slowness(1) == ""
-    assert ObservedRun(build_seconds=1.0, walls=(9.0, 10.0)).slowness(4) == (
-        "a run takes 10 s, a candidate about 42 s in all its runs: 60 s cover 1 of 4 candidates,"
-        " --budget-seconds 210 all"
+    assert ObservedRun(build_seconds=0, walls=(0.5, 0.5)).slowness(30, 30) == ""
+    assert ObservedRun(build_seconds=0, walls=(10.0, 9.0)).slowness(1, 1) == ""
+    assert ObservedRun(build_seconds=1.0, walls=(9.0, 10.0)).slowness(4, 15) == (
+        "a run takes 10 s, a candidate about 42 s in all its runs: 60 s cover 1 of 4 candidates"
+        " (search: budget; there are 15), --budget-seconds 210 all 4"
     )
 
 
@@ -114,7 +114,8 @@ def test_a_program_is_needed() -> None:
 
 def test_the_command_writes_and_prints_one_document(tmp_path: Path) -> None:
     source = tmp_path / "matmul.c"
-    source.write_text("#ifndef BI\n#define BI 4\n#endif\nint main(void) { return 0; }\n")
+    macro = "#ifndef BI\n#define BI 4\n#endif\nint block = BI;\n"
+    source.write_text(f"{macro}int main(void) {{ return 0; }}\n")
     words = ["init", str(source), "-o", str(tmp_path / "tuning"), "--name", "mm"]
     done = CliRunner().invoke(app, [*words, "--json"])
     document = json.loads(done.stdout)

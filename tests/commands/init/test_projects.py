@@ -148,6 +148,7 @@ KERNEL = """\
 #ifndef REAL
 #define REAL double
 #endif
+REAL tile[TILE_I][TILE_J];
 #endif
 """
 
@@ -172,6 +173,7 @@ def test_macros_of_the_headers_of_a_project_are_varied_through_its_flags(
 
 def test_macros_of_a_large_project_that_are_not_varied_are_listed(tmp_path: Path) -> None:
     texts = ["#ifndef ZORK\n#define ZORK 1\n#endif\n#ifndef TILE\n#define TILE 8\n#endif\n"] * 4
+    texts[0] += "int sizes = ZORK + TILE;\n"
     files = [tmp_path / f"{i}.c" for i in range(4)]
     for file, text in zip(files, texts, strict=True):
         file.write_text(text)

@@ -64,18 +64,22 @@ class ObservedRun:
         """So many candidates as a first study has time for."""
         return min(_MOST, max(_FEWEST, int(_STUDY / self.per_candidate)))
 
-    def slowness(self, candidates: int) -> str:
+    def slowness(self, candidates: int, combinations: int) -> str:
         """What a minute covers of a study of so many candidates, and what they need; empty where a
         minute covers enough of them.
+
+        ``combinations``: how many there are, beyond the budget of the study.
         """
         covered = int(_MINUTE / self.per_candidate)
         if covered >= min(candidates, _ENOUGH):
             return ""
         run, whole = (show(s, "time") for s in (max(self.walls), self.per_candidate))
         needed = 10 * math.ceil(_SPARE * candidates * self.per_candidate / 10)
+        budget = f" (search: budget; there are {combinations})" if candidates < combinations else ""
         return (
             f"a run takes {run}, a candidate about {whole} in all its runs: {_MINUTE:g} s cover"
-            f" {covered} of {counted(candidates, 'candidate')}, --budget-seconds {needed} all"
+            f" {covered} of {counted(candidates, 'candidate')}{budget}, --budget-seconds {needed}"
+            f" all {candidates}"
         )
 
     def limits(self) -> tuple[int, int]:

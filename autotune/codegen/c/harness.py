@@ -241,12 +241,7 @@ def _step(
         (c_expressions.name(table), c_expressions.whole(element, kinds))
         for table, element in ivp.indices.items()
     ]
-    expressions = [
-        *(value for _, _, value in constants),
-        *(element for _, element in indices),
-        *([bound] if stepper else []),
-        dimension,
-    ]
+    values = [value for *_, value in (*constants, *indices)]
     return _TEMPLATES.get_template("step.c.j2").render(
         title=f"{method.name} for {ivp.name}{_steps(problem)}",
         arrays=[(emit.array(array), rows) for array, rows in program.arrays],
@@ -262,7 +257,7 @@ def _step(
         before_dimension=[c for c in constants if c[1] in needed],
         dimension=dimension,
         initial=emit.call_lines([s for row in started for s in _started(ivp, row)]),
-        support=c_expressions.support("\n".join(expressions)),
+        support=c_expressions.support("\n".join([*values, dimension, bound if stepper else ""])),
         body=emit.step_lines(program, phases),
         **_windows(program),
         strips=_strips(program, kinds),

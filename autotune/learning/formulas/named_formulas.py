@@ -2,7 +2,7 @@
 
     >>> print(make("smg2000-1d", {"alpha": 1e-6, "beta": 1e-9, "f": 1e-10}))
     T = 2 L_x alpha + 2 L_x beta + 6 nx f; L_x = log2(px nx); alpha = 1e-06 s, beta = 1e-09 s, \
-f = 1e-10 s
+f = 1e-10 s; with one process alpha and beta are 0
 """
 
 from collections.abc import Callable, Mapping

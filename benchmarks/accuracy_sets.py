@@ -21,7 +21,7 @@ FRESH = frozenset(
 )  # fmt: skip
 """Those of ``UNSEEN`` kept for judging: no constant was set on them. Faults were found, and mended,
 on fisher2d and nagumo2d by clang and on transport3d with two threads."""
-THREADS = (1, len(os.sched_getaffinity(0)))
+THREADS = tuple(sorted({1, len(os.sched_getaffinity(0))}))
 """One, and all."""
 _IN_CACHE = ("450", "48")
 """Labels of the square and the cube that stay in the last cache with all arrays of a stencil."""

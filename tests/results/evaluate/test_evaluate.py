@@ -159,7 +159,7 @@ def test_the_fastest_with_one_thread_stands_beside_a_winner_with_more(store):
     row = study_document.problem_row(found)
     assert (row.serial, row.serial_speedup) == (one("serial").id, found.serial_speedup.value)
     text = "\n".join(words.sentences_of(found))
-    assert "With one thread jli-au-no-pad5-T1 is the best: 1.5" in text
+    assert "With one thread jli-pad5@heat2d-N256-T1 is the best: 1.5" in text
     assert "the winner, 2 threads, is faster: 1.5" in text
     assert "with one thread" in winner_decision.decision(found, "c", "why").sure.lower()
 

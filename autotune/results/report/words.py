@@ -379,7 +379,7 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
     else:
         lines.append(f"  {gain} over the baseline: {speedup(problem)}.")
     if serial(problem):
-        lines.append(f"  {_sentence(serial(problem))}.")
+        lines.append(f"  {_sentence(serial(problem))}")
     if any(row.predicted is not None for row in problem.rows):
         lines.append(f"  Losses of the predicted: {losses(problem)}.")
     if caution(problem):

@@ -312,7 +312,7 @@ class Calibration:
     def vector(self) -> int:
         """Bytes of the vectors that compilers make of loops here; 0: not measured."""
         named = (name.partition(".") for name in self.constants)
-        return max((int(of) for base, _, of in named if base == "vector_load"), default=0)
+        return max((int(of) for base, _, of in named if base.startswith("vector_")), default=0)
 
     def constant(self, name: str, threads: int = 1) -> Constant | None:
         """A constant by its name, at the measured thread count nearest by ratio; None if not

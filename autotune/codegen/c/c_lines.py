@@ -23,6 +23,9 @@ SHORT = [
     "#endif",
     "",
 ]
+"""Lines that define the macro ``SHORT``: as ``INDEPENDENT``, of a loop whose few passes are known.
+clang would write them out before it looks for vectors, and make vectors of what lies lines apart.
+"""
 SCALAR = ['#define SCALAR __asm__ volatile ("")', ""]
 """Lines that define the macro ``SCALAR``: a statement that does nothing; compilers do not vectorise
 a loop that has it."""
@@ -74,13 +77,10 @@ def independent(lanes: int | None) -> list[str]:
 
 
 def short(lanes: int | None) -> list[str]:
-    """Lines that define the macro ``SHORT``: as ``INDEPENDENT``, of a loop whose few passes are
-    known. clang would write them out before it looks for vectors, and then make vectors of what
-    lies lines apart.
+    """Lines that define the macro ``SHORT``, with the number of doubles in a vector: one pragma
+    of OpenMP cannot stand beside one of clang.
     """
-    if lanes is None:
-        return SHORT
-    return ["#define SHORT INDEPENDENT", ""]
+    return SHORT if lanes is None else ["#define SHORT INDEPENDENT", ""]
 
 
 def summed(lanes: int | None) -> list[str]:

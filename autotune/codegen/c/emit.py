@@ -11,7 +11,6 @@ from autotune.codegen.c.c_lines import (
     GLUE,
     PREFETCH,
     SCALAR,
-    SHORT,
     STREAMING,
     independent,
     short,
@@ -52,12 +51,11 @@ def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
     """The sweep as a self-contained C file with one function of external linkage."""
     if isinstance(sweep, loop_tree.GridSweep):
         parts, macros = grid_text.body(sweep), independent(None)
-        macros = [*macros, *(SHORT if sweep.streamed else [])]
     else:
         parts, macros = _body(sweep, symbol_kinds(sweep)), independent(sweep.lanes)
-        whole_lines = sweep.streamed or sweep.lines
-        macros = [*macros, *(short(sweep.lanes) if whole_lines else [])]
-        macros += SCALAR if sweep.align > 1 or whole_lines else []
+        scalar = sweep.align > 1 or sweep.streamed or sweep.lines
+        macros = [*macros, *(short(sweep.lanes) if sweep.lines else [])]
+        macros += SCALAR if scalar else []
         macros += PREFETCH if sweep.prefetched else []
         macros += summed(sweep.lanes) if loop_tree.sums(sweep) else []
     macros = [*macros, *(STREAMING if sweep.streamed else [])]
@@ -297,7 +295,7 @@ def _streamed(
     yield f"for (long multiple = aligned; multiple < rest; multiple += {LINE}) {{"
     yield from (f"    {line}" for line in _prefetches(sweep, "multiple", kinds))
     yield f"    double eight[{LINE}] __attribute__((aligned({8 * LINE})));"
-    yield "    SHORT"
+    yield "    INDEPENDENT"
     yield f"    for (long within = 0; within < {LINE}; within++) {{"
     if any(re.search(r"\bj\b", line.replace(stored, "")) for line in lines):
         yield "        const long j = multiple + within;"

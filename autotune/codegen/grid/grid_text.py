@@ -133,7 +133,7 @@ def _streamed_row(sweep: loop_tree.GridSweep) -> Iterator[str]:
     yield "}"
     yield f"for (long {i} = {_HEAD}; {i} < {_TAIL}; {i} += {LINE}) {{"
     yield f"    double {_LANES}[{LINE}] __attribute__((aligned({8 * LINE})));"
-    yield "    SHORT"
+    yield "    INDEPENDENT"
     yield f"    for (long {_LANE} = 0; {_LANE} < {LINE}; {_LANE}++)"
     yield f"        {buffer}"
     yield f"    stream_line({target}{i}, {_LANES});"

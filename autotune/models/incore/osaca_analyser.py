@@ -335,6 +335,7 @@ class OsacaAnalyser:
             estimate,
             T_OL=Cycles(estimate.T_OL + calls.cycles),
             crowded=Cycles((estimate.crowded or 0.0) + calls.cycles),
+            vector=int(table.vector),
             calls=float(calls.count),
             notes=(how, *library_calls.notes(names, self._calls), *self._generic()),
         )

@@ -170,7 +170,8 @@ def serial(result: ProblemEvaluation) -> str:
     if best is None or alone is None:
         return ""
     goal = result.problem.goal
-    text = f"with one thread {built(alone.candidate, result)} is the best:"
+    count = sum(row.compared and row.candidate.layout.serial for row in result.rows)
+    text = f"with one thread {built(alone.candidate, result)} is the best of {count} measured:"
     text += f" {seconds(alone.measured, goal)}"
     if gain is None:
         return text

@@ -183,7 +183,9 @@ def test_every_figure_is_assumed_off_once() -> None:
 
 def transfers(rows: int, passes: int, beside: bool) -> TransferSums:
     cells = np.arange(1.0, rows * passes + 1).reshape(rows, passes)
-    return TransferSums(total=cells, exposed=cells / 2, beside=cells / 4 if beside else None)
+    return TransferSums(
+        total=cells, waited=cells / 8, exposed=cells / 2, beside=cells / 4 if beside else None
+    )
 
 
 @pytest.mark.parametrize("arithmetic", [None, np.array([0.1, 0.2, 0.3])])
@@ -247,6 +249,7 @@ def test_a_crowded_pass_takes_between_nothing_more_and_all_its_lines_again(
         beside = row.beside + (arithmetic[:, None] * conflicts).sum(axis=0)
     more = TransferSums(
         total=row.total + conflicts.sum(axis=0),
+        waited=row.waited,
         exposed=row.exposed + (RULES.exposed[:, None] * conflicts).sum(axis=0),
         beside=beside,
     )

@@ -68,10 +68,15 @@ def test_a_calibration_without_constants_changes_no_price() -> None:
 def test_single_figures_are_taken_as_they_are() -> None:
     costs = calibrated_costs(
         measured(
-            {"line_crossing": 1.5, "loop_entry": 30.0, "predicted_exit": 12.0, "set_conflict": 9.0}
+            {
+                "line_crossing": 1.5, "loop_entry": 30.0, "predicted_exit": 12.0,
+                "set_conflict": 9.0, "load_again": 4.0, "again_loop": 16.0, "vector_load.32": 0.5,
+                "vector_mixed.16": 0.2,
+            }
         ),
         1,
-    )
+    )  # fmt: skip
+    assert (costs.load_again, costs.again_loop, costs.vector) == (4, 16, 32)
     assert (costs.crossing, costs.loop_entry, costs.exit, costs.conflict) == (1.5, 30, 12, 9)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_nodes import KIB, MIB, calibrated, documented
 
+from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.line_cost import LineCosts, line_costs
 from autotune.models.engines.reuse.time_model import (
     BORDER,
@@ -273,6 +274,7 @@ def test_near_a_bend_of_the_curve_the_last_cache_has_a_part() -> None:
 def transfer_sums(total: float, exposed: float, beside: float | None = None) -> TransferSums:
     return TransferSums(
         total=np.array([[total]]),
+        waited=np.zeros((1, 1)),
         exposed=np.array([[exposed]]),
         beside=None if beside is None else np.array([[beside]]),
     )
@@ -366,22 +368,51 @@ def test_all_levels_of_a_pass_add_up_with_their_shares() -> None:
     assert through.beside == pytest.approx(np.einsum("l,lrp->rp", shares[::-1], data))
 
 
-def test_lines_that_another_core_hands_over_overlap_with_nothing() -> None:
-    """Of 8 cycles 6 are for such lines; a quarter of the others, and none beside arithmetic."""
+@pytest.mark.parametrize("arithmetic", [None, np.zeros(1)])
+@pytest.mark.parametrize(
+    ("T_OL", "T_nOL", "cycles"),
+    [(2, 20, 6 + 20.5), (20, 2, 6 + 20), (1, 1, 6 + 2 + 0.25), (10, 10, 6 + 10.5)],
+)
+def test_lines_that_another_core_hands_over_overlap_with_nothing(
+    T_OL: float, T_nOL: float, cycles: float, arithmetic: np.ndarray | None
+) -> None:
+    """Of 8 cycles 6 are for such lines; a quarter of the others is exposed."""
     data, handed = np.full((1, 1, 1), 8.0), np.full((1, 1), 6.0)
-    rules = OverlapRules(exposed=np.array([0.25]), arithmetic=np.zeros(1))
-    apart = sums(data, rules, np.zeros(1), handed)
-    assert apart.beside is not None
-    parts = (apart.total, apart.exposed, apart.beside)
-    assert [part.item() for part in parts] == pytest.approx([8.0, 6.0 + 0.25 * 2.0, 6.0])
-    assert row_cycles(core(2, 20), apart).item() == pytest.approx(26.5)
-    assert row_cycles(core(20, 2), apart).item() == pytest.approx(26.0)
+    rules = OverlapRules(exposed=np.array([0.25]), arithmetic=arithmetic)
+    found = sums(data, rules, np.zeros(1), handed)
+    assert (found.total.item(), found.waited.item()) == (8.0, 6.0)
+    assert row_cycles(core(T_OL, T_nOL), found).item() == pytest.approx(cycles)
+
+
+def test_the_time_of_lines_handed_over_is_doubtful_in_every_sum() -> None:
+    """A quarter more of them under the assumption ``foreign``."""
+    machine, costs = documented(exposed=0.5), replace(SERIAL, handed=40.0, between=0.25)
+    rules = OverlapRules(exposed=costs.exposed[1:])
+    doubts = uncertainty.parameter_deviations(machine, costs, rules, 2)
+    lines = timed(Stream(0, everywhere(NEAR), remote=True), costs=costs)
+    data = uncertainty.assumed(lines, rules, doubts)
+    names = [assumption.name for assumption in uncertainty.assumptions(rules, doubts)]
+    waited = data.waited[:, 0] * 8
+    assert waited[: POSITIONS + 1] == pytest.approx(np.full(POSITIONS + 1, 40.0))
+    assert waited[POSITIONS + names.index("foreign")] == pytest.approx(50.0)
+    assert data.exposed[POSITIONS].item() == pytest.approx(0.0)
+
+
+def test_only_lines_within_the_private_caches_of_another_core_are_waited_for() -> None:
+    costs = replace(SERIAL, handed=40.0)
+    near, memory = (Stream(0, everywhere(d), remote=True) for d in (NEAR, MEMORY))
+    assert timed(near, costs=costs).waited[:, 0] * 8 == pytest.approx([0, 40, 0])
+    for apart in (timed(memory, costs=costs), timed(near), timed(near._replace(remote=False))):
+        assert not apart.waited.any(), "far, or not measured, or own"
+    assert timed(memory, costs=costs).foreign.any()
 
 
 def test_sums_are_joined_selected_and_taken_apart() -> None:
     def made(offset: float, beside: bool) -> TransferSums:
         values = np.arange(6.0).reshape(2, 3) + offset
-        return TransferSums(total=values, exposed=-values, beside=values / 2 if beside else None)
+        return TransferSums(
+            total=values, waited=values / 4, exposed=-values, beside=values / 2 if beside else None
+        )
 
     rows = made(0, True).joined(made(10, True), axis=0)
     assert rows.total[:, 0].tolist() == [0, 3, 10, 13]

@@ -160,7 +160,7 @@ def test_the_fastest_with_one_thread_stands_beside_a_winner_with_more(store):
     row = study_document.problem_row(found)
     assert (row.serial, row.serial_speedup) == (one("serial").id, found.serial_speedup.value)
     text = "\n".join(words.sentences_of(found))
-    assert "With one thread jli-pad5@heat2d-N256-T1 is the best: 1.5" in text
+    assert "With one thread jli-pad5@heat2d-N256-T1 is the best of 1 measured: 1.5" in text
     assert re.search(r"the winner, 2 threads, is faster: 1\.[45]\dx \(1.* to 1.*\)\.$", text, re.M)
     assert "with one thread" in winner_decision.decision(found, "c", "why").sure.lower()
 

@@ -92,8 +92,8 @@ class LoadedNode:
     starts: Floats
     """(passes,): cycles per iteration to start streams."""
     again: Floats
-    """(2, passes): the most cycles per iteration for loads that are issued again, and by how much
-    they fall per cycle of an iteration."""
+    """(2, passes): lines per iteration of which loads may be issued again: those that loads of
+    neighbouring components read, and the others."""
     across: Floats
     """(2, passes): cycles per store across two of the stored lines, and of its whole loop."""
     streams: Whole

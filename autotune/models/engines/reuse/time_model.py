@@ -19,6 +19,7 @@ from autotune.models.engines.ecm_arithmetic import combine
 from autotune.models.engines.reuse.batch import FlowArrays, total
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.traffic import POSITIONS, Floats, Whole
+from autotune.models.traffic.reuse_distance import Flags
 
 _BEYOND = 1.0 + 1e-9
 TINY = np.finfo(np.float64).tiny
@@ -42,6 +43,9 @@ class LineTimes:
     """(levels, passes): mean over the positions, outbound lines only."""
     foreign: Floats
     """(levels, passes): mean over the positions, lines last written by another thread only."""
+    waited: Floats
+    """(levels, passes): the part of ``foreign`` for lines that the other core has in its private
+    caches, where it was measured what handing them over takes."""
     small: Floats
     """(levels, passes): the mean for caches smaller by the factor ``BORDER``."""
     large: Floats
@@ -90,8 +94,7 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
     less overlap than stated.
     """
     priced = _price(flows, costs)
-    count = len(flows.sweep)
-    weight = flows.lines[:, None]
+    count, weight = len(flows.sweep), flows.lines[:, None]
     data = _gather(flows, priced.level, priced.cycles, len(costs.names))
     written = ~np.isnan(flows.outward)
     out = np.zeros((len(costs.names), count))
@@ -119,11 +122,15 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
     number = np.bincount(
         median * count + flows.owner, _line_weights(flows), minlength=len(costs.names) * count
     )
+    remote, claimed = flows.history.remote[:, None], foreign_cycles.mean(axis=1)[1:]
+    near = flows.history.distance <= costs.private * costs.capacity
     return LineTimes(
         data=data[1:],
         mean=base[1:],
         out=out[1:],
-        foreign=_foreign(flows, priced, len(costs.names)) + foreign_cycles.mean(axis=1)[1:],
+        foreign=_means(flows, priced, len(costs.names), remote & np.ones_like(near)) + claimed,
+        waited=_means(flows, priced, len(costs.names), remote & near & (costs.handed > 0))
+        + claimed,
         small=_with_other_costs(
             flows, priced, replace(costs, capacity=costs.capacity / BORDER), base
         ),
@@ -229,10 +236,11 @@ def _sum(owner: Whole, level: Whole, cycles: Floats, levels: int, count: int) ->
     return summed.reshape(levels, POSITIONS, count)
 
 
-def _foreign(flows: FlowArrays, priced: _Priced, levels: int) -> Floats:
-    if not flows.history.remote.any():
+def _means(flows: FlowArrays, priced: _Priced, levels: int, chosen: Flags) -> Floats:
+    """(levels, passes): mean cycles over the positions of the ``chosen`` (kinds, POSITIONS)."""
+    if not chosen.any():
         return np.zeros((levels - 1, len(flows.sweep)))
-    cycles = np.where(flows.history.remote[:, None], priced.cycles, 0.0)
+    cycles = np.where(chosen, priced.cycles, 0.0)
     means: Floats = _gather(flows, priced.level, cycles, levels).mean(axis=1)[1:]
     return means
 
@@ -278,10 +286,12 @@ class TransferSums:
     """
 
     total: Floats
+    waited: Floats
+    """The part for which everything waits."""
     exposed: Floats
-    """The part that adds to T_nOL."""
+    """The part of the rest that adds to T_nOL."""
     beside: Floats | None
-    """The part that adds to T_OL; None: nothing does."""
+    """The part of the rest that adds to T_OL; None: nothing does."""
 
     def joined(self, *others: "TransferSums", axis: int) -> "TransferSums":
         """The sums concatenated, as further rows or as further passes."""
@@ -289,6 +299,7 @@ class TransferSums:
         beside = [sums.beside for sums in every if sums.beside is not None]
         return TransferSums(
             total=np.concatenate([sums.total for sums in every], axis=axis),
+            waited=np.concatenate([sums.waited for sums in every], axis=axis),
             exposed=np.concatenate([sums.exposed for sums in every], axis=axis),
             beside=np.concatenate(beside, axis=axis) if beside else None,
         )
@@ -297,37 +308,37 @@ class TransferSums:
         """The sums of the chosen passes."""
         return TransferSums(
             total=np.take(self.total, passes, axis=1),
+            waited=np.take(self.waited, passes, axis=1),
             exposed=np.take(self.exposed, passes, axis=1),
             beside=None if self.beside is None else np.take(self.beside, passes, axis=1),
         )
 
     def row(self, row: int) -> "TransferSums":
         """The sums of one row."""
-        beside = None if self.beside is None else self.beside[row : row + 1]
+        only = slice(row, row + 1)
         return TransferSums(
-            total=self.total[row : row + 1], exposed=self.exposed[row : row + 1], beside=beside
+            total=self.total[only],
+            waited=self.waited[only],
+            exposed=self.exposed[only],
+            beside=None if self.beside is None else self.beside[only],
         )
 
 
-def sums(data: Floats, rules: OverlapRules, stored: Floats, foreign: Floats) -> TransferSums:
+def sums(data: Floats, rules: OverlapRules, stored: Floats, waited: Floats) -> TransferSums:
     """The sums over all levels of ``data`` (levels, rows, passes), with ``stored`` (passes,).
 
-    The part ``foreign`` of it, (levels, passes), overlaps with nothing: a line that another core
-    hands over is waited for.
+    The part ``waited`` of it, (levels, passes), overlaps with nothing: neither order of execution
+    nor prefetchers hide the way of a line from the private caches of another core.
     """
-    total, exposed = data.sum(axis=0), _share(rules.exposed, data, foreign)
+    rest = np.maximum(data - waited[:, None], 0.0) if waited.any() else data
+    total, exposed = data.sum(axis=0), np.einsum("l,lrp->rp", rules.exposed, rest)
     if rules.serial_stores:
         total, exposed = total + stored, exposed + stored
     beside = None
     if rules.arithmetic is not None:
-        beside = _share(rules.arithmetic, data, foreign)
-    return TransferSums(total=total, exposed=exposed, beside=beside)
-
-
-def _share(shares: Floats, data: Floats, foreign: Floats) -> Floats:
-    """(rows, passes): the shares of all levels of ``data``, and all of ``foreign``."""
-    result: Floats = np.einsum("l,lrp->rp", shares, data)
-    return result + (1.0 - shares) @ foreign if foreign.any() else result
+        beside = np.einsum("l,lrp->rp", rules.arithmetic, rest)
+    every = np.zeros_like(total) + waited.sum(axis=0)
+    return TransferSums(total=total, waited=every, exposed=exposed, beside=beside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,10 +372,12 @@ def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     no term.
     """
     T_OL = np.maximum(core.T_OL, core.stored)
-    combined = combine(T_OL, core.T_nOL + core.again, data.total, data.exposed)
+    rest = np.maximum(data.total - data.waited, 0.0)
+    combined = combine(T_OL, core.T_nOL + core.again, rest, data.exposed)
     if data.beside is not None:
-        combined = np.maximum(combined, combine(np.zeros(1), T_OL, data.total, data.beside))
-    cycles: Floats = combined + core.entry + np.clip(core.drain - combined, 0.0, core.across)
+        combined = np.maximum(combined, combine(np.zeros(1), T_OL, rest, data.beside))
+    entry = core.entry + data.waited
+    cycles: Floats = combined + entry + np.clip(core.drain - combined, 0.0, core.across)
     return cycles
 
 

@@ -314,11 +314,11 @@ def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -
             (changed.get(assumption.name, lines.mean) * assumption.levels[:, None])[:, None],
             assumption.rules,
             lines.stored,
-            more.get(assumption.name, 1.0) * lines.foreign * assumption.levels[:, None],
+            more.get(assumption.name, 1.0) * lines.waited * assumption.levels[:, None],
         )
         for assumption in assumptions(rules, doubt)
     ]
-    return sums(lines.data, rules, lines.stored, lines.foreign).joined(*rows, axis=0)
+    return sums(lines.data, rules, lines.stored, lines.waited).joined(*rows, axis=0)
 
 
 def with_conflicts(
@@ -334,6 +334,7 @@ def with_conflicts(
         beside = beside + (factor * rules.arithmetic) @ conflicts
     return TransferSums(
         total=data.total + factor @ conflicts,
+        waited=data.waited,
         exposed=data.exposed + exposed @ conflicts,
         beside=beside,
     )
@@ -369,7 +370,10 @@ def crowding(
     row = data.row(POSITIONS)
     beside = None if row.beside is None or extra.beside is None else row.beside + extra.beside
     more = TransferSums(
-        total=row.total + extra.total, exposed=row.exposed + extra.exposed, beside=beside
+        total=row.total + extra.total,
+        waited=row.waited,
+        exposed=row.exposed + extra.exposed,
+        beside=beside,
     )
     return row_cycles(core, row)[0], row_cycles(core, more)[0]
 

@@ -53,9 +53,10 @@ def cycles(loop: HotLoop, taken: Sequence[Taking], architecture: OsacaArchitectu
 
 
 def _issued_apart(instruction: Instruction) -> bool:
-    """Whether an instruction computes from two or more registers and a load with an index."""
+    """Whether an instruction has a load with an index beside two or more registers."""
     index = instruction.address is not None and instruction.address.index
-    return bool(index and instruction.loads and len(instruction.operands) > _OPERANDS)
+    operands = sum(not operand.startswith("$") for operand in instruction.operands)
+    return bool(index and instruction.loads and operands > _OPERANDS)
 
 
 def vector_cycles(
@@ -71,7 +72,7 @@ def vector_cycles(
     A store's address, a division's long use of the divider, and moves that only rename a register
     do not count. 0 where the floating-point unit has figures of its own.
     """
-    cycles = 0.0
+    cycles, pointers = 0.0, 0
     if architecture.floating is not None:
         return cycles
     for instruction, uops in zip(loop.instructions, work, strict=True):
@@ -83,8 +84,8 @@ def vector_cycles(
                 count += sum(not any(p.endswith("DV") for p in ports) for _, ports in computing)
             cycles += count * taken(width)
         elif instruction.loads:
-            cycles += 1 / architecture.issue
-    return cycles
+            pointers += 1
+    return cycles + pointers / architecture.issue if cycles else 0.0
 
 
 def third_operands(taken: Sequence[Taking]) -> list[Uop]:

@@ -224,7 +224,7 @@ def test_a_sentence_that_only_shares_words_with_a_kind_is_refused(sentence: str)
         ("heat2d-N256: 112 candidates on host, time per step predicted", "candidate"),
         ("No decision between jli and 2 others", "undecided"),
         ("Use jli; 2 others may be as good", "undecided"),
-        ("  With one thread a-T1 is the best of 3 measured: 12 ms; the winner, 2 threads, is", "threads"),
+        ("  With one thread a-T1 is the best of 3 measured: 12 ms; the winner", "threads"),
         ("No gain shown: keep the baseline, jli; 1 other may be as good", "undecided"),
         ("chunk = 16384 is the largest of its values: values beyond may be", "parameter"),
         ("Keep the baseline, jli", "baseline"),

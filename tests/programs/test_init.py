@@ -107,7 +107,7 @@ int main(int argc, char **argv) {
 
 def test_what_is_seen_of_a_source(tmp_path: Path):
     (tmp_path / "part.h").write_text("#ifndef TILE\n#define TILE 4\n#endif\n", encoding="utf-8")
-    (tmp_path / "part.cpp").write_text("", encoding="utf-8")
+    (tmp_path / "part.cpp").write_text("int tile = TILE;\n", encoding="utf-8")
     made = begun(tmp_path, "lib.cpp", MACROS)
     assert made.compiler
     assert made.seen.files == ("lib.cpp", "part.h", "part.cpp")

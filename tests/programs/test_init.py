@@ -98,7 +98,7 @@ MACROS = """\
 #endif
 int main(int argc, char **argv) {
     int output = argc >= 2 ? atoi(argv[1]) : 7;
-    double eps = atof(argv[2]);
+    double eps = atof(argv[2]), x[NX];
     std::cout << "Elapsed (ms): " << t << std::endl;
     std::cout << "Norm = " << norm << "\\n";
 }

@@ -135,10 +135,13 @@ def _cycles(
 
 def _plausible(values: Sequence[float]) -> list[float]:
     """The values without those of rounds in which something else was timed, as where the processor
-    was taken away within an operation: they say nothing about the spread of the others.
+    was taken away within an operation: they say nothing about the spread of the others. All of
+    them where the figure is not told from nothing: its spread is all that is known of it then.
     """
     middle = statistics.median(values)
     usual = MAD_TO_DEVIATION * statistics.median(abs(value - middle) for value in values)
+    if abs(middle) <= usual:
+        return list(values)
     limit = max(_FAR * usual, _MULTIPLE * abs(middle))
     return [value for value in values if abs(value - middle) <= limit]
 

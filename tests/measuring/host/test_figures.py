@@ -293,3 +293,6 @@ def test_a_round_in_which_the_processor_was_taken_away_is_no_spread():
     assert (broken.value, broken.low, broken.high) == (calm.value, calm.low, calm.high)
     two_clocks = measured_from(50.0, 50.0, 50.0, 80.0, 80.0)
     assert two_clocks.high > 80.0
+    mostly_nothing = measured_from(0.0, 0.0, 226.0, 0.0)
+    assert mostly_nothing.value == 0.0
+    assert mostly_nothing.high > 100.0, "an end between nothing and 226"

@@ -337,6 +337,7 @@ def test_a_sweep_that_does_not_compile_is_counted_in_its_text():
     with OsacaAnalyser(machine(), assemble=failing) as analyser:
         (found,) = analyser.analyse([code("update")], Build())
     assert found.route == "ports"
+    assert found.vector == 16, "as wide as those of the table"
     assert found.approximate
 
 

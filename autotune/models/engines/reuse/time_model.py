@@ -128,9 +128,8 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
         data=data[1:],
         mean=base[1:],
         out=out[1:],
-        foreign=_means(flows, priced, len(costs.names), remote & np.ones_like(near)) + claimed,
-        waited=_means(flows, priced, len(costs.names), remote & near & (costs.handed > 0))
-        + claimed,
+        foreign=_means(flows, priced, costs, remote) + claimed,
+        waited=_means(flows, priced, costs, remote & near & (costs.handed > 0)) + claimed,
         small=_with_other_costs(
             flows, priced, replace(costs, capacity=costs.capacity / BORDER), base
         ),
@@ -236,8 +235,11 @@ def _sum(owner: Whole, level: Whole, cycles: Floats, levels: int, count: int) ->
     return summed.reshape(levels, POSITIONS, count)
 
 
-def _means(flows: FlowArrays, priced: _Priced, levels: int, chosen: Flags) -> Floats:
-    """(levels, passes): mean cycles over the positions of the ``chosen`` (kinds, POSITIONS)."""
+def _means(flows: FlowArrays, priced: _Priced, costs: LineCosts, chosen: Flags) -> Floats:
+    """(levels, passes): mean cycles over the positions of the ``chosen``: (kinds, POSITIONS), or
+    (kinds, 1) for all positions of a kind.
+    """
+    levels = len(costs.names)
     if not chosen.any():
         return np.zeros((levels - 1, len(flows.sweep)))
     cycles = np.where(chosen, priced.cycles, 0.0)

@@ -308,13 +308,13 @@ def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -
         "more overlap": lines.hidden,
         "less overlap": lines.serial,
     }
-    more = {"foreign": 1.0 + doubt.between}
+    waited = {"foreign": (1 + doubt.between) * lines.waited}
     rows = [
         sums(
             (changed.get(assumption.name, lines.mean) * assumption.levels[:, None])[:, None],
             assumption.rules,
             lines.stored,
-            more.get(assumption.name, 1.0) * lines.waited * assumption.levels[:, None],
+            waited.get(assumption.name, lines.waited) * assumption.levels[:, None],
         )
         for assumption in assumptions(rules, doubt)
     ]

@@ -12,6 +12,12 @@ AutotuneError
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+
+_ALIKE = 0.5
+"""Names less alike than this ratio of matching letters are not suggested."""
+_LISTED = 3
+"""Equally near names that a hint lists at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +98,32 @@ class WorkFailed(AutotuneError):
 def nearest(name: str, names: Iterable[str]) -> str:
     """A hint naming the nearest known name, or an empty string.
 
+    Of equally near names those count that begin most like ``name``; up to three are listed.
+
     >>> nearest("heat2", ["heat2d", "wave1d"])
     'did you mean heat2d?'
+    >>> nearest("gcx", ["icx", "gcc"]), nearest("glang", ["clang", "flang"])
+    ('did you mean gcc?', 'did you mean clang or flang?')
     """
     spellings = {candidate.lower(): candidate for candidate in names}
-    match = difflib.get_close_matches(name.lower(), list(spellings), n=1, cutoff=0.5)
-    return f"did you mean {spellings[match[0]]}?" if match else ""
+    text = name.lower()
+    matcher = difflib.SequenceMatcher()
+    matcher.set_seq2(text)
+    best, near = (_ALIKE, 0), list[str]()
+    for spelling, candidate in spellings.items():
+        matcher.set_seq1(spelling)
+        if matcher.real_quick_ratio() < best[0] or matcher.quick_ratio() < best[0]:
+            continue
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(spelling, text, strict=False))
+        score = matcher.ratio(), sum(1 for _ in alike)
+        if score > best:
+            best, near = score, []
+        if score == best:
+            near.append(candidate)
+    if not near:
+        return ""
+    *others, last = near[:_LISTED]
+    return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
 def describe(value: object) -> str:

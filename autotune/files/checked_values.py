@@ -5,7 +5,6 @@ here: a text in place of a number is an error with its place, not a wrong result
 """
 
 import dataclasses
-import difflib
 import functools
 import types
 import typing
@@ -165,8 +164,8 @@ def _hints(kind: type) -> Mapping[str, object]:
 
 
 def _near(value: object, choices: tuple[object, ...]) -> str:
-    close = difflib.get_close_matches(str(value), [str(choice) for choice in choices], n=1)
-    return describe(value) + (f", did you mean {close[0]}?" if close else "")
+    hint = nearest(str(value), [str(choice) for choice in choices])
+    return describe(value) + (f", {hint}" if hint else "")
 
 
 def _joined(place: str, part: object) -> str:

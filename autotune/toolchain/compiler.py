@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.domain.variant import Build
-from autotune.errors import Fault, InputError, MissingTool
+from autotune.errors import Fault, InputError, MissingTool, nearest
 from autotune.toolchain import child_process
+from autotune.toolchain.known_flags import COMPILERS, is_known_compiler
 from autotune.toolchain.scratch_folder import temporary_folder
 
 USUAL_NAMES = ("gcc", "clang", "cc", "icx", "armclang", "nvc")
@@ -233,7 +234,9 @@ def _missing(program: str, search_path: str) -> Fault:
     installed = [name for name in USUAL_NAMES if shutil.which(name, path=search_path)]
     name = Path(program).name.split("-")[0]
     debian, fedora = _PACKAGES.get(name, (program, program))
-    hint = _VENDORS.get(name, f"apt install {debian}, or dnf install {fedora}")
+    packages = f"apt install {debian}, or dnf install {fedora}"
+    meant = "" if is_known_compiler(Path(program).name) else nearest(program, COMPILERS)
+    hint = meant or _VENDORS.get(name, packages)
     if installed:
         hint += f"; on PATH: {', '.join(installed)}"
     return Fault(

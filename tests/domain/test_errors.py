@@ -48,6 +48,19 @@ def test_the_nearest_name(name, hint):
     assert errors.nearest(name, ["heat2d", "wave1d", "Radau5"]) == hint
 
 
+@pytest.mark.parametrize(
+    ("name", "names", "hint"),
+    [
+        ("gcx", ["icx", "gcc"], "did you mean gcc?"),
+        ("gcx", ["gcc", "icx"], "did you mean gcc?"),
+        ("glang", ["clang", "flang"], "did you mean clang or flang?"),
+        ("p1", ["p2", "p3", "p4", "p5"], "did you mean p2, p3 or p4?"),
+    ],
+)
+def test_of_equally_near_names_those_that_begin_alike_are_listed(name, names, hint):
+    assert errors.nearest(name, names) == hint
+
+
 def test_an_unknown_name_lists_the_known_ones():
     fault = errors.unknown_name("f:1:2", "ivp", "heat2", ["wave1d", "heat2d"])
     assert str(fault) == (

@@ -69,6 +69,13 @@ def test_missing_compiler_names_place_install_command_and_what_is_there(programs
     assert "gcc" in fault.hint
 
 
+def test_a_slip_in_the_name_of_a_compiler_is_no_package() -> None:
+    with pytest.raises(MissingTool) as caught:
+        compiler.find(Build(compiler="gcx", flags=()))
+    assert caught.value.hint.startswith("did you mean gcc?")
+    assert "apt" not in caught.value.hint
+
+
 def test_native_is_replaced_where_it_is_refused(programs: Path):
     """As gcc on POWER and older ones on ARM: they know -mcpu=native only."""
     script = """

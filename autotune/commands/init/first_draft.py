@@ -283,7 +283,7 @@ class Draft:
             name = self._vary("unroll", (None, "-funroll-loops"))
             self.flags.append(f"{{{name}}}")
             self.safe.add(name)
-            why = "has no macros" if not self.kept else "shows no macro that may vary"
+            why = "shows no macro that may vary"
             self.remarks[name] = f"{LOOK_AT}flags to try; null: none. The source {why}"
             if self.compiler in ("gcc", "g++", "gfortran"):
                 next_step = f"--flags {self.compiler} varies the options of the compiler as well"

@@ -9,6 +9,8 @@ from autotune import paths
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*\"([^\"]+)\"", re.MULTILINE)
 _BRACKETED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>", re.MULTILINE)
+_COMPUTED = re.compile(r"^[ \t]*#[ \t]*include[ \t]+\w", re.MULTILINE)
+_MAIN = re.compile(r"\bmain\s*\(")
 _FORTRAN = re.compile(r"^\s*include\s+['\"]([^'\"]+)['\"]", re.MULTILINE | re.IGNORECASE)
 _USED = re.compile(r"^\s*use\s*(?:,\s*non_intrinsic\s*::)?\s*(\w+)", re.MULTILINE | re.IGNORECASE)
 _MODULE = re.compile(r"^\s*module\s+(?!procedure\b)(\w+)\s*$", re.MULTILINE | re.IGNORECASE)
@@ -49,6 +51,20 @@ def followed(path: Path, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
                     names.append(file)
                     texts.append((str(Path(file).parent), source_text(root / file)))
     return tuple(names), tuple(folders)
+
+
+def all_included(files: Sequence[Path]) -> bool:
+    """Whether files hold all that they include, but for headers in angle brackets."""
+    texts = [source_text(file) for file in files]
+    names = {Path(name).name for text in texts for name in _INCLUDE.findall(text)}
+    whole = len(files) < _MOST and not any(_COMPUTED.search(text) for text in texts)
+    return whole and names <= {file.name for file in files}
+
+
+def all_beside(path: Path, files: Sequence[str]) -> bool:
+    """Whether each source in the folder of a program is one of ``files``, or a program itself."""
+    others = (p for p in path.parent.glob(f"*{path.suffix}") if p.name not in files)
+    return all(_MAIN.search(source_text(other)) for other in others)
 
 
 def headers_of(files: Sequence[Path], folders: Sequence[Path]) -> list[Path]:

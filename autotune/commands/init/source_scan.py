@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 from autotune.commands.init.included_files import (
+    all_beside,
+    all_included,
     followed,
     headers_of,
     source_text,
@@ -151,8 +153,11 @@ class SourceScan:
     """It computes in single precision."""
 
 
-def scan_source(path: Path) -> SourceScan:
-    """What a source file or an executable shows about itself; OSError where it cannot be read."""
+def scan_source(path: Path, also: Sequence[str] = ()) -> SourceScan:
+    """What a source file or an executable shows about itself; OSError where it cannot be read.
+
+    ``also``: files that belong to it as well, relative to its folder.
+    """
     data = path.read_bytes()[:_LONGEST]
     language = LANGUAGES.get(path.suffix)
     if language is None:
@@ -163,9 +168,14 @@ def scan_source(path: Path) -> SourceScan:
         return SourceScan(language=language, openmp=openmp, mpi=mpi, files=(path.name,))
     text = data.decode(errors="replace")
     files, includes = _files(language, path, text)
+    for name in also:
+        file = path.parent / name
+        more = followed(file, source_text(file))[0] if file.parent == path.parent else (name,)
+        files = tuple(dict.fromkeys((*files, *more)))
     others = (source_text(path.parent / name) for name in files if name != path.name)
     every = "\n".join([text, *others])
-    scan = scan_text(language, text, every)
+    whole = all_beside(path, files) and all_included([path.parent / name for name in files])
+    scan = scan_text(language, text, every, whole=whole)
     return replace(scan, files=files, includes=includes)
 
 
@@ -193,7 +203,8 @@ def scan_project(
     mains = [text for text in texts if re.search(r"\bmain\s*\(|^\s*program\s", text, re.M | re.I)]
     every = "\n".join(texts)
     scan = scan_text(language, "\n".join(mains) or every, every)
-    headers = "\n".join([every, *map(source_text, headers_of(files, folders))])
+    included = headers_of(files, folders)
+    headers = "\n".join([every, *map(source_text, included)])
     every_macro = _macros(headers)
     few = len(files) <= _FEW
     macros = {m: v for m, v in every_macro.items() if few or role_of(m)[0] == "tuning"}
@@ -203,7 +214,7 @@ def scan_project(
         scan,
         macros=tuple(macros.items()),
         flags=frozenset(name for name in macros if _is_switch(name, headers)),
-        unvaried=rest | _other_macros(headers),
+        unvaried=rest | _other_macros(headers, whole=all_included([*files, *included])),
         switches=scan.switches if len(files) == 1 else (),
     )
 
@@ -218,11 +229,14 @@ def _numbers(text: str) -> dict[str, int]:
     return {m: int(v) for m, v in _MACRO.findall(text) if not _GUARD.fullmatch(m)}
 
 
-def _other_macros(text: str) -> dict[str, str]:
-    """Macros with a default that are not varied, each with the reason."""
+def _other_macros(text: str, *, whole: bool) -> dict[str, str]:
+    """Macros with a default that are not varied, each with the reason; those that nothing reads
+    only where the text is the ``whole`` program.
+    """
     names = (m for m, v in _DEFAULTED.findall(text) if not _WHOLE.fullmatch(v))
     others = {m: "the default is no whole number" for m in names if not _GUARD.fullmatch(m)}
-    return others | {m: "nothing reads it" for m in _numbers(text) if not _is_read(m, text)}
+    unread = [m for m in _numbers(text) if not _is_read(m, text)] if whole else []
+    return others | dict.fromkeys(unread, "nothing reads it")
 
 
 def _is_read(name: str, text: str) -> bool:
@@ -232,8 +246,10 @@ def _is_read(name: str, text: str) -> bool:
     return re.search(rf"\b{name}\b", re.sub(default, "", plain, flags=re.M)) is not None
 
 
-def scan_text(language: Language, text: str, every: str) -> SourceScan:
-    """What the text of a program shows; ``every``: with the texts of all that belongs to it."""
+def scan_text(language: Language, text: str, every: str, *, whole: bool = True) -> SourceScan:
+    """What the text of a program shows; ``every``: with the texts of all that belongs to it, which
+    is the ``whole`` of it or a part.
+    """
     macros = _macros(every)
     printed = list(_printed(text))
     rate = next((line for line in printed if line.rate_unit), None)
@@ -243,7 +259,7 @@ def scan_text(language: Language, text: str, every: str) -> SourceScan:
     check = next((f for f in others if f is not time and _CHECK.search(f.words)), None)
     return SourceScan(
         language=language,
-        unvaried=_other_macros(every) if language in COMPILED else {},
+        unvaried=_other_macros(every, whole=whole) if language in COMPILED else {},
         macros=tuple(macros.items()) if language in COMPILED else (),
         flags=frozenset(name for name in macros if _is_switch(name, every)),
         switches=tuple(_switches(every)) if language in COMPILED else (),

@@ -136,7 +136,7 @@ def test_the_compiler_of_mpi_is_that_of_the_language(language: str, compiler: st
 def test_a_source_without_macros_varies_a_flag() -> None:
     of = draft()
     assert of.parameters == {"unroll": (None, "-funroll-loops")}
-    assert "The source has no macros" in lines(of, "unroll:")[0]
+    assert "The source shows no macro that may vary" in lines(of, "unroll:")[0]
 
 
 def test_a_source_whose_only_macro_is_an_amount_of_work_varies_a_flag(tmp_path: Path) -> None:

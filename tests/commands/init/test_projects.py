@@ -15,7 +15,7 @@ from autotune.commands.init.document import InitDocument
 from autotune.commands.init.flow import ConfigRequest, first_answer, write
 from autotune.commands.init.init_target import target_of
 from autotune.commands.init.option_scan import python_options
-from autotune.commands.init.source_scan import scan_project
+from autotune.commands.init.source_scan import scan_project, scan_source
 from autotune.commands.init.trying.first_try import TrySettings
 from autotune.commands.init.work_amount import role_of
 from autotune.commands.rank.emit_source import command_lines
@@ -392,6 +392,54 @@ def test_a_metric_that_is_not_printed_is_refused(tmp_path: Path) -> None:
     words = faults(lambda: tried(tmp_path, script(tmp_path), metric="tme"))
     assert words.startswith("--metric: no line with a time or a rate has 'tme'")
     assert "did you mean time?" in words
+
+
+SPLIT = {
+    "params.h": "#ifndef BLOCK\n#define BLOCK 8\n#endif\n#ifndef TILE\n#define TILE 4\n#endif\n",
+    "main.c": """\
+#include <stdio.h>
+#include "params.h"
+double work(int);
+int main(void) {
+    printf("time %g s\\n", 1e-4 + 1e-12 * work(1000));
+    return 0;
+}
+""",
+    "work.c": """\
+#include "params.h"
+double work(int n) {
+    double s = 0;
+    for (int i = 0; i < n; i += BLOCK) s += i;
+    return s;
+}
+""",
+}
+
+
+@GCC
+def test_macros_are_called_unread_where_all_sources_are_scanned(tmp_path: Path) -> None:
+    for name, text in SPLIT.items():
+        (tmp_path / name).write_text(text)
+    alone = scan_source(tmp_path / "main.c")
+    assert (alone.macros, alone.unvaried) == ((), {})
+    made = tried(tmp_path, tmp_path / "main.c")
+    assert 8 in made.parameters["block"]
+    assert made.kept == {"TILE": "nothing reads it"}
+    (tmp_path / "work.c").unlink()
+    assert set(scan_source(tmp_path / "main.c").unvaried) == {"BLOCK", "TILE"}
+    (tmp_path / "main.c").write_text(SPLIT["main.c"] + '#include "made.h"\n')
+    assert scan_source(tmp_path / "main.c").unvaried == {}
+
+
+def test_a_project_whose_headers_are_not_there_calls_no_macro_unread(tmp_path: Path) -> None:
+    main = tmp_path / "main.c"
+    for more, unread in (
+        ("", {"TILE"}),
+        ('#include "made.h"\n', set()),
+        ("#include MADE\n", set()),
+    ):
+        main.write_text("#ifndef TILE\n#define TILE 4\n#endif\nint main(void) {}\n" + more)
+        assert set(scan_project("C", [main]).unvaried) == unread
 
 
 def test_a_run_that_needs_files_beside_it_gets_its_folder(tmp_path: Path) -> None:

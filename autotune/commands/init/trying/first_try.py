@@ -15,6 +15,7 @@ from autotune.commands.init.building.build_plan import Choose
 from autotune.commands.init.building.source_plan import is_main, sources_in
 from autotune.commands.init.first_draft import Draft
 from autotune.commands.init.included_files import definers
+from autotune.commands.init.source_scan import scan_source
 from autotune.commands.init.trying.observed_run import ObservedRun
 from autotune.commands.init.trying.printed_numbers import (
     PrintedNumber,
@@ -189,7 +190,10 @@ def _mended(draft: Draft, detail: str) -> Draft | None:
     ]
     if not (files or includes or flags):
         return None
-    more = replace(seen, files=(*seen.files, *files), includes=(*seen.includes, *includes))
+    if files:  # they may read macros, and define others
+        whole = scan_source(draft.path, (*seen.files, *files))
+        seen = replace(whole, mpi=seen.mpi, levels=seen.levels, includes=seen.includes)
+    more = replace(seen, includes=(*seen.includes, *includes))
     return redrafted(draft, seen=more, libraries=(*draft.libraries, *flags))
 
 

@@ -106,7 +106,8 @@ def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
     why = told["explanations"][0]
     assert told["why"] == why
     assert why["candidate"].startswith("ijl-pad5@")
-    assert why["words"][0].startswith(("ijl-pad5 is", "ijl-pad5 and"))
+    assert why["words"][0].startswith(("Predicted: ijl-pad5 is", "Predicted: ijl-pad5 and"))
+    assert why["measured"] is None
     assert {row["kernel"] for row in why["loops"]} >= {"lc", "approx", "update"}
     compiled = [row["result"] for row in why["loops"]]
     assert all(result["annotated"] for result in compiled if result["route"] != "ports")
@@ -273,6 +274,13 @@ def test_budget_of_evaluations_is_kept(autotune: Cli, config: Path) -> None:
 def test_exhaustive_measures_all(autotune: Cli, config: Path) -> None:
     result = autotune("tune", "small.yaml", "--exhaustive", "--json").json()
     assert result["problems"][0]["measured"] == "6 of 6"
+    rows = result["problems"][0]["evaluated"]
+    told = autotune("rank", "small.yaml", "--why", "ijl", "--against", "jli", "--json").json()
+    why = told["explanations"][0]
+    times = {row["candidate"]: row["measured_s"] for row in rows}
+    assert why["measured"]["seconds"] == times[why["candidate"]]
+    assert why["measured"]["seconds_against"] == times[why["against"]]
+    assert [words.partition(":")[0] for words in why["words"][::2]][:2] == ["Measured", "Predicted"]
 
 
 def test_stdout_is_json_only(autotune: Cli, config: Path) -> None:

@@ -159,7 +159,8 @@ class RankOptions:
             "--against",
             autocompletion=completion.candidates,
             metavar="CANDIDATE",
-            help="With --why: say what makes the difference to this candidate.",
+            help="With --why: say what makes the difference to this candidate, and first what a"
+            " study measured of both, if one did.",
         ),
     ] = None
     assembly: Annotated[
@@ -228,7 +229,9 @@ def rank(options: RankOptions) -> None:
     if options.why:
         from autotune.commands.rank.explain_ranking import explain
 
-        reasons = explain(ranked, options.why, options.against, TerminalProgress())
+        reasons = explain(
+            ranked, options.why, options.against, TerminalProgress(), options.results.store
+        )
     if options.results.json:
         from autotune.commands.rank import document as rank_document
 

@@ -14,7 +14,7 @@ from autotune.domain.ranking import Difference, Ranked, Ranking, differences
 from autotune.domain.results import Part
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value
 from autotune.models.engines.base import CompiledSweep
-from autotune.results.explanation.explained import RankingExplanation
+from autotune.results.explanation.explained import MeasuredPair, RankingExplanation
 from autotune.units import Unbounded
 from autotune.workloads.base import MOST_ILLEGAL, EnumeratedSpace, Workload
 from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choices
@@ -65,6 +65,8 @@ class Explanations:
     engine: str
     words: tuple[str, ...]
     """The same as sentences."""
+    measured: MeasuredPair | None
+    """Of both; null without another candidate, or where no run compared them."""
     differences: tuple[Difference, ...]
     """Largest first; empty without another candidate."""
     loops: tuple[CompiledSweep, ...]
@@ -298,6 +300,7 @@ def _explained(explanation: RankingExplanation, *, assembly: bool) -> Explanatio
         against=other.candidate.id if other else None,
         engine=chosen.prediction.engine,
         words=explanation.words,
+        measured=explanation.measured,
         differences=tuple(differences(chosen.prediction, other.prediction)) if other else (),
         loops=_loops(explanation.explained.loops, assembly=assembly),
         loops_against=_loops(beside.loops, assembly=assembly) if beside else (),

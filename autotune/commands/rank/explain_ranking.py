@@ -4,25 +4,35 @@ from collections.abc import Iterator, Sequence
 
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
+from autotune.commands.options import DEFAULT_STORE
+from autotune.commands.rank.measured_pairs import latest_pair
 from autotune.commands.rank.ranked_space import RankedSpace, nearest_candidate
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import Fault, InputError
 from autotune.progress import Progress
-from autotune.results.explanation import pass_words, pipeline_words, reasons
-from autotune.results.explanation.explained import ExplainedCandidate, RankingExplanation
+from autotune.results.explanation import measured_words, pass_words, pipeline_words, reasons
+from autotune.results.explanation.explained import (
+    ExplainedCandidate,
+    MeasuredPair,
+    RankingExplanation,
+)
 from autotune.workloads.ivp.ivp_kind import ivp_problem
 from autotune.workloads.stencil.stencil_kind import grid_problem
 
 
 def explain(
-    ranked: RankedSpace, name: str, against: str | None, progress: Progress
+    ranked: RankedSpace,
+    name: str,
+    against: str | None,
+    progress: Progress,
+    store: str = DEFAULT_STORE,
 ) -> list[RankingExplanation]:
     """Explanations of a candidate: one per problem that contains it and per engine.
 
     ``name`` and ``against`` are an id, an identity, a label, or the label of a variant, which
     selects the fastest candidate of the variant in every problem. An InputError for an unknown name
-    suggests the nearest.
+    suggests the nearest. ``store``: says what was measured of two candidates.
     """
     explained = []
     for engine in ranked.engines:
@@ -33,11 +43,11 @@ def explain(
             opponents = [e for r, e in others if r is ranking] or [e for _, e in others]
             if len(chosen) > 1 and others and ranking not in [r for r, _ in others]:
                 continue
-            explained.append(
-                _against(ranked, entry, opponents[0], progress)
-                if opponents
-                else _alone(ranked, ranking, entry, progress)
-            )
+            if opponents:
+                measured = latest_pair(ranked, ranking, (entry, opponents[0]), store)
+                explained.append(_against(ranked, entry, opponents[0], measured, progress))
+            else:
+                explained.append(_alone(ranked, ranking, entry, progress))
     return explained
 
 
@@ -73,7 +83,11 @@ def _blocked_in_time(ranked: RankedSpace, ranking: Ranking, entry: Ranked) -> It
 
 
 def _against(
-    ranked: RankedSpace, entry: Ranked, other: Ranked, progress: Progress
+    ranked: RankedSpace,
+    entry: Ranked,
+    other: Ranked,
+    measured: MeasuredPair | None,
+    progress: Progress,
 ) -> RankingExplanation:
     first, second = names(entry.candidate, other.candidate)
     explained, beside = (
@@ -84,9 +98,14 @@ def _against(
         )
         for name, ranked_entry in ((first, entry), (second, other))
     )
-    words = reasons.against(explained, beside)
+    words = measured_words.sentences(measured, first, second) if measured else []
     return RankingExplanation(
-        chosen=entry, other=other, explained=explained, explained_other=beside, words=tuple(words)
+        chosen=entry,
+        other=other,
+        explained=explained,
+        explained_other=beside,
+        words=(*words, *reasons.against(explained, beside)),
+        measured=measured,
     )
 
 

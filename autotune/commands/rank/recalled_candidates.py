@@ -1,7 +1,8 @@
 """Candidates of spaces that are too large to be listed, as the records of a store name them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from autotune.commands.options import DEFAULT_STORE
 from autotune.commands.rank.ranked_space import RankedSpace
@@ -12,6 +13,8 @@ from autotune.domain.variant import Candidate
 from autotune.errors import StoreError
 from autotune.files.store import CandidateRecord, Store
 from autotune.workloads.base import EnumeratedSpace
+
+Read = TypeVar("Read")
 
 
 def recalled(
@@ -81,11 +84,20 @@ def _missing(
     unlisted = [name for name in names if name and not matching(enumerated.legal, name)]
     if not unlisted:
         return []
+    records = read_store(
+        store, lambda results: [r for name in unlisted for r in results.named_candidates(name)]
+    )
+    return list(recalled(enumerated, records or ()).values())
+
+
+def read_store(store: str, read: Callable[[Store], Read]) -> Read | None:
+    """What is read of a store; None where the default one cannot be opened, such as before the
+    first study.
+    """
     try:
         with Store.open(store, create=False) as results:
-            records = [record for name in unlisted for record in results.named_candidates(name)]
+            return read(results)
     except StoreError:
         if store != DEFAULT_STORE:
             raise
-        return []
-    return list(recalled(enumerated, records).values())
+        return None

@@ -60,7 +60,7 @@ def alone(candidate: ExplainedCandidate) -> list[str]:
     prediction = candidate.prediction
     if prediction.seconds is None:
         return [f"{candidate.name} has no predicted time: {prediction.reason}."]
-    sentences = [f"{candidate.name} takes {time(prediction.seconds)} per time step."]
+    sentences = [f"Predicted: {candidate.name} takes {time(prediction.seconds)} per time step."]
     kernels = roles(prediction, prediction)
     for role in sorted(kernels, key=lambda r: -r.first)[:_NAMED]:
         share = role.first / prediction.seconds
@@ -228,9 +228,10 @@ def against(candidate: ExplainedCandidate, other: ExplainedCandidate) -> list[st
 
 def _headline(first: str, second: str, a: float, b: float) -> str:
     if abs(a - b) <= _ALIKE * b:
-        return f"{first} and {second} take the same time ({' and '.join(pair(a, b))})."
+        return f"Predicted: {first} and {second} take the same time ({' and '.join(pair(a, b))})."
     word, ratio = ("slower", a / b) if a > b else ("faster", b / a)
-    return f"{first} is {ratio:.2f} x {word} than {second} ({' against '.join(pair(a, b))})."
+    times = " against ".join(pair(a, b))
+    return f"Predicted: {first} is {ratio:.2f} x {word} than {second} ({times})."
 
 
 def _more(seconds: float) -> str:

@@ -99,7 +99,7 @@ def test_the_largest_difference_is_told_first_with_its_cause() -> None:
         ExplainedCandidate(name="ijl", prediction=SLOW),
         ExplainedCandidate(name="jli", prediction=FAST),
     )
-    assert told[0] == "ijl is 1.62 x slower than jli (1.38 ms against 0.851 ms)."
+    assert told[0] == "Predicted: ijl is 1.62 x slower than jli (1.38 ms against 0.851 ms)."
     assert told[1] == (
         "LC takes 810 us against 310 us: it streams 12 rows from L2 (620 us) where jli streams 8"
         " (290 us)."

@@ -161,62 +161,58 @@ def test_entries_into_loops_are_no_level_of_memory() -> None:
     assert "from entry" not in words
 
 
-def test_loops_say_what_keeps_the_core_busy() -> None:
-    slow = predicted(
-        ("lc_i", "lc", "T_nOL", 0.8, 0),
-        ("lc_i", "lc", "T_OL", 0.1, 0),
-        ("lc_i", "lc", "sweep", 0.8, 0),
-    )
-    fast = predicted(
-        ("lc_j", "lc", "T_nOL", 0.4, 0),
-        ("lc_j", "lc", "T_OL", 0.1, 0),
-        ("lc_j", "lc", "sweep", 0.4, 0),
-    )
-    first = loop(
-        "lc_i", "lc", T_nOL=5.8, bottleneck="chain", chain=5.8, loads=4.9, stores=2.5,
-        chain_forwards=1.0, vector=8, unknown=("vfoo",),
-    )  # fmt: skip
-    told = against(
-        ExplainedCandidate(name="jil", prediction=slow, loops=(first,)),
-        ExplainedCandidate(name="jli", prediction=fast, loops=(loop("lc_j", "lc"),)),
-    )
-    text = " ".join(told)
-    for word in (
-        "loads, stores and what shares their time take 800 us against 400 us",
-        "loop-carried chain of 5.8 cycles",
-        "its loops go through 9.8 x the loads, 20 x the stores",
-        "it has scalar code",
-        "store forwarding",
-        "vfoo",
-    ):
-        assert word in text, word
+CHAINED = {
+    "T_nOL": 5.8, "bottleneck": "chain", "chain": 5.8, "loads": 4.9, "stores": 2.5,
+    "chain_forwards": 1.0, "vector": 8, "unknown": ("vfoo",),
+}  # fmt: skip
+CROSSING = {"crossing": 0.5, "bottleneck": "port 5"}
+MOVED, KEPT = ((0.1, 0.8, 0.8), (0.1, 0.4, 0.4)), ((0.8, 0.3, 0.8), (0.4, 0.3, 0.4))
 
 
 @pytest.mark.parametrize(
-    ("moved", "bottleneck", "told"),
-    [(0.3, "port 5", False), (0.2, "port 5", True), (0.3, "window", True)],
+    ("times", "changed", "told", "untold"),
+    [
+        (
+            MOVED,
+            CHAINED,
+            (
+                "loads, stores and what shares their time take 800 us against 400 us",
+                "loop-carried chain of 5.8 cycles",
+                "its loops go through 9.8 x the loads, 20 x the stores",
+                "it has scalar code",
+                "store forwarding",
+                "vfoo",
+            ),
+            (),
+        ),
+        (KEPT, CROSSING, (), ("line-crossing vector loads",)),
+        (((0.8, 0.3, 0.8), (0.4, 0.2, 0.4)), CROSSING, ("line-crossing vector loads",), ()),
+        (KEPT, CROSSING | {"bottleneck": "window"}, ("line-crossing vector loads",), ()),
+    ],
 )
-def test_loads_across_lines_are_a_difference_where_they_take_time(
-    moved: float, bottleneck: str, told: bool
+def test_differences_of_two_loops_are_told_where_they_take_time(
+    times: tuple[tuple[float, ...], ...],
+    changed: dict[str, object],
+    told: tuple[str, ...],
+    untold: tuple[str, ...],
 ) -> None:
-    slow = predicted(
-        ("rhs_a", "rhs", "T_OL", 0.8, 0),
-        ("rhs_a", "rhs", "T_nOL", 0.3, 0),
-        ("rhs_a", "rhs", "sweep", 0.8, 0),
-    )
-    fast = predicted(
-        ("rhs_b", "rhs", "T_OL", 0.4, 0),
-        ("rhs_b", "rhs", "T_nOL", moved, 0),
-        ("rhs_b", "rhs", "sweep", 0.4, 0),
-    )
-    first = loop("rhs_a", "rhs", crossing=0.5, bottleneck=bottleneck)
-    text = " ".join(
-        against(
-            ExplainedCandidate(name="a", prediction=slow, loops=(first,)),
-            ExplainedCandidate(name="b", prediction=fast, loops=(loop("rhs_b", "rhs"),)),
+    """``times``: T_OL, T_nOL and the whole of both, in ms; ``changed``: facts of the first loop."""
+    pair = [
+        ExplainedCandidate(
+            name=sweep,
+            prediction=predicted(
+                *(
+                    (sweep, "lc", kind, value, 0)
+                    for kind, value in zip(("T_OL", "T_nOL", "sweep"), values, strict=True)
+                )
+            ),
+            loops=(loop(sweep, "lc", **facts),),
         )
-    )
-    assert ("line-crossing vector loads" in text) == told
+        for sweep, values, facts in zip(("lc_i", "lc_j"), times, (changed, {}), strict=True)
+    ]
+    text = " ".join(against(*pair))
+    assert [words for words in told if words not in text] == []
+    assert [words for words in untold if words in text] == []
 
 
 def test_equal_times_overlapping_intervals_and_missing_times_are_said_plainly() -> None:

@@ -22,18 +22,21 @@ _DISTURBED = 0.1
 """Share of samples: with fewer that are disturbed a quieter time hardly helps."""
 
 
-def advice(figures: TwinFigures, load: HostLoad) -> list[str]:
-    """What helps to tell closer candidates apart, a sentence each; empty where 2 % are resolved."""
+def advice(figures: TwinFigures, load: HostLoad, config: str = "the config") -> list[str]:
+    """What helps to tell closer candidates apart, a sentence each; empty where 2 % are resolved.
+
+    ``config``: its file.
+    """
     if figures.holds and figures.close.difference <= _FINE:
         return []
     return [
-        *_more_rounds(figures),
-        *_longer_launches(figures),
+        *_more_rounds(figures, config),
+        *_longer_launches(figures, config),
         *_quieter_time(figures, load),
     ]
 
 
-def _more_rounds(figures: TwinFigures) -> Iterator[str]:
+def _more_rounds(figures: TwinFigures, config: str) -> Iterator[str]:
     """The rounds that tell the finest difference apart which two candidates need little time for,
     or how long the coarsest takes.
     """
@@ -41,7 +44,7 @@ def _more_rounds(figures: TwinFigures) -> Iterator[str]:
     row = next((row for row in finer if (row.seconds or math.inf) <= _PATIENCE), None)
     if row is not None:
         yield (
-            f"more launches: measuring: {{rounds: {_stated(row)}}} in the config, in place of"
+            f"more launches: measuring: {{rounds: {_stated(row)}}} in {config}, in place of"
             f" {figures.usual.rounds}, gives close candidates up to {row.rounds} rounds in place of"
             f" {figures.close.rounds}, which tell {100 * row.difference:g} % apart, in"
             f" {duration(row.seconds)} for two candidates"
@@ -61,7 +64,7 @@ def _stated(row: ResolvedDifference) -> int:
     return next(n for n in range(1, rounds + 1) if most_rounds(n) >= rounds)
 
 
-def _longer_launches(figures: TwinFigures) -> Iterator[str]:
+def _longer_launches(figures: TwinFigures, config: str) -> Iterator[str]:
     if figures.run_s is not None and figures.run_s < _SHORT:
         yield (
             f"longer runs: one takes {duration(figures.run_s)}, so that disturbances of some"
@@ -76,9 +79,9 @@ def _longer_launches(figures: TwinFigures) -> Iterator[str]:
     spread = math.sqrt(max(0.0, figures.noise**2 - gained))
     if spread < _GAIN * figures.noise:
         yield (
-            f"more samples in a launch: measuring: {{samples: {math.ceil(samples) * _MORE}}} lowers"
-            f" the spread between launches of a round from {percent(figures.noise)} to about"
-            f" {percent(spread)}"
+            f"more samples in a launch: measuring: {{samples: {math.ceil(samples) * _MORE}}} in"
+            f" {config} lowers the spread between launches of a round from"
+            f" {percent(figures.noise)} to about {percent(spread)}"
         )
 
 

@@ -52,7 +52,7 @@ def noise(options: NoiseOptions) -> None:
     if options.results.json:
         document(NoiseDocument.of(result))
     else:
-        say(text.noise(result))
+        say(text.noise(result, str(options.config)))
     if result.run.interrupted:
         note("interrupted; the finished rounds are above")
         raise typer.Exit(130)

@@ -9,17 +9,20 @@ from autotune.statistics.drift import POWER
 from autotune.units import counted
 
 
-def noise(result: NoiseResult) -> str:
-    """An A/A run in words: the load, the spread, A over B, and what can be told apart."""
+def noise(result: NoiseResult, config: str = "the config") -> str:
+    """An A/A run in words: the load, the spread, A over B, and what can be told apart.
+
+    ``config``: its file.
+    """
     candidate = result.run.prepared.candidate
-    lines = [candidate.label, f"host     {result.load}"]
+    lines = [f"{candidate.label} of {config}", f"host     {result.load}"]
     if result.run.status != "ok":
         lines += [f"status   {result.run.status}", result.run.detail]
     if result.figures is None:
         return "\n".join([*lines, "no round was finished: nothing is known of the noise"])
     per = candidate.problem.facts().per
-    lines += [*_spread(result.figures, per), "", *_resolution(result.figures)]
-    helpful = advice(result.figures, result.load)
+    lines += [*_spread(result.figures, per), "", *_resolution(result.figures, config)]
+    helpful = advice(result.figures, result.load, config)
     return "\n".join([*lines, *(["what helps:"] if helpful else []), *(f"- {x}" for x in helpful)])
 
 
@@ -49,14 +52,14 @@ def _spread(figures: TwinFigures, per: str) -> list[str]:
     ]
 
 
-def _resolution(figures: TwinFigures) -> list[str]:
+def _resolution(figures: TwinFigures, config: str) -> list[str]:
     rows = [("difference", "rounds", "time")]
     rows += [(_share(row), _rounds(row), duration(row.seconds)) for row in figures.differences]
     usual, close = figures.usual, figures.close
     return [
         f"to tell two candidates apart in {100 * POWER:.0f} % of cases, 99 % sure:",
         columns(rows, right=(0, 1, 2)),
-        f"The {counted(usual.rounds or 0, 'round')} of this config tell apart what differs by"
+        f"The {counted(usual.rounds or 0, 'round')} of {config} tell apart what differs by"
         f" {percent(usual.difference)}; close candidates get up to {close.rounds}:"
         f" {percent(close.difference)}.",
     ]

@@ -163,6 +163,8 @@ class ProblemEvaluation:
     """The objectives of the search, where it had more than the time."""
     regret: float | None = None
     """Expected time of the best over that of the one that is the fastest of all, less 1."""
+    other_runs: tuple[float, ...] = ()
+    """Seconds of a time step of the best in the other runs of the study on this machine."""
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -325,7 +327,16 @@ def _problem(
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
         searched=_searched_objectives(study, comparable),
         regret=regrets.get(winner or ""),
+        other_runs=_in_other_runs(winner, comparable, comparable_runs),
     )
+
+
+def _in_other_runs(
+    winner: str | None, deciding: ComparableRun | None, runs: Sequence[ComparableRun]
+) -> tuple[float, ...]:
+    """The times of the winner in runs that do not decide."""
+    others = [run.times for run in runs if run is not deciding]
+    return tuple(times[winner] for times in others if winner in times) if winner else ()
 
 
 def _choice(

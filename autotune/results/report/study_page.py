@@ -48,7 +48,8 @@ _WORDS = (
     ("deviation", "(predicted - measured) / measured"),
     ("measured", "a launch stands for its undisturbed samples, or for what disturbed ones would"
      " have taken by the CPU time that they got; the time of a candidate is the mean of its"
-     " launches with drift taken out; 90 % intervals count launches"),
+     " launches with drift taken out; 90 % intervals count the launches of one run, so that"
+     " another run, with other memory pages, clocks or load, may lie outside of them"),
     ("loss of top k", "(time of the best among the predicted top k - time of the best measured) /"
      " time of the best measured, over the candidates that were measured"),
     ("noise floor", "the loss of choosing by measurement itself: choose in one half of the"

@@ -42,7 +42,8 @@ def study(result: StudyEvaluation, *, store: str = "", top: int = 0, ids: bool =
     """
     if not result.problems:
         return f"study {result.study.name} has no candidates yet"
-    blocks = [problem(problem_result, top, ids=ids) for problem_result in result.problems]
+    file = result.study.file
+    blocks = [problem(evaluation, top, file, ids=ids) for evaluation in result.problems]
     common = common_winner(result.study, result.problems)
     if common is not None:
         blocks.append(_common(common, [problem.label for problem in result.problems]))
@@ -51,13 +52,15 @@ def study(result: StudyEvaluation, *, store: str = "", top: int = 0, ids: bool =
     return "\n\n".join(blocks)
 
 
-def problem(evaluation: ProblemEvaluation, top: int = 0, *, ids: bool = False) -> str:
+def problem(
+    evaluation: ProblemEvaluation, top: int = 0, config: str = "CONFIG", *, ids: bool = False
+) -> str:
     """A table of the tried candidates, fastest first, failures last; then a summary.
 
-    ``top``, ``ids``: as in ``study``.
+    ``top``, ``ids``: as in ``study``; ``config``: the file of the study, for commands.
     """
     if not evaluation.evaluated:
-        return "\n".join(words.sentences_of(evaluation))
+        return "\n".join(words.sentences_of(evaluation, config))
     others = evaluation.problem.others
     head_cells = (*_HEAD, *(metric.name for metric in others))
     listed = _listed(evaluation, top)
@@ -90,7 +93,7 @@ def problem(evaluation: ProblemEvaluation, top: int = 0, *, ids: bool = False) -
     if any(row.measured is not None and row.interval is None for row in listed):
         lines.append(_DROPPED)
     lines += _failures(evaluation)
-    return "\n".join([*lines, *words.sentences_of(evaluation), *_influences(evaluation)])
+    return "\n".join([*lines, *words.sentences_of(evaluation, config), *_influences(evaluation)])
 
 
 def _listed(evaluation: ProblemEvaluation, top: int) -> list[EvaluatedCandidate]:

@@ -86,7 +86,7 @@ def decision(
         detail=best.candidate.id,
         numbers=_numbers(result, best),
         sure=_sure(result),
-        advice=_advice(result, name),
+        advice=_advice(result, name, config),
         lines=used.lines,
         notes=(("parameters", settings),) if settings else (),
         link=anchor,
@@ -161,6 +161,8 @@ def _sure(result: ProblemEvaluation) -> str:
         sentences.append(f"{gain} over the baseline: {words.speedup(result)}")
     if words.serial(result):
         sentences.append(words.serial(result))
+    if result.other_runs:
+        sentences.append(words.in_other_runs(result))
     if not result.unopposed:
         sentences.append(words.floor(result))
     measurement = result.best.measurement if result.best else None
@@ -173,14 +175,14 @@ def _sure(result: ProblemEvaluation) -> str:
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
 
 
-def _advice(result: ProblemEvaluation, name: str) -> str:
+def _advice(result: ProblemEvaluation, name: str, config: str) -> str:
     """What to do, in sentences."""
     caution = words.caution(result)
     sentences = [f"Caution: {caution}"] if caution else []
     if result.unopposed:
         sentences.append(words.MORE_TIME)
     elif words.undecided(result):
-        sentences.append(f"Use {name}; autotune noise CONFIG says what would tell them apart")
+        sentences.append(f"Use {name}; {words.apart(config)}")
     elif result.best is result.baseline:
         sentences.append("Change nothing")
     elif not caution:

@@ -1,6 +1,8 @@
 """Results as words: names of candidates, objectives and residuals, the summary sentences."""
 
 import math
+import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 
@@ -19,6 +21,7 @@ from autotune.results.report.number_words import (
     time_unit,
 )
 from autotune.statistics.residual_scales import Residual, ResidualFactor, worst
+from autotune.units import counted
 
 STATUS_WORDS = {
     "ok": "ok",
@@ -193,6 +196,11 @@ def unopposed(result: ProblemEvaluation) -> str:
     return f"no decision: only 1 of {legal(result)} candidates was measured, the {alone} alone"
 
 
+def apart(config: str) -> str:
+    """What says how candidates may be told apart; ``config``: the file of the study."""
+    return f"autotune noise {shlex.quote(config)} says what would tell them apart"
+
+
 _LEAST_REGRET = 1e-6
 """Where it is undecided, no choice is without a regret: none is printed as 0."""
 
@@ -351,8 +359,11 @@ def convergence(result: ProblemEvaluation) -> str:
     return f"{tried} of {legal(result)} candidates were tried, {len(result.failures)} failed."
 
 
-def sentences_of(problem: ProblemEvaluation) -> list[str]:
-    """The result of one problem in sentences: winner, speed-up, losses, failures."""
+def sentences_of(problem: ProblemEvaluation, config: str = "CONFIG") -> list[str]:
+    """The result of one problem in sentences: winner, speed-up, losses, failures.
+
+    ``config``: the file of the study, for commands.
+    """
     best = problem.best
     if best is None:
         tried = len(problem.evaluated)
@@ -369,12 +380,10 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
     lines = [
         f"{problem.label}: {built(best.candidate, problem)} {verb}"
         f" {seconds(best.measured, goal)}{per} ({prediction}).",
-        *(
-            [f"  It is {text}.", "  autotune noise CONFIG says what would tell them apart."]
-            if (text := undecided(problem))
-            else []
-        ),
+        *([f"  It is {text}.", f"  {apart(config)}."] if (text := undecided(problem)) else []),
     ]
+    if problem.other_runs:
+        lines.append(f"  {_sentence(in_other_runs(problem))}")
     if problem.unopposed:
         lines += [f"  {_sentence(unopposed(problem))}", f"  {MORE_TIME}."]
     else:
@@ -399,6 +408,16 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
         lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed: {counts}.")
         lines += [f"  {_fails_with(setting)}." for setting in failing_settings(problem)]
     return lines
+
+
+def in_other_runs(result: ProblemEvaluation) -> str:
+    """What the other runs of the study measured of the winner; empty without one."""
+    goal, costs = result.problem.goal, sorted(result.other_runs)
+    if not costs:
+        return ""
+    ends = " to ".join(dict.fromkeys(seconds(cost, goal) for cost in (costs[0], costs[-1])))
+    runs = counted(len(costs), "other run")
+    return f"in {runs} of this study it had {ends}: intervals are of one run"
 
 
 def _sentence(text: str) -> str:

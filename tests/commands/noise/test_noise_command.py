@@ -257,15 +257,16 @@ def test_without_freedom_the_assumed_noise_counts() -> None:
 
 
 def test_the_words_say_load_spread_ratio_and_what_can_be_told_apart() -> None:
-    shown = noise(result(twins(Host({0: 1e-3}, noise=0.01), rounds=20))).splitlines()
-    assert shown[0] == candidate(0).label
+    run = result(twins(Host({0: 1e-3}, noise=0.01), rounds=20))
+    shown = noise(run, "a/b.yaml").splitlines()
+    assert shown[0] == f"{candidate(0).label} of a/b.yaml"
     assert shown[1].startswith("host     other processes use 0.0 of 2 CPUs, load average 0.1, ")
     assert [line.split()[0] for line in shown[2:6]] == ["time", "samples", "spread", "A"]
     assert shown[5].endswith("holds 1, as it should")
     assert shown[7] == "to tell two candidates apart in 80 % of cases, 99 % sure:"
     assert shown[8].split() == ["difference", "rounds", "time"]
     assert [line.split()[0] for line in shown[9:14]] == ["0.5", "1", "2", "5", "10"]
-    assert shown[14].startswith("The 5 rounds of this config tell apart what differs by ")
+    assert shown[14].startswith("The 5 rounds of a/b.yaml tell apart what differs by ")
 
 
 def test_the_document_has_every_sample_and_the_figures() -> None:

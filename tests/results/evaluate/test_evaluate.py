@@ -244,6 +244,52 @@ def test_runs_are_not_mixed(store):
     assert "time per step of 3 of 3 candidates" in study_table.problem(found)
 
 
+def test_other_runs_of_the_winner_say_how_far_an_interval_is_from_the_next_day(store):
+    begin(store, a=4.0, b=2.0)
+    run(store, a=[4.0] * 3, b=[2.0] * 3)
+    said = "\n".join(words.sentences_of(result(store)))
+    assert "other run" not in said
+    run(store, a=[5.0] * 3, b=[2.5] * 3)
+    found = result(store)
+    assert found.other_runs == (pytest.approx(2.0),)
+    said = "\n".join(words.sentences_of(found, "a b.yaml"))
+    assert "In 1 other run of this study it had 2.000 s: intervals are of one run." in said
+    run(store, a=[8.0] * 3, b=[4.0] * 3)
+    assert "in 2 other runs of this study it had 2.000 s to 2.500 s:" in words.in_other_runs(
+        result(store)
+    )
+
+
+def test_the_config_is_named_where_candidates_are_not_told_apart(store):
+    begin(store, a=1.0, b=1.0)
+    number = run(store, a=[1.0, 1.2, 1.0, 1.2], b=[1.2, 1.1, 1.2, 1.1])
+    store.add_conditions(number, {"config": "a b/quick.yaml"})
+    study = study_evaluation.evaluate(store.load_study("study"))
+    advice = "autotune noise 'a b/quick.yaml' says what would tell them apart."
+    assert advice in study_table.study(study)
+    decision = winner_decision.decision(study.problems[0], study.study.file, "x")
+    assert advice in decision.advice
+
+
+@pytest.mark.parametrize("candidates", [2, 4, 5])
+def test_few_measured_candidates_do_not_judge_the_predictions(store, candidates):
+    names = dict(zip(PADS, range(1, candidates + 1), strict=False))
+    begin(store, **names)
+    run(store, **{name: [float(seconds)] * 4 for name, seconds in names.items()})
+    said = words.losses(result(store))
+    assert said.startswith("too few were measured to judge them; top 1 0.0 %") == (candidates < 5)
+    assert f"(measured: {candidates} of {candidates}; " in said
+
+
+def test_where_the_model_is_wrong_names_a_parameter_as_the_config_does():
+    wrong = Residual(
+        parameter="reg", value=True, mean=0.3, interval=None, candidates=8, excess=math.log(1.3),
+        chance=0.0, clear=True,
+    )  # fmt: skip
+    said = words.errors(SimpleNamespace(residuals=(wrong,), compared=16))
+    assert said == "reg true takes 1.30 times what the others suggest (8 candidates)."
+
+
 def test_a_smaller_run_without_the_winner_does_not_replace_it(store):
     begin(store, a=4.0, b=2.0, c=1.0)
     first = run(store, a=[4.0] * 3, b=[2.0] * 3)

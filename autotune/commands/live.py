@@ -243,7 +243,7 @@ def summary(event: Event) -> str:
     if best:
         predicted = f", predicted {number_words.seconds(best.predicted)}" if best.predicted else ""
         parts.append(
-            f"best {best.candidate.variant.label}"
+            f"best so far {best.candidate.variant.label}"
             f" {number_words.seconds(best.seconds, standing.goal)}{predicted}"
         )
     tried = standing.measured + standing.failed
@@ -286,7 +286,7 @@ def event_text(event: Event) -> str:
 
 
 def _timed(event: Event) -> str:
-    parts = [number_words.seconds(event.measured, event.standing.goal)]
+    parts = [f"{number_words.seconds(event.measured, event.standing.goal)} so far"]
     if event.notice.predicted:
         parts.append(f"predicted {number_words.seconds(event.notice.predicted)}")
     best = event.standing.best

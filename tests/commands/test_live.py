@@ -72,10 +72,10 @@ def test_the_table_says_best_speed_up_and_what_is_left_at_every_width(width: int
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        (event(verdict="best"), "ijl-pad5: 1.500 ms, predicted 1.400 ms, the best so far"),
+        (event(verdict="best"), "ijl-pad5: 1.500 ms so far, predicted 1.400 ms, the best so far"),
         (
             event(verdict="slower", ratio=(1.5, 1.4, 1.6)),
-            "ijl-pad5: 1.500 ms, predicted 1.400 ms, 1.36 times the best, clearly slower",
+            "ijl-pad5: 1.500 ms so far, predicted 1.400 ms, 1.36 times the best, clearly slower",
         ),
         (event("built", status="ok"), ""),
         (
@@ -166,7 +166,9 @@ def test_lines_do_not_flood(clock: list[float], capsys: pytest.CaptureFixture[st
     said = err.splitlines()
     assert 5 <= len(said) <= 25
     assert said[0] == "begin study x 0/1"
-    assert said[-1].startswith("heat2d-N256: finished: enough; best jli-pad5 1.100 ms, predicted")
+    assert said[-1].startswith(
+        "heat2d-N256: finished: enough; best so far jli-pad5 1.100 ms, predicted"
+    )
     assert any(line.startswith("measure a, step ") for line in said)
 
 

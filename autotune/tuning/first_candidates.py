@@ -196,7 +196,7 @@ def _likelier(place: int, chosen: Sequence[int], likely: Sequence[float]) -> str
     chance = f"with {100 * likely[place]:.1f} % the fastest of all"
     if passed:
         chance += f", the places left out before it with {100 * max(passed):.1f} % at most"
-    return f", not told apart from the first: {chance}"
+    return f", not told apart from the first ({chance})"
 
 
 def _bundles(contenders: Sequence[Ranked]) -> list[list[Ranked]]:

@@ -152,7 +152,7 @@ def _cells(
         number_words.span(row.interval, evaluation.problem.goal),
         number_words.signed(row.deviation),
         words.status(row) + (f" ({row.note})" if row.note else ""),
-        row.chosen,
+        words.shortly(row.chosen),
         *(number_words.metric(metric, row.metrics.get(metric.name)) for metric in others),
     )
 

@@ -10,6 +10,7 @@ from autotune.domain.ranking import Ranked, Ranking, rank
 from autotune.domain.results import Uncertainty
 from autotune.domain.setup import Selection
 from autotune.domain.variant import ExecutionLayout
+from autotune.results.report import words
 from autotune.tuning import Chosen, first_candidates
 
 
@@ -151,9 +152,11 @@ def test_of_those_not_told_apart_the_likely_fastest_are_taken() -> None:
     assert pads(picks) == [1, 4]
     assert "not told apart from 3 others" in picks[0].why
     assert re.search(
-        r"with [\d.]+ % the fastest of all, the places left out before it with [\d.]+ % at most",
+        r"first \(with [\d.]+ % the fastest of all, the places left out before it with [\d.]+ % at"
+        r" most\)",
         picks[1].why,
     )
+    assert words.shortly(picks[1].why) == "predicted place 4 of 4, not told apart from the first"
     more = first_candidates.choose(close, Selection(top=3, random=0))
     assert pads(more) == [1, 2, 4]
     assert "left out" not in more[1].why

@@ -291,6 +291,10 @@ def at_the_end(result: ProblemEvaluation) -> str:
     return f"{listed(ends)}: values beyond may be better still" if ends else ""
 
 
+_TELLING = 5
+"""With fewer candidates the predicted best is the best measured one by chance too often."""
+
+
 def losses(result: ProblemEvaluation) -> str:
     """The losses of the predicted top k among the measured candidates, with the noise floor."""
     if not result.losses:
@@ -309,7 +313,8 @@ def losses(result: ProblemEvaluation) -> str:
     count = f"{result.compared} of {legal(result)}"
     if earlier := sum(row.measured is not None and not row.compared for row in result.rows):
         count += f" in the run that decides, {earlier} more in others or in too few rounds"
-    return f"{parts} (measured: {count}{why}; {floor(result)})"
+    few = "too few were measured to judge them; " if result.compared < _TELLING else ""
+    return f"{few}{parts} (measured: {count}{why}; {floor(result)})"
 
 
 def floor(result: ProblemEvaluation) -> str:

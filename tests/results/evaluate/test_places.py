@@ -78,7 +78,8 @@ def test_a_predicted_best_that_was_never_proposed_leaves_a_bound_of_the_loss(
         TopLoss(5, None, at_most=pytest.approx(0.25)),
     )
     assert words.losses(problem).startswith(
-        "top 1 50.0 %, top 3 at most 25.0 %, top 5 at most 25.0 % (measured: 4 of 1000000;"
+        "too few were measured to judge them; top 1 50.0 %, top 3 at most 25.0 %, top 5 at most"
+        " 25.0 % (measured: 4 of 1000000;"
         " at most: not all of them were measured; "
     )
 
@@ -87,7 +88,7 @@ def test_without_any_of_the_top_there_is_no_bound(tmp_path: Path) -> None:
     problem = studied(tmp_path, {2: 1.25, 777: 1.0}, 10**6)
     assert problem.losses[0] == TopLoss(1, None)
     said = words.losses(problem)
-    assert said.startswith("top 1 -, top 3 at most 25.0 %")
+    assert said.startswith("too few were measured to judge them; top 1 -, top 3 at most 25.0 %")
     assert "; -: none of them could be compared" in said
 
 

@@ -127,10 +127,14 @@ def value_of(residual: Residual | ResidualFactor) -> str:
 
 
 def plain(value: Value) -> str:
-    """The value of a parameter as it is written in a file."""
+    """The value of a parameter as it is written in a file.
+
+    >>> plain(None), plain(True), plain("jli"), plain(8)
+    ('none', 'true', 'jli', '8')
+    """
     if value is None:
         return "none"
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def first_words(detail: str, length: int = 160) -> str:
@@ -341,7 +345,7 @@ def errors(result: ProblemEvaluation, count: int = 3) -> str:
         f" ({residual.candidates} candidates)"
         for residual in residuals
     )
-    return f"{listed_errors[0].upper()}{listed_errors[1:]}."
+    return f"{listed_errors}."
 
 
 def choice(result: ProblemEvaluation, most: int = 4) -> str:

@@ -1,7 +1,9 @@
 """Evaluation: one run per statistic, a winner that could have lost, honest speed-ups."""
 
+import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import fabricated as fake
 import pytest
@@ -15,6 +17,7 @@ from autotune.results.evaluate import study_evaluation
 from autotune.results.evaluate.study_evaluation import Speedup
 from autotune.results.report import study_table, winner_decision, words
 from autotune.statistics.estimators import NoiseFloor
+from autotune.statistics.residual_scales import Residual
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ def meaning(query: str) -> GlossaryWord | MessageKind:
             return words[named[1]]
     raise InputError(
         Fault(
-            where="WORD",
+            where="",
             found=f"no word or message {' '.join(query.split())!r}",
             expected="a word of the output, or a message as it was printed",
             hint=nearest(plain, words) or _nearest_by_words(plain, words),

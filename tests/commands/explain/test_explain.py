@@ -249,6 +249,9 @@ def test_sentences_of_results_are_about_a_word(sentence: str, word: str) -> None
     ("printed_word", "word"),
     [
         ("work in core", "in-core time"),
+        ("not told apart", "undecided"),
+        ("Told apart: 99.9 % sure that jil is the slower one.", "undecided"),
+        ("Not told apart by the prediction: 60 % sure that jil is the slower one.", "undecided"),
         ("RHS, 20 %: work in core (port 5) takes 70 % of it", "in-core time"),
         ("work in core (vector operations) takes", "vector operations"),
         ("window", "window"),
@@ -297,6 +300,60 @@ def test_sentences_of_results_are_about_a_word(sentence: str, word: str) -> None
 )
 def test_words_of_reasons_and_dissections_are_explained(printed_word: str, word: str) -> None:
     assert meaning(printed_word).name == word
+
+
+def headings() -> Iterator[str]:
+    """The headings of tables of studies, rankings, comparisons and the live view, as the sources
+    name them.
+    """
+    places = {
+        "results/report/study_table.py": "_HEAD",
+        "results/comparison/side_words.py": "HEAD",
+        "commands/rank/text.py": "_HEAD",
+        "commands/live.py": "_COLUMNS",
+    }
+    for file, name in places.items():
+        for node in ast.parse((PACKAGE / file).read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+                value = node.value
+                cells = value.keys if isinstance(value, ast.Dict) else value.elts  # type: ignore[attr-defined]
+                yield from (cell.value for cell in cells if isinstance(cell, ast.Constant))
+    yield from ("sweeps", "part", "this", "other", "this - other", "rows", "difference")
+
+
+def test_headings_of_tables_have_words() -> None:
+    named = sorted({heading for heading in headings() if heading})
+    assert {"chosen as", "predicted", "noisy", "reason", "over its baseline"} <= set(named)
+    assert all(isinstance(meaning(heading), GlossaryWord) for heading in named)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("~", "undecided"),
+        ("*", "winner"),
+        ("so far", "so far"),
+        ("clearly slower", "contender"),
+        ("1.36 times the best", "contender"),
+        ("A over B 1.0003, 99 % interval [0.99, 1.01] holds 1, as it should", "A over B"),
+        ("The 4 rounds of a/b.yaml tell apart what differs by 2 %; close", "A over B"),
+        ("top 1", "loss"),
+        ("speed-up over the baseline", "speed-up"),
+        ("Predicted: jil is 1.62 x slower than jli (1.38 ms against 0.851 ms).", "predicted"),
+        ("Measured: jil is 1.62 x slower than jli (1.38 ms against 0.851 ms; 90 %", "measured"),
+        ("Measured: jil and jli are not told apart (1.38 ms against 1.37 ms; 90 %", "measured"),
+        ("The measurement contradicts the prediction, which has the other one", "measured"),
+        ("In 2 other runs of this study it had 1 ms: intervals are of one run.", "interval"),
+        ("LC takes 810 us against 310 us: it streams 12 rows from L2", "reason"),
+    ],
+)
+def test_terms_of_progress_noise_and_reasons_have_words(sentence: str, word: str) -> None:
+    assert meaning(sentence).name == word
+
+
+def test_an_unknown_word_is_refused_by_itself_with_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"^no word or message 'nose floor'.*did you mean noise"):
+        meaning("nose floor")
 
 
 def test_no_message_of_an_error_is_taken_for_a_sentence_of_a_result() -> None:

@@ -90,7 +90,8 @@ class TuneOptions:
 def tune(options: TuneOptions) -> None:
     """Build, verify, time and compare the best candidates.
 
-    Candidates are ranked by prediction; only the most promising are measured.
+    Candidates are ranked by prediction. The baseline, the most promising and a few drawn at random
+    are measured, then those that a search names; the best are measured again at the end.
     """
     began = time.monotonic()
     _check_together(options.given)

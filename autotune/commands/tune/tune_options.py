@@ -17,9 +17,9 @@ class StudyOptions:
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Start no launch after this many seconds from the start of the command. Half of"
-            " them are kept for measuring if predictions take longer. Replaces a budget of"
-            " candidates in the config.",
+            help="Start no launch after this many seconds from the start of the command, a"
+            " calibration of the host not counted. Half of them are kept for measuring if"
+            " predictions take longer. Replaces a budget of candidates in the config.",
             parser=seconds(),
         ),
     ] = None

@@ -60,7 +60,8 @@ def test_a_formula_may_name_arguments_parameters_figures_and_names_before_it(pro
     [
         ({}, "m", "unknown name 'm'; expected one of n, block, mode, threads, clock, cores, line,"
          " flops, barrier, cache_L1 ..., bandwidth_L1 ..."),
-        ({}, "blok", "(did you mean block?)"), ({}, "cache_L9", "(did you mean cache_L1, cache_L2 or cache_L3?)"),
+        ({}, "blok", "(did you mean block?)"),
+        ({}, "cache_L9", "(did you mean cache_L1, cache_L2 or cache_L3?)"),
         ({"n": "1"}, "n", "'n' cannot be such a name; expected a new name"),
         ({"clock": "1"}, "n", "'clock' cannot be such a name; expected a new name"),
         ({"a b": "1"}, "n", "'a b' cannot be such a name; expected a new name"),

@@ -203,7 +203,11 @@ class RankCommand(TyperCommand):
 
 @command
 def rank(options: RankOptions) -> None:
-    """Rank candidates by predicted time, each with a reason."""
+    """Rank candidates by predicted time, each with a reason.
+
+    No candidate is run; compilers are, and once the calibration of this host, if the config is for
+    it. Ranks with ~ are not told apart from the first.
+    """
     from autotune.commands.rank.ranked_space import find, require_predictions
     from autotune.errors import Fault, InputError
 

@@ -92,6 +92,7 @@ def tune(options: TuneOptions) -> None:
 
     Candidates are ranked by prediction. The baseline, the most promising and a few drawn at random
     are measured, then those that a search names; the best are measured again at the end.
+    What the config and its program name is built and run, as if you had typed it.
     """
     began = time.monotonic()
     _check_together(options.given)

@@ -18,8 +18,8 @@ class StudyOptions:
         typer.Option(
             metavar="SECONDS",
             help="Start no launch after this many seconds from the start of the command, a"
-            " calibration of the host not counted. Half of them are kept for measuring if"
-            " predictions take longer. Replaces a budget of candidates in the config.",
+            " calibration of the host not counted. Where predictions take more than half of them,"
+            " the other half is left to measure. Replaces a budget of candidates in the config.",
             parser=seconds(),
         ),
     ] = None
@@ -34,7 +34,11 @@ class StudyOptions:
         False
     )
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the study; what was measured is kept.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Continue the latest study of this config; what was measured is kept.",
+        ),
     ] = False
     sampler: Annotated[
         SamplerName | None,

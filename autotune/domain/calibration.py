@@ -121,14 +121,12 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "crossing_stores": (
         "cy",
-        "per vector store across two lines of the level, beyond one within a line, in loops that"
-        " write at least four rows and load at least five times for each store; proportionally less"
-        " in others. It adds to the time of all else, but only until crossing_loop is reached",
+        "the least that a loop which writes several rows takes, all else included, per vector store"
+        " across two lines of the level: it waits for the second; more by crossing_loads",
     ),
-    "crossing_loop": (
+    "crossing_loads": (
         "cy",
-        "a whole loop, per vector store across two lines that it does, its loads included: the time"
-        " up to which crossing_stores adds",
+        "more of crossing_stores for every line of the level that is loaded meanwhile, up to six",
     ),
     "exposed": (
         "1",

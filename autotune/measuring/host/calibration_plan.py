@@ -58,6 +58,8 @@ Block = tuple[ProbeItem, ...]
 _HANDED = 4
 """Rows that one thread writes in turn and another reads one by one."""
 _LEAST_TOP = Bytes(64 << 20)
+READ, WRITTEN = (2, 6), 2
+"""Rows that the items of kind across read, and those that each writes."""
 _ROUNDS = 3
 """Number of rounds that should fit into the budget."""
 _OVERHEAD = 0.08
@@ -92,7 +94,7 @@ class CalibrationPlan:
             blocks.append(tuple(load(size, streams=n) for n in (1, *self.streams)))
         for size in levels.values():
             blocks.append((load(size), single_stream("update", size), single_stream("store", size)))
-        blocks += [(across(size, 0), across(size, 8)) for size in levels.values()]
+        blocks += [tuple(across(size, rows) for rows in READ) for size in levels.values()]
         if threads == 1:
             blocks.append(self.taps())
         blocks += [tuple(items) for items in map(stretches, levels.values())]
@@ -186,11 +188,9 @@ def mixed(width: int) -> ProbeItem:
     return ProbeItem(kind="mixed", bytes=RESIDENT, streams=4, extra=width)
 
 
-def across(size: Bytes, distance: int) -> ProbeItem:
-    """An item of sums over neighbours in four arrays, with vector stores to four others that start
-    ``distance`` bytes behind the start of a line.
-    """
-    return ProbeItem(kind="across", bytes=size, streams=8, extra=distance)
+def across(size: Bytes, read: int) -> ProbeItem:
+    """An item of sums of ``read`` rows with vector stores across lines to ``WRITTEN`` others."""
+    return ProbeItem(kind="across", bytes=size, streams=read + WRITTEN)
 
 
 def vector_operations() -> Block:

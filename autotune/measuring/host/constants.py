@@ -355,18 +355,31 @@ def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
                 value=lambda t: t[0] * lines,
                 source="store of every line",
             )
+            few, many = (calibration_plan.across(size, rows) for rows in calibration_plan.READ)
             yield HostConstant(
                 name=_at(f"crossing_stores.{level}", threads),
-                items=tuple((threads, calibration_plan.across(size, n)) for n in (8, 0)),
-                value=lambda t: 2 * (t[0] - t[1]),  # of two groups, one is written
-                source="four sums over neighbours, stored 8 B behind a line's border, less at it",
+                items=((threads, few), (threads, many)),
+                value=lambda t: _waiting_stores(t)[0],
+                source="sums of rows, stored to two others 8 B behind a line's border",
             )
             yield HostConstant(
-                name=_at(f"crossing_loop.{level}", threads),
-                items=((threads, calibration_plan.across(size, 8)),),
-                value=lambda t: 2 * t[0],
-                source="four sums over neighbours, stored 8 B behind a line's border",
+                name=_at(f"crossing_loads.{level}", threads),
+                items=((threads, few), (threads, many)),
+                value=lambda t: _waiting_stores(t)[1],
+                source="sums of six rows less those of two, stored likewise",
             )
+
+
+def _waiting_stores(times: Sequence[float]) -> tuple[float, float]:
+    """The cycles of a loop per store across lines where it loads nothing, and more of it for each
+    line that is loaded, by the line through two loops; ``times``: per line loaded or stored.
+    """
+    written = calibration_plan.WRITTEN
+    loops = zip(times, calibration_plan.READ, strict=True)
+    few, many = (time * (read + written) / written for time, read in loops)
+    fewest, most = calibration_plan.READ
+    more = max(0.0, (many - few) / (most - fewest))
+    return few - fewest * more, more
 
 
 def _most_again(times: Sequence[float]) -> float:

@@ -29,8 +29,8 @@
    mixed     reads STREAMS small arrays by vectors of EXTRA bytes, at most of WIDTH, and
              adds to that of one and multiplies that of the next, in turn              vectors
    taps      reads one array, four neighbours of every component; EXTRA 1: eight       groups
-   across    sums over the neighbours in half of STREAMS arrays, written to the other half by
-             vectors that begin EXTRA bytes behind a border                            groups
+   across    sums over STREAMS - 2 arrays, written to two others by vectors that begin
+             8 bytes behind a border; STREAMS is 4 or 8                                groups
    add       a chain of dependent vector additions                                     additions
    forward   the same, every sum stored and loaded again                               additions
    blocked   the same, one number stored and the vector around it loaded               additions
@@ -81,8 +81,9 @@ enum {
     ACCUMULATORS = 8,
     CHAINS = 12,
     MIXED = 4, /* arrays that an item of kind mixed reads */
-    ACROSS = 4, /* arrays that an item of kind across reads, and that it writes */
-    ROW = 16, /* groups of a row of its grids */
+    ACROSS = 2, /* arrays that an item of kind across writes */
+    FEW = 2, /* arrays that it reads, */
+    MANY = 6, /* or so many */
     MOST_EXTRA = 32,
     MOST_STREAMS = 16,
     PAGE = 4096,
@@ -580,36 +581,32 @@ static __attribute__((noinline)) void read_one_by_one(arrays row, int streams)
         more_taps(&row);
 }
 
-/* What a solver does with a grid of rows, a line per pass: a part of every sum goes into each array
-   that is written. Few of the loads miss L1. */
-static __attribute__((noinline)) void neighbours(const arrays *a, size_t distance)
+/* a line per pass; a part of the sum goes into each array that is written */
+static inline __attribute__((always_inline)) void sum_rows(const arrays *a, const int read)
 {
     enum { LANES = WIDTH / sizeof(double), LINE = GROUP / sizeof(double) };
-    const double *in[ACROSS];
+    const double *in[MANY];
     double *out[ACROSS];
-    for (int k = 0; k < ACROSS; ++k) {
+    for (int k = 0; k < read; ++k)
         in[k] = (const double *)(a->base + (size_t)k * a->pitch);
-        out[k] = (double *)(a->base + (size_t)(ACROSS + k) * a->pitch + distance);
-    }
-    for (size_t j = ROW * LINE; j < (a->groups - ROW) * LINE; j += LINE) {
+    for (int k = 0; k < ACROSS; ++k)
+        out[k] = (double *)(a->base + (size_t)(read + k) * a->pitch) + 1;
+    for (size_t j = LINE; j < (a->groups - 1) * LINE; j += LINE) {
 #pragma GCC unroll 4
         for (size_t v = j; v < j + LINE; v += LANES) {
-            dvec sum[ACROSS];
-#pragma GCC unroll 4
+            dvec sum = AT(in[0], v - 1) + AT(in[0], v + 1);
+#pragma GCC unroll 6
+            for (int k = 0; k < read; ++k)
+                sum += (1.1 + k) * AT(in[k], v);
+#pragma GCC unroll 2
             for (int k = 0; k < ACROSS; ++k)
-                sum[k] = AT(in[k], v - ROW * LINE) + AT(in[k], v - 1) - 4.0 * AT(in[k], v)
-                         + AT(in[k], v + 1) + AT(in[k], v + ROW * LINE);
-#pragma GCC unroll 4
-            for (int k = 0; k < ACROSS; ++k) {
-                dvec value = AT(in[0], v);
-#pragma GCC unroll 4
-                for (int i = 0; i < ACROSS; ++i)
-                    value += (0.1 * (k + 1) + 0.01 * i) * sum[i];
-                *(dloose *)(out[k] + v) = value;
-            }
+                *(dloose *)(out[k] + v) = (1.5 + k) * sum;
         }
     }
 }
+
+static __attribute__((noinline)) void few_sums(const arrays *a) { sum_rows(a, FEW); }
+static __attribute__((noinline)) void many_sums(const arrays *a) { sum_rows(a, MANY); }
 
 /* as the compiler makes it of any sweep: range at run time, remainder loop; begun at a border, so
    that a pass takes as long wherever the function lies */
@@ -701,7 +698,7 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         return 0;
     case KIND_across:
         for (uint64_t i = 0; i < count; ++i)
-            neighbours(&a, (size_t)item->extra);
+            (item->streams == FEW + ACROSS ? few_sums : many_sums)(&a);
         return 0;
     case KIND_entry: {
         /* apart by pages and some lines, so that no load waits for a store of the same last bits */
@@ -938,7 +935,8 @@ static item parse(const char *text)
                 (k == KIND_narrow && found.extra > 1) || (k == KIND_calls && found.extra >= FUNCTIONS) ||
                 (apart && found.streams != 2) || (k == KIND_taps && (found.extra > 1 || found.streams != 1 || found.bytes / GROUP < 4)) ||
                 (mixes && (found.streams != MIXED || !found.extra)) ||
-                (across && (found.streams != 2 * ACROSS || found.bytes / GROUP <= 4 * ACROSS * ROW)) ||
+                (across && ((found.streams != FEW + ACROSS && found.streams != MANY + ACROSS) ||
+                            found.bytes / GROUP < (size_t)(4 * found.streams))) ||
                 (k == KIND_window && (!found.run || found.run % 8)) ||
                 (k == KIND_clash && (found.extra % PAGE || !found.extra));
     if (wrong)
@@ -985,7 +983,7 @@ int main(int argc, char **argv)
         if (job.item.streams)
             per = job.item.bytes / GROUP / (size_t)job.item.streams * (size_t)job.item.streams;
         if (job.item.kind == KIND_across)
-            per -= 2 * ROW * 2 * ACROSS; /* the first and last rows have no neighbours */
+            per -= 2 * (size_t)job.item.streams; /* without the first and last lines */
         if (job.item.kind == KIND_taps)
             per -= 2;
         if (job.item.kind == KIND_meet || job.item.kind == KIND_resume)

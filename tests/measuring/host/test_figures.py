@@ -26,7 +26,7 @@ COSTS = {
     "exposed.L3@2": 0.5, "stream_start.MEM@2": 400.0, "waiting.MEM@2": 0.0625,
     "crossing_stores.L2": 4.0,
     "library_call.exp": 9.0, "library_call.fmod": 40.0, "crossing_stores.MEM@2": 1.5,
-    "crossing_loop.L2": 44.0,
+    "crossing_loads.L2": 1.25,
     "stream_resume.L3": 3.0, "stream_resume.MEM": 20.0, "core_cycle": 0.75, "core_cycle@2": 1.125,
 }  # fmt: skip
 
@@ -127,7 +127,9 @@ def cycles(of, threads, item):
         case "calls":
             return at(f"library_call.{FUNCTIONS[item.extra]}") or 30.0
         case "across":
-            return 20.0 + bool(item.extra) * at(f"crossing_stores.{place}") / 2
+            written = calibration_plan.WRITTEN
+            loads = (item.streams - written) * at(f"crossing_loads.{place}")
+            return (at(f"crossing_stores.{place}") + loads) * written / item.streams
         case "handed":
             return 1.0 + COSTS["core_to_core"]
         case "barrier":

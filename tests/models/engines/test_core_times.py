@@ -191,20 +191,26 @@ def test_unaligned_stores_take_the_store_port_longer_beside_the_loads() -> None:
 @pytest.mark.parametrize(
     ("stores", "loads", "alike"),
     [
-        (1.0, 5.0, 1.0),  # four rows, as in the probe
-        (2.0, 10.0, 1.0),
-        (1.0, 2.5, 0.5),  # half as many loads for each store
-        (0.5, 2.5, 1 / 3),  # two rows: one waits for the other
+        (0.5, 2.5, 1.0),  # two rows, as in the probe: one waits for the other
+        (1.0, 5.0, 1.0),
+        (1.0, 0.5, 0.5),  # half as many loads as stores
+        (0.375, 2.5, 0.5),  # the second row is written half the time
         (0.25, 5.0, 0.0),  # a single row
         (0.0, 5.0, 0.0),
     ],
 )
-def test_stores_across_lines_weigh_by_rows_and_loads(
+def test_stores_wait_at_the_borders_of_lines_of_several_rows(
     stores: float, loads: float, alike: float
 ) -> None:
-    made = result(stores=stores, loads=loads, vector=32, crossings_stores=(0.0, *(0.5,) * 7))
+    crossing = stores / 4  # half of the lines: a vector of four doubles, two of them in a line
+    made = result(stores=stores, loads=loads, vector=32, crossings_stores=(0.0, *(crossing,) * 7))
     assert times(made, 16, place=1).delayed[0] == pytest.approx(0.5 * alike)
     assert times(made, 16, place=0).delayed[0] == 0
+
+
+def test_no_more_stores_wait_than_lines_are_stored() -> None:
+    made = result(stores=0.5, loads=2.5, vector=32, crossings_stores=(9.0,) * 8)
+    assert times(made, 16, place=3).delayed[0] == 1
 
 
 def test_expected_crossings_count_where_no_place_is_known() -> None:

@@ -216,7 +216,7 @@ def core() -> CorePassTimes:
     return CorePassTimes(
         T_OL=np.array([4.0, 1.0]), T_nOL=np.array([2.0, 3.0]),
         stored=np.zeros(2), entry=np.array([0.1, 0.3]),
-        across=np.array([0.1, 0.1]), drain=np.array([99.0, 99.0]), again=np.zeros(2),
+        across=np.array([99.0, 99.0]), delayed=np.array([0.1, 0.1]), again=np.zeros(2),
     )  # fmt: skip
 
 
@@ -230,7 +230,10 @@ def test_changes_are_those_of_the_assumptions_then_of_the_core_and_of_events() -
     slower = replace(core(), T_OL=np.array([6.0, 1.25]), T_nOL=np.array([3.0, 3.75]))
     off = row_cycles(slower, data.row(POSITIONS))[0] - rows[POSITIONS]
     assert changed[2] == pytest.approx(off)
-    assert changed[3] == pytest.approx([0.1, 0.2])
+    none = replace(core(), across=np.zeros(2))
+    late = rows[POSITIONS] - row_cycles(none, data.row(POSITIONS))[0]
+    assert changed[3] == pytest.approx(0.5 * (core().entry + late))
+    assert late.min() > 0
 
 
 @pytest.mark.parametrize("arithmetic", [None, np.array([0.1, 0.2, 0.3])])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sample_nodes import KIB, MIB, calibrated, documented
 
 from autotune.models.engines.reuse import uncertainty
+from autotune.models.engines.reuse.batch import PLACES
 from autotune.models.engines.reuse.line_cost import LineCosts, line_costs
 from autotune.models.engines.reuse.time_model import (
     BORDER,
@@ -215,19 +216,28 @@ def test_starts_of_streams_are_spread_over_the_points_between_jumps() -> None:
     assert timed(*rare, costs=costs, jump=50.0).starts[0] == pytest.approx(4 / 50)
 
 
-def test_a_store_across_lines_costs_the_mean_of_the_levels_that_stores_go_to() -> None:
-    more = np.array([0.0, 4.0, 6.0, 2.0])
-    costs = replace(SERIAL, crossing_stores=more, crossing_loop=10 * more)
-    near, far = Stream(0, everywhere(MIDDLE), stores=True), Stream(0, everywhere(FAR), stores=True)
-    read, past = Stream(0, everywhere(MEMORY)), near._replace(streamed=True)
-    assert timed(near, read, costs=costs).across.tolist() == [[4], [40]], (
-        "lines that are read do not count"
-    )
-    assert timed(near, far, far, costs=costs).across[0, 0] == pytest.approx((4 + 2 * 6) / 3)
-    assert timed(far, past, costs=costs).across[0, 0] == pytest.approx(6), (
-        "nor lines past the caches"
-    )
-    assert not timed(read, costs=costs).across.any()
+def test_stores_across_lines_wait_longer_the_more_lines_are_loaded() -> None:
+    store, load = np.array([0.0, 8.0, 6.0, 2.0]), np.array([0.0, 1.0, 3.0, 9.0])
+    costs = replace(SERIAL, crossing_stores=store, crossing_loads=load)
+    line = 1 / PLACES
+    near = Stream(0, everywhere(MIDDLE), stores=True, lines=line)
+    far, past = near._replace(distance=everywhere(FAR)), near._replace(streamed=True)
+    inner = near._replace(distance=everywhere(0.0))
+    read = Stream(0, everywhere(MEMORY), lines=line)
+    lean = Stream(0, everywhere(MIDDLE), lines=line)
+
+    def least(*streams: Stream) -> list[float]:
+        """The cycles for a line of components, and the share that waits."""
+        across = timed(*streams, costs=costs).across
+        return [float(across[0, 0]) * PLACES, float(across[1, 0])]
+
+    assert least(near) == [8, 1]
+    assert least(near, far) == [14, 1]
+    assert least(near, far, lean, read) == pytest.approx([14 + 2 * (1 + 9), 1])
+    assert least(near, past, lean) == pytest.approx([8 + 1, 1]), "nor lines past the caches"
+    assert least(near, *[lean] * 12) == pytest.approx([8 + 6, 1]), "as many as were measured"
+    assert least(near, inner) == pytest.approx([8, 0.5]), "nothing waits for the innermost cache"
+    assert least(read) == [0, 0]
     assert not timed(near).across.any(), "not measured"
 
 
@@ -282,10 +292,10 @@ def transfer_sums(total: float, exposed: float, beside: float | None = None) -> 
 
 def core(
     T_OL: float, T_nOL: float, stored: float = 0.0, entry: float = 0.0,
-    across: float = 0.0, drain: float = 0.0, again: float = 0.0,
+    across: float = 0.0, delayed: float = 1.0, again: float = 0.0,
 ) -> CorePassTimes:  # fmt: skip
-    names = ("T_OL", "T_nOL", "stored", "entry", "across", "drain", "again")
-    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry, across, drain, again))
+    names = ("T_OL", "T_nOL", "stored", "entry", "across", "delayed", "again")
+    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry, across, delayed, again))
     return CorePassTimes(**dict(zip(names, values, strict=True)))
 
 
@@ -300,9 +310,9 @@ def core(
         (core(4, 2), transfer_sums(0, 0), 4),  # Eq. 6
         (core(4, 2, stored=6), transfer_sums(3, 3), 6),  # stores beside the arithmetic
         (core(4, 2, entry=1.5), transfer_sums(5, 5), 8.5),
-        (core(4, 2, across=2.5, drain=8), transfer_sums(5, 5), 8),  # as long as the stores
-        (core(4, 2, across=2.5, drain=12), transfer_sums(5, 5), 9.5),  # but no longer than so
-        (core(4, 2, across=2.5, drain=6), transfer_sums(5, 5), 7),
+        (core(4, 2, across=8), transfer_sums(5, 5), 8),  # as long as the stores
+        (core(4, 2, across=8, delayed=0.5), transfer_sums(5, 5), 7.5),  # where half of them wait
+        (core(4, 2, across=6), transfer_sums(5, 5), 7),
         (core(4, 2, again=1), transfer_sums(5, 5), 8),  # beside loads
         (core(9, 2, again=1), transfer_sums(5, 5), 9),  # arithmetic hides them
         (core(4, 2), transfer_sums(5, 0, beside=5), 9),  # arithmetic waits for the lines
@@ -322,16 +332,16 @@ CYCLES = st.floats(0, 1e4)
 @given(
     parts=st.tuples(CYCLES, CYCLES, CYCLES, CYCLES, CYCLES),
     across=CYCLES,
-    drain=CYCLES,
+    delayed=st.floats(0, 1),
     share=st.floats(0, 1),
     arithmetic=st.floats(0, 1) | st.none(),
     more=CYCLES,
-    which=st.integers(0, 6),
+    which=st.integers(0, 5),
 )
 def test_cycles_lie_between_the_largest_part_and_the_sum_and_grow_with_each(
     parts: tuple[float, ...],
     across: float,
-    drain: float,
+    delayed: float,
     share: float,
     arithmetic: float | None,
     more: float,
@@ -340,16 +350,16 @@ def test_cycles_lie_between_the_largest_part_and_the_sum_and_grow_with_each(
     """The time that stores across lines need is no part: they add what of it nothing hides."""
 
     def cycles(values: Sequence[float]) -> float:
-        T_OL, T_nOL, stored, entry, moved, across, drain = values
+        T_OL, T_nOL, stored, entry, moved, across = values
         beside = None if arithmetic is None else arithmetic * moved
         data = transfer_sums(moved, share * moved, beside)
-        return float(row_cycles(core(T_OL, T_nOL, stored, entry, across, drain), data)[0, 0])
+        return float(row_cycles(core(T_OL, T_nOL, stored, entry, across, delayed), data)[0, 0])
 
-    slack = 1e-9 * (1 + sum(parts) + across + drain)
-    total = cycles((*parts, across, drain))
-    assert max(*parts, min(across, drain)) - slack <= total <= sum(parts) + across + slack
-    assert total >= cycles((*parts, 0, drain)) - slack
-    grown = [value + more * (k == which) for k, value in enumerate((*parts, across, drain))]
+    slack = 1e-9 * (1 + sum(parts) + across)
+    total = cycles((*parts, across))
+    assert max(*parts, delayed * across) - slack <= total <= sum(parts) + across + slack
+    assert total >= cycles((*parts, 0)) - slack
+    grown = [value + more * (k == which) for k, value in enumerate((*parts, across))]
     assert cycles(grown) >= total - slack
 
 

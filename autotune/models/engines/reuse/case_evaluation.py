@@ -164,8 +164,8 @@ class Evaluator:
             again=again_cycles(node.again[:, at], times, slot, node.costs),
             stored=node.stored[at],
             entry=times.entry[slot] + node.starts[at],
-            across=node.across[0, at] * times.delayed[slot],
-            drain=node.across[1, at] * times.delayed[slot],
+            across=node.across[0, at],
+            delayed=node.across[1, at] * times.delayed[slot],
         )
         data, conflicts = node.data.at(at), None
         if (cases.crowd >= 0).any():

@@ -16,9 +16,6 @@ _RUNGS = 4
 """Number of loops of a sweep that are distinguished."""
 _CUTS = (0.14, 0.38, 0.62, 0.86)
 """Places at which runs that are cut in two are cut, for the mean over all places."""
-_LOADS, _ROWS = 5.0, 4.0
-"""Loads per store, and rows written, from which a store across lines of an outer cache takes as
-long as in the probe: loads delay the request for its second line, a single row does not wait."""
 _TAPS = 4
 """Loads of every component in the probe of ``LineCosts.load_again``, the shorter of two."""
 _FORESEEN = 64
@@ -46,8 +43,8 @@ class LoopArrays:
     crossing: Floats
     """(sweeps, PLACES): accesses that cross a line, by the place where the loop begins."""
     delayed: Floats
-    """(sweeps, PLACES): stores that cross a line, by the place where the loop begins, as many as
-    take as long as those of the probe of ``LineCosts.crossing_stores``."""
+    """(sweeps, PLACES): share of the stored lines at whose border a store waits for the next one,
+    by the place where the loop begins."""
     stored: Floats
     """(sweeps, PLACES): least T_nOL of the stores, by the place where the loop begins; 0 where
     unaligned stores were not measured."""
@@ -109,15 +106,15 @@ def _crossing_stores(result: InCoreResult) -> Sequence[float]:
 
 
 def _delayed(result: InCoreResult) -> list[float]:
-    """The stores that cross a line, less where they are beside fewer loads or to fewer rows than
-    the probe's.
+    """The share of the stored lines at whose border a store waits for the next one, for each place
+    where the loop may begin: none of a single row, and few where little is loaded.
     """
     if not result.stores:
         return [0.0] * PLACES
     rows = result.stores * result.vector / DOUBLE
-    beside = min(result.loads / result.stores / _LOADS, 1.0)
-    alike = beside * min(max(rows - 1, 0.0) / (_ROWS - 1), 1.0)
-    return [alike * stores for stores in _crossing_stores(result)]
+    waiting = min(max(rows - 1, 0.0), 1.0) * min(result.loads / result.stores, 1.0)
+    whole = rows / PLACES
+    return [waiting * min(stores / whole, 1.0) for stores in _crossing_stores(result)]
 
 
 def _rungs(result: InCoreResult) -> list[tuple[float, float, float]]:
@@ -139,7 +136,7 @@ class InCoreTimes:
     entry: Floats
     """Cycles per iteration to enter the loop."""
     delayed: Floats
-    """Stores across lines per iteration, as ``LoopArrays.delayed``."""
+    """Share of the stored lines, as ``LoopArrays.delayed``."""
     narrow: Floats
     """Loads of a line beyond those of a loop over whole vectors, over those that reading four
     neighbours adds to them: at most 1."""

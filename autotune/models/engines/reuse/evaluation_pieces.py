@@ -95,7 +95,7 @@ class LoadedNode:
     """(2, passes): lines per iteration of which loads may be issued again: those that loads of
     neighbouring components read, and the others."""
     across: Floats
-    """(2, passes): cycles per store across two of the stored lines, and of its whole loop."""
+    """(2, passes): as ``LineTimes.across``."""
     streams: Whole
     """(levels + 1, passes): inbound streams by level."""
     floor: Floats

@@ -105,10 +105,9 @@ class LineCosts:
     crossing: float = 0.0
     """Cycles of the load ports per vector access that crosses a line."""
     crossing_stores: Floats | None = None
-    """Cycles per vector store across two lines of each level beyond one within a line, of those
-    that ``LoopArrays.delayed`` counts; None: not measured."""
-    crossing_loop: Floats | None = None
-    """Least cycles of a loop per such store; None: not measured."""
+    """Least cycles of a loop per store across two lines of each level; None: not measured."""
+    crossing_loads: Floats | None = None
+    """More of it for every line of each level that is loaded meanwhile; None: not measured."""
     loop_entry: float = 0.0
     """Cycles per entry into a loop beyond its iterations, its mispredicted exit included."""
     exit: float = 0.0

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from autotune.models.engines.ecm_arithmetic import combine
-from autotune.models.engines.reuse.batch import FlowArrays, total
+from autotune.models.engines.reuse.batch import PLACES, FlowArrays, total
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.traffic import POSITIONS, Floats, Whole
 from autotune.models.traffic.reuse_distance import Flags
@@ -66,10 +66,12 @@ class LineTimes:
     """(2, passes): lines per iteration from the cache next to the innermost that loads read: those
     that loads of neighbouring components read too, and the others."""
     across: Floats
-    """(2, passes): cycles per store across two of the lines that are stored, the mean over these:
-    beyond one within a line, and of the whole loop."""
+    """(2, passes): the least cycles per iteration where all stores across lines wait for the next
+    line, and the share of the stored lines that come from outer caches."""
 
 
+_LOADED = 6.0
+"""Lines loaded for a line of components up to which stores across lines wait longer for them."""
 BORDER = 1.3
 """Factor around the size of a cache within which a working set may lie on either side of it: caches
 only approximate LRU, and share their sets with other data."""
@@ -148,21 +150,29 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
 
 
 def _across(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
-    """(2, passes): cycles per store across two lines, the mean over the stored lines of each pass:
-    beyond one within a line, and of the whole loop.
+    """(2, passes): the least cycles per iteration where all stores across lines wait for the next
+    line, and the share of the stored lines that come from outer caches; 0 where not measured.
     """
     count = len(flows.sweep)
-    if costs.crossing_stores is None or costs.crossing_loop is None:
+    if costs.crossing_stores is None or costs.crossing_loads is None:
         return np.zeros((2, count))
-    stored = flows.history.stores & ~flows.history.streamed
-    weight = flows.lines * stored[flows.kind]
-    lines = np.maximum(total(flows.owner, weight, count), TINY)
-    return np.stack(
-        [
-            total(flows.owner, weight * price[priced.level].mean(axis=1)[flows.kind], count) / lines
-            for price in (costs.crossing_stores, costs.crossing_loop)
-        ]
-    )
+    history, lines = flows.history, flows.lines
+    stores = (history.stores & ~history.streamed)[flows.kind]
+    loads = ~(history.stores | history.streamed)[flows.kind]
+    outer = lines * (priced.level > 0).mean(axis=1)[flows.kind]
+
+    def summed(values: Floats) -> Floats:
+        return total(flows.owner, values, count)
+
+    def price(of: Floats) -> Floats:
+        cycles: Floats = lines * of[priced.level].mean(axis=1)[flows.kind]
+        return cycles
+
+    stored, loaded = summed(stores * outer), summed(loads * outer) * PLACES
+    most = _LOADED / np.maximum(loaded, _LOADED)
+    meanwhile = summed(loads * price(costs.crossing_loads)) * PLACES * most
+    least = summed(stores * price(costs.crossing_stores)) + stored * meanwhile
+    return np.stack([least, stored / np.maximum(summed(stores * lines), TINY)])
 
 
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
@@ -358,9 +368,9 @@ class CorePassTimes:
     entry: Floats
     """Cycles of entries into the loop, and of starts of its streams."""
     across: Floats
-    """The most cycles that stores across lines of outer caches add to all of the above."""
-    drain: Floats
-    """Cycles of a pass from which on these stores add nothing."""
+    """The least cycles where all stores across lines of outer caches wait for the next line."""
+    delayed: Floats
+    """The share of the stored lines at whose border a store waits."""
 
 
 AddedTerm = Literal["across", "again"]
@@ -370,8 +380,7 @@ def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     """(rows, passes): cycles per iteration of every pass (Eq. 6 and 7).
 
     The result grows with every term. It is never below the largest term nor above the sum of all;
-    intervals and derivatives rely on this. ``across`` counts as far as ``drain`` lets it, which is
-    no term.
+    intervals and derivatives rely on this.
     """
     T_OL = np.maximum(core.T_OL, core.stored)
     rest = np.maximum(data.total - data.waited, 0.0)
@@ -379,7 +388,8 @@ def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     if data.beside is not None:
         combined = np.maximum(combined, combine(np.zeros(1), T_OL, rest, data.beside))
     entry = core.entry + data.waited
-    cycles: Floats = combined + entry + np.clip(core.drain - combined, 0.0, core.across)
+    late = core.delayed * np.maximum(core.across - combined, 0.0)
+    cycles: Floats = combined + entry + late
     return cycles
 
 

@@ -216,7 +216,7 @@ def core() -> CorePassTimes:
     return CorePassTimes(
         T_OL=np.array([4.0, 1.0]), T_nOL=np.array([2.0, 3.0]),
         stored=np.zeros(2), entry=np.array([0.1, 0.3]),
-        across=np.array([99.0, 99.0]), delayed=np.array([0.1, 0.1]), again=np.zeros(2),
+        across=np.array([99.0, 99.0]), waiting=np.array([0.1, 0.1]), again=np.zeros(2),
     )  # fmt: skip
 
 

@@ -292,10 +292,10 @@ def transfer_sums(total: float, exposed: float, beside: float | None = None) -> 
 
 def core(
     T_OL: float, T_nOL: float, stored: float = 0.0, entry: float = 0.0,
-    across: float = 0.0, delayed: float = 1.0, again: float = 0.0,
+    across: float = 0.0, waiting: float = 1.0, again: float = 0.0,
 ) -> CorePassTimes:  # fmt: skip
-    names = ("T_OL", "T_nOL", "stored", "entry", "across", "delayed", "again")
-    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry, across, delayed, again))
+    names = ("T_OL", "T_nOL", "stored", "entry", "across", "waiting", "again")
+    values = (np.array([value]) for value in (T_OL, T_nOL, stored, entry, across, waiting, again))
     return CorePassTimes(**dict(zip(names, values, strict=True)))
 
 
@@ -311,7 +311,7 @@ def core(
         (core(4, 2, stored=6), transfer_sums(3, 3), 6),  # stores beside the arithmetic
         (core(4, 2, entry=1.5), transfer_sums(5, 5), 8.5),
         (core(4, 2, across=8), transfer_sums(5, 5), 8),  # as long as the stores
-        (core(4, 2, across=8, delayed=0.5), transfer_sums(5, 5), 7.5),  # where half of them wait
+        (core(4, 2, across=8, waiting=0.5), transfer_sums(5, 5), 7.5),  # where half of them wait
         (core(4, 2, across=6), transfer_sums(5, 5), 7),
         (core(4, 2, again=1), transfer_sums(5, 5), 8),  # beside loads
         (core(9, 2, again=1), transfer_sums(5, 5), 9),  # arithmetic hides them
@@ -332,7 +332,7 @@ CYCLES = st.floats(0, 1e4)
 @given(
     parts=st.tuples(CYCLES, CYCLES, CYCLES, CYCLES, CYCLES),
     across=CYCLES,
-    delayed=st.floats(0, 1),
+    waiting=st.floats(0, 1),
     share=st.floats(0, 1),
     arithmetic=st.floats(0, 1) | st.none(),
     more=CYCLES,
@@ -341,7 +341,7 @@ CYCLES = st.floats(0, 1e4)
 def test_cycles_lie_between_the_largest_part_and_the_sum_and_grow_with_each(
     parts: tuple[float, ...],
     across: float,
-    delayed: float,
+    waiting: float,
     share: float,
     arithmetic: float | None,
     more: float,
@@ -353,11 +353,11 @@ def test_cycles_lie_between_the_largest_part_and_the_sum_and_grow_with_each(
         T_OL, T_nOL, stored, entry, moved, across = values
         beside = None if arithmetic is None else arithmetic * moved
         data = transfer_sums(moved, share * moved, beside)
-        return float(row_cycles(core(T_OL, T_nOL, stored, entry, across, delayed), data)[0, 0])
+        return float(row_cycles(core(T_OL, T_nOL, stored, entry, across, waiting), data)[0, 0])
 
     slack = 1e-9 * (1 + sum(parts) + across)
     total = cycles((*parts, across))
-    assert max(*parts, delayed * across) - slack <= total <= sum(parts) + across + slack
+    assert max(*parts, waiting * across) - slack <= total <= sum(parts) + across + slack
     assert total >= cycles((*parts, 0)) - slack
     grown = [value + more * (k == which) for k, value in enumerate((*parts, across))]
     assert cycles(grown) >= total - slack

@@ -165,7 +165,7 @@ class Evaluator:
             stored=node.stored[at],
             entry=times.entry[slot] + node.starts[at],
             across=node.across[0, at],
-            delayed=node.across[1, at] * times.delayed[slot],
+            waiting=node.across[1, at] * times.delayed[slot],
         )
         data, conflicts = node.data.at(at), None
         if (cases.crowd >= 0).any():

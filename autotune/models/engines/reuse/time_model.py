@@ -369,7 +369,7 @@ class CorePassTimes:
     """Cycles of entries into the loop, and of starts of its streams."""
     across: Floats
     """The least cycles where all stores across lines of outer caches wait for the next line."""
-    delayed: Floats
+    waiting: Floats
     """The share of the stored lines at whose border a store waits."""
 
 
@@ -388,7 +388,7 @@ def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     if data.beside is not None:
         combined = np.maximum(combined, combine(np.zeros(1), T_OL, rest, data.beside))
     entry = core.entry + data.waited
-    late = core.delayed * np.maximum(core.across - combined, 0.0)
+    late = core.waiting * np.maximum(core.across - combined, 0.0)
     cycles: Floats = combined + entry + late
     return cycles
 

@@ -16,9 +16,11 @@ Predicted is what engine reuse charges for the same loop, number of components a
 of T_OL and T_nOL with the window, crossed lines, remainders and the entry into the loop.
 
 Printed are the median and the 90th percentile of abs(predicted / measured - 1) with the goals, the
-bias, both by compiler, level, kind of loop and trait, for the two halves of the problems, and the
-worst ten. Noise is the median over the loops of (median - lower quartile) / lower quartile over
-launches. Constants of the machine may be mended by looking at half ``even``; ``odd`` judges.
+bias and the root mean square of log(measured / predicted) by compiler, level, kind of loop, trait,
+limit and half-width of the 80 % interval of the in-core time, the share of the loops that these
+intervals hold and their score (as `accuracy.py`), for the two halves of the problems, and the worst
+ten. Noise is the median over the loops of (median - lower quartile) / lower quartile over launches.
+Constants of the machine and widths may be mended by looking at half ``even``; ``odd`` judges.
 
 ``--keep`` writes the measured cycles to a file; ``--again`` reads them from one in place of
 measuring, to score the engine of today on the same measurements. ``--quick`` takes fewer

@@ -30,8 +30,11 @@ from autotune.models.incore.cost.loop_cost import (
 from autotune.units import Cycles
 
 EXACT, CLOSE, DOUBTFUL = 0.1, 0.2, 0.3
-"""Relative half-widths: one limit above the others; several that are close, so that work is not
-divided as well as it could be, or instructions taken as alike; approximated in some way."""
+"""Relative half-widths. Exact: rates measured on the host, whichever core the tables are of (the
+root mean square deviation of such loops of half ``even`` of benchmarks/loops.py is 0.076), or one
+limit of the core's tables above the others. Close: several limits of these tables that are close,
+so that work is not divided as well as it could be, or instructions taken as alike. Doubtful: the
+tables of a nearest core alone, or a loop that is approximated in some way."""
 _APART = 0.75
 """Share of the largest limit below which others are not close to it."""
 _PER_GATHER, _UNKNOWN, _WIDEST = 0.3, 0.2, 0.8
@@ -47,7 +50,9 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
     notes = _notes(main, loops, tables.calls)
     unknown = tuple(sorted({name for c in main for name in c.unknown}))
     replaced = {name for c in main for name in c.replaced}
-    doubtful = tables.approximate or any(c.loop.approximate for c in main)
+    measured = _measured(main, tables)
+    doubtful = (tables.approximate and not measured) or any(c.loop.approximate for c in main)
+    close = not measured and (bool(replaced) or any(_close(c.limits) for c in main))
     incore = InCoreResult(
         T_OL=Cycles(sum(c.overlapping / c.loop.iterations for c in main)),
         T_nOL=Cycles(sum(c.moving / c.loop.iterations for c in main)),
@@ -81,7 +86,7 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
     incore = with_memory(incore, loops.main)
     incore = replace(
         incore,
-        width=_width(incore, main, doubtful, bool(replaced)),
+        width=_width(incore, main, DOUBTFUL if doubtful else CLOSE if close else EXACT),
         remainder=Cycles(_last(incore.ladder)),
     )
     return replace(incore, annotated=_annotated(incore, main))
@@ -192,9 +197,8 @@ def _rung(cost: LoopCost, main: Sequence[LoopCost]) -> RemainderLoop:
     )
 
 
-def _width(incore: InCoreResult, main: Sequence[LoopCost], doubtful: bool, replaced: bool) -> float:
-    close = replaced or any(_close(c.limits) for c in main)
-    width = DOUBTFUL if doubtful else CLOSE if close else EXACT
+def _width(incore: InCoreResult, main: Sequence[LoopCost], width: float) -> float:
+    """The relative half-width with what gathers and instructions or calls without a figure add."""
     width += _PER_GATHER * min(1.0, incore.gathers) + (_UNKNOWN if incore.unknown else 0.0)
     doubt = sum(c.calls.doubt / c.loop.iterations for c in main)
     if incore.calls:
@@ -202,6 +206,14 @@ def _width(incore: InCoreResult, main: Sequence[LoopCost], doubtful: bool, repla
     if any(c.calls.unpriced for c in main):
         width = _WIDEST
     return min(width, _WIDEST)
+
+
+def _measured(main: Sequence[LoopCost], tables: InstructionTables) -> bool:
+    """Whether it was measured how fast operations on vectors as wide as those of the loops are
+    taken up, so that it matters little which core the tables are of.
+    """
+    widest = max(DOUBLE * c.loop.lanes for c in main)
+    return tables.rates is not None and bool(tables.rates.mixed) and widest <= tables.rates.width
 
 
 def _close(limits: Mapping[str, float]) -> bool:

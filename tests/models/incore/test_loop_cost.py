@@ -280,6 +280,29 @@ def test_the_width_says_how_clear_the_limit_is(
     assert made.approximate == bool(more)
 
 
+@pytest.mark.parametrize(
+    ("width", "mixed", "half"),
+    [
+        (32, {32: 0.3}, EXACT),
+        (16, {16: 0.3}, DOUBTFUL),  # the loop's vectors are wider than those measured
+        (32, {}, DOUBTFUL),
+    ],
+)
+def test_measured_rates_make_up_for_the_tables_of_a_nearest_core(
+    width: int, mixed: Mapping[int, float], half: float
+) -> None:
+    made = result(loop(AXPY), tables(VECTOR, approximate=True, rates=rates(width, mixed)))
+    assert (made.width, made.approximate) == (pytest.approx(half), half == DOUBTFUL)
+
+
+def test_measured_rates_do_not_make_up_for_a_loop_that_is_not_understood() -> None:
+    """Calls are still priced by common figures."""
+    measured = rates(32, {32: 0.3})
+    made = result(loop("\tcall exp\n" + SUM), tables(SCALAR, approximate=True, rates=measured))
+    assert made.approximate
+    assert made.width > DOUBTFUL
+
+
 def test_calls_widen_by_their_share_and_unpriced_ones_to_the_widest() -> None:
     priced = result(loop("\tcall exp\n" + SUM), tables(SCALAR))
     least = priced.width - SPREAD * 22.0 / float(priced.T_OL)

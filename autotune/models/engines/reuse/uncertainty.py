@@ -62,7 +62,9 @@ REGIMES: Mapping[str, Regime] = {
     "grids": Regime(0.20, 0.6, "sweeps over grids, whose rows and planes several streams share"),
     "threads": Regime(0.10, 0.6, "all time of steps of several threads"),
     "short": Regime(0.30, 0.7, "parallel steps around or below 100 us, the shorter the more"),
-    "approximate": Regime(0.10, 0.5, "loops of a nearest architecture, a port table, or the text"),
+    "approximate": Regime(
+        0.10, 0.5, "loops by a nearest architecture's tables alone, a port table, or the text"
+    ),
     "irregular": Regime(0.80, 0.2, "loops with gathers, whose lines depend on data"),
     "calls": Regime(0.30, 0.6, "loops that call functions"),
     "crowded": Regime(0.30, 0.3, "passes whose rows crowd a set of a cache"),

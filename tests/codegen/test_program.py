@@ -189,6 +189,17 @@ def test_generated_c_is_what_it_was(name: str, samples: Path, golden: bool) -> N
     assert text == (samples / name).read_text(encoding="utf-8")
 
 
+def test_only_sweeps_with_rows_in_a_tile_are_called() -> None:
+    """A call of a sweep over no rows costs more than the question whether there are any."""
+    plain, tiled = (
+        sources(variant(*GOLDEN["step_lij_fused.c"][0][:k]), problem("heat2d", 20))["step.c"]
+        for k in (0, None)
+    )
+    question = "if (from < constants.N && to > 0)"
+    assert question in tiled
+    assert "if (first <" not in plain + tiled, "a thread has most of the rows"
+
+
 def test_a_sum_is_a_loop_of_its_own_whose_terms_are_added_in_any_order() -> None:
     at = problem("flock", 101)
     text = sources(variant(Interchange("lc", ("j", "i", "l"))), at)["sweep_f_flock_1.c"]

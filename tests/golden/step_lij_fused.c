@@ -109,10 +109,13 @@ void step(struct thread *me, double t)
         const long to = from + 256 < last ? from + 256 : last;
         PHASE(0);
         for (int l = 0; l < 4; l++) {
-            sweep_f_heat2d_0(from, to, row(me, ARRAY_F, l), constants.N);
-            sweep_f_heat2d_1(from, to, row(me, ARRAY_F, l), row(me, ARRAY_y, 0), constants.N,
-                    constants.n, constants.N12);
-            sweep_f_heat2d_2(from, to, row(me, ARRAY_F, l), constants.N, constants.n);
+            if (from < constants.N && to > 0)
+                sweep_f_heat2d_0(from, to, row(me, ARRAY_F, l), constants.N);
+            if (from < constants.n - constants.N && to > constants.N)
+                sweep_f_heat2d_1(from, to, row(me, ARRAY_F, l), row(me, ARRAY_y, 0), constants.N,
+                        constants.n, constants.N12);
+            if (from < constants.n && to > constants.n - constants.N)
+                sweep_f_heat2d_2(from, to, row(me, ARRAY_F, l), constants.N, constants.n);
         }
         PHASE(1);
         for (int l = 0; l < 4; l++) {
@@ -131,10 +134,13 @@ void step(struct thread *me, double t)
             const long to = from + 256 < last ? from + 256 : last;
             PHASE(2);
             for (int l = 0; l < 4; l++) {
-                sweep_f_heat2d_0(from, to, row(me, ARRAY_F, l), constants.N);
-                sweep_f_heat2d_1(from, to, row(me, ARRAY_F, l), row(me, ARRAY_Y, l), constants.N,
-                        constants.n, constants.N12);
-                sweep_f_heat2d_2(from, to, row(me, ARRAY_F, l), constants.N, constants.n);
+                if (from < constants.N && to > 0)
+                    sweep_f_heat2d_0(from, to, row(me, ARRAY_F, l), constants.N);
+                if (from < constants.n - constants.N && to > constants.N)
+                    sweep_f_heat2d_1(from, to, row(me, ARRAY_F, l), row(me, ARRAY_Y, l),
+                            constants.N, constants.n, constants.N12);
+                if (from < constants.n && to > constants.n - constants.N)
+                    sweep_f_heat2d_2(from, to, row(me, ARRAY_F, l), constants.N, constants.n);
             }
             PHASE(1);
             for (int l = 0; l < 4; l++) {

@@ -494,10 +494,13 @@ def _width(stretch: loop_tree.SweepStretch) -> int | None:
 
 # --- the step -------------------------------------------------------------------------------
 
+THREAD = ("first", "last")
+"""The bounds of the rows of a thread."""
+
 
 def step_lines(program: loop_tree.StepProgram, phases: list[str]) -> list[str]:
     """The body of the step function, which every thread runs; barriers order the threads."""
-    bounds: Bounds = {None: ("first", "last")}
+    bounds: Bounds = {None: THREAD}
     if program.grid is not None:
         bounds = {d: (f"first_{d}", f"last_{d}") for d in program.grid.dimensions}
     return _lines(_block(program.body, phases, bounds))
@@ -505,7 +508,7 @@ def step_lines(program: loop_tree.StepProgram, phases: list[str]) -> list[str]:
 
 def call_lines(sweeps: list[loop_tree.Sweep]) -> list[str]:
     """The calls of sweeps over the thread's block, one after the other."""
-    return _lines(_call(sweep, {None: ("first", "last")}) for sweep in sweeps)
+    return _lines(_call(sweep, {None: THREAD}) for sweep in sweeps)
 
 
 def grid_initial_lines(sweeps: list[loop_tree.GridSweep]) -> list[str]:
@@ -694,12 +697,13 @@ def _constants(sweep: loop_tree.AnySweep) -> list[str]:
 
 
 def _guard(sweep: loop_tree.AnySweep, bounds: Bounds) -> str:
-    """A condition for the call of a sweep over boundaries in a pipeline, most of whose blocks have
-    none; else empty.
+    """A condition for the call of a sweep over a part of the rows in a tile or a block of a
+    pipeline, most of which have none of it: a call costs more; else empty.
     """
-    if isinstance(sweep, loop_tree.GridSweep) or not any(row.window for _, row in sweep.rows):
+    if isinstance(sweep, loop_tree.GridSweep) or bounds[None] == THREAD:
         return ""
-    limits = _bounds(sweep.stretches[0])[:2]
+    every = {_bounds(stretch)[:2] for stretch in sweep.stretches}
+    limits = every.pop() if len(every) == 1 else ()
     if not limits:
         return ""
     used = {name: Sym(f"constants.{name}") for limit in limits for name in symbols(limit)}

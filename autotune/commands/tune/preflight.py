@@ -83,8 +83,7 @@ def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | 
         conditions["bandwidth_ratio"] = round(check.bandwidth_ratio, 3)
         if check.line_of_another_core is not None:
             conditions["line_of_another_core_cycles"] = round(check.line_of_another_core, 1)
-        if not check.holds:
-            advice = "" if check.contended else "; calibrate again: autotune machine calibrate"
-            conditions["warning"] = f"{check}{advice}"
+        if check.changes:
+            conditions["warning"] = str(check)
     progress("check the calibration", 1, 1)
     return conditions

@@ -51,7 +51,10 @@ _SLOT = 0.3
 _MODES = 2.0
 """Factor by which the cost of a line of another core changes where cores share another cache."""
 _HOLDS = 0.2
-"""Relative change of clock or bandwidth up to which a calibration counts as valid."""
+"""Relative change of the bandwidth up to which a calibration counts as valid; of the clock that is
+always told, however wide its spreads are."""
+_CLOCK_TOLD = 0.01
+"""Relative change of the clock that is never told, however narrow its spreads are."""
 _RECHECK = 1.5
 """Seconds of all launches of a new check of clock and bandwidth together."""
 
@@ -109,6 +112,8 @@ class Recheck:
 
     clock: Hertz
     clock_ratio: float
+    clock_spread: float
+    """Spreads of the calibrated and of the new clock, added."""
     threads: int
     bandwidth: BytesPerSecond
     """Memory bandwidth per thread while all threads run."""
@@ -120,12 +125,30 @@ class Recheck:
     line_ratio: float | None = None
 
     @property
-    def holds(self) -> bool:
-        """Whether the calibration still describes the host."""
-        return (
-            max(abs(self.clock_ratio - 1), abs(self.bandwidth_ratio - 1)) <= _HOLDS
-            and not self.moved
-        )
+    def changes(self) -> tuple[str, ...]:
+        """What the calibration no longer describes, in words; empty where it still holds."""
+        changes = []
+        if self.drifted:
+            then, longer = self.clock / self.clock_ratio, 1 / self.clock_ratio - 1
+            changes.append(
+                f"the clock is {self.clock / 1e9:.2f} GHz now, {then / 1e9:.2f} GHz when the host"
+                f" was calibrated: what is bound by the core takes {100 * abs(longer):.0f} %"
+                f" {'longer' if longer > 0 else 'less'} than predicted"
+            )
+        if abs(self.bandwidth_ratio - 1) > _HOLDS:
+            changes.append(f"memory bandwidth is {self.bandwidth_ratio:.2f} of the calibrated one")
+        if self.moved:
+            changes.append(
+                f"a line of another core takes {self.line_ratio:.1f} times the calibrated cycles:"
+                " the cores share other caches than then"
+            )
+        return tuple(changes)
+
+    @property
+    def drifted(self) -> bool:
+        """Whether the clock differs by more than both spreads together."""
+        least = min(max(self.clock_spread, _CLOCK_TOLD), _HOLDS)
+        return abs(self.clock_ratio - 1) > least
 
     @property
     def moved(self) -> bool:
@@ -133,16 +156,12 @@ class Recheck:
         return self.line_ratio is not None and not 1 / _MODES < self.line_ratio < _MODES
 
     def __str__(self) -> str:
-        text = (
-            f"clock {self.clock_ratio:.2f} and memory bandwidth {self.bandwidth_ratio:.2f}"
-            f" of the calibrated figures"
-        )
-        if self.moved:
-            text += (
-                f", a line of another core {self.line_ratio:.1f}: the cores share other caches than"
-                " then"
-            )
-        return text + (" (contended: other processes were running)" if self.contended else "")
+        if not self.changes:
+            return "the calibration still describes the host"
+        text = "; ".join(self.changes)
+        if self.contended:
+            return f"{text} (contended: other processes were running)"
+        return f"{text}; autotune machine calibrate measures again"
 
 
 def recheck(machine: Machine) -> Recheck:
@@ -188,13 +207,14 @@ def recheck(machine: Machine) -> Recheck:
     if not chains or not streams:
         raise WorkFailed(f"the host could not be measured: {detail}")
     contended = load.contended([*chains, *streams], cpu)
-    clock, _ = estimates.clock(chains)
+    clock, spread = estimates.clock(chains)
     line = _line_of_another_core(program, machine, curve.threads, clock)
     calibrated = calibration.constant("core_to_core", curve.threads)
     now = estimates.curves(streams, clock)[0].bandwidth[0] * clock
     return Recheck(
         clock=clock,
         clock_ratio=clock / calibration.clock,
+        clock_spread=spread + calibration.clock_spread,
         threads=curve.threads,
         bandwidth=BytesPerSecond(now),
         bandwidth_ratio=now / (curve.at(size) * calibration.clock),

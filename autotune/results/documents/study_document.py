@@ -133,6 +133,11 @@ class StudyDocument:
     runs: int
     timings_s: Mapping[str, float]
     """Wall time of the last run by stage: calibrate, predict, build, run, wall."""
+    clock_ratio: float | None
+    """Clock of the host when the last run began over the calibrated clock, in which predictions
+    are made; null where it was not measured."""
+    warning: str | None
+    """Why predictions or times of the last run may be off, as the text says it."""
     problems: tuple[ProblemRow, ...]
     common: CommonWinner | None
     """One winner over all problems; null where the config wants a winner of each."""
@@ -141,12 +146,15 @@ class StudyDocument:
 def study(result: StudyEvaluation, schema: StudySchema, store: str) -> StudyDocument:
     """The document of an evaluated study, problem by problem."""
     runs = result.study.runs
+    conditions = runs[-1].conditions if runs else {}
     return StudyDocument(
         schema=schema,
         study=result.study.name,
         store=store,
         runs=len(runs),
         timings_s=runs[-1].timings if runs else {},
+        clock_ratio=float(conditions["clock_ratio"]) if "clock_ratio" in conditions else None,
+        warning=str(conditions["warning"]) if "warning" in conditions else None,
         problems=tuple(problem_row(problem) for problem in result.problems),
         common=common_winner(result.study, result.problems),
     )

@@ -1,6 +1,7 @@
 """A study as an HTML page: decisions first, then its problems, its machine, its conditions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autotune.domain.dissection import Dissection
@@ -252,7 +253,8 @@ def _machine(study: StudyRecord, *, modelled: bool) -> PageSection:
     if machine is None:
         text = "No run has been made, so no machine is known."
         return PageSection(title="The machine", anchor="machine", lead=text)
-    return machine_section(machine, bandwidths=modelled or machine.calibration is not None)
+    shown = machine_section(machine, bandwidths=modelled or machine.calibration is not None)
+    return replace(shown, lead=str(study.runs[-1].conditions.get("warning", "")))
 
 
 def machine_section(machine: Machine, *, bandwidths: bool = True) -> PageSection:

@@ -14,7 +14,9 @@ from autotune.commands.tune.provenance import content, identity_of, launching, v
 from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.setup import Layout, Searching, Setup
 from autotune.errors import MissingTool
+from autotune.measuring.host import calibrate
 from autotune.results.evaluate.study_evaluation import SEARCHED
+from autotune.units import BytesPerSecond, Hertz
 from autotune.version import VERSION
 from autotune.workloads.base import EnumeratedSpace, IllegalCombinations, Workload
 
@@ -106,6 +108,22 @@ def test_the_state_of_the_host_is_kept(workload: Workload) -> None:
     conditions = conditions_of(ranked(workload), quiet)
     assert set(conditions) >= {"priority", "others"}
     assert SEARCHED not in conditions
+
+
+@pytest.mark.parametrize(("ratio", "told"), [(0.916, True), (0.98, False)])
+def test_a_clock_that_is_another_than_the_calibrated_one_is_kept_and_told_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, ratio: float, told: bool
+) -> None:
+    check = calibrate.Recheck(
+        clock=Hertz(4e9 * ratio), clock_ratio=ratio, clock_spread=0.037, threads=2,
+        bandwidth=BytesPerSecond(1e10), bandwidth_ratio=1.0, contended=False,
+    )  # fmt: skip
+    monkeypatch.setattr(calibrate, "recheck", lambda _: check)
+    on_host = load(Path("configs/quickstart.yaml"))
+    assert on_host.setup.machine is None
+    conditions = conditions_of(ranked(on_host), quiet)
+    assert conditions["clock_ratio"] == ratio
+    assert str(conditions.get("warning", "")) == (str(check) if told else "")
 
 
 # --- provenance -------------------------------------------------------------------------------

@@ -157,11 +157,12 @@ def test_recheck_compares_with_what_is_stored(machine, quick):
     calibrate.save(done)
     check = calibrate.recheck(machine)
     assert check.clock_ratio > 0
+    assert check.clock_spread >= done.clock_spread
     assert check.bandwidth_ratio > 0
     assert check.threads == done.loads[-1].threads
     if check.threads > 1:
         assert check.line_of_another_core > 0
-    assert "clock" in str(check)
+    assert ("the clock is" in str(check)) == check.drifted
 
 
 @needs_gcc
@@ -193,6 +194,7 @@ def test_a_recheck_beside_other_work_takes_what_was_least_disturbed(machine, qui
     check = calibrate.recheck(machine)
     assert len(launches) > 2
     assert check.clock_ratio == pytest.approx(1.0, rel=1e-3)
+    assert not check.drifted
     assert check.bandwidth_ratio == pytest.approx(1.0, rel=1e-3)
 
 
@@ -209,18 +211,80 @@ def test_what_the_measuring_program_takes_is_no_other_process(folders, machine):
     assert load.contended(idle, 0.0), "the cores were busy, and nobody said with what"
 
 
-def test_a_calibration_holds_until_clock_bandwidth_or_shared_caches_change():
-    same = calibrate.Recheck(
-        clock=2e9, clock_ratio=1.1, threads=2, bandwidth=1e10, bandwidth_ratio=0.9, contended=False,
-        line_of_another_core=10.0, line_ratio=1.5,
-    )  # fmt: skip
-    assert same.holds
-    assert "another core" not in str(same)
-    slower = dataclasses.replace(same, clock_ratio=0.7)
-    assert not slower.holds
-    apart = dataclasses.replace(same, line_ratio=3.0)
-    assert not apart.holds
-    assert "a line of another core 3.0: the cores share other caches than then" in str(apart)
+SAME = calibrate.Recheck(
+    clock=3.771e9, clock_ratio=1.0, clock_spread=0.037, threads=2, bandwidth=1e10,
+    bandwidth_ratio=0.9, contended=False, line_of_another_core=10.0, line_ratio=1.5,
+)  # fmt: skip
+
+
+def test_a_calibration_holds_until_bandwidth_or_shared_caches_change():
+    assert SAME.changes == ()
+    assert str(SAME) == "the calibration still describes the host"
+    slower = dataclasses.replace(SAME, bandwidth_ratio=0.7)
+    assert slower.changes == ("memory bandwidth is 0.70 of the calibrated one",)
+    apart = dataclasses.replace(slower, line_ratio=3.0)
+    assert apart.changes[1:] == (
+        "a line of another core takes 3.0 times the calibrated cycles: the cores share other caches"
+        " than then",
+    )
+    assert str(apart) == "; ".join((*apart.changes, "autotune machine calibrate measures again"))
+
+
+def test_a_clock_that_differs_by_more_than_both_spreads_is_told_with_what_follows():
+    slower = dataclasses.replace(SAME, clock_ratio=3.771 / 4.119)
+    assert str(slower) == (
+        "the clock is 3.77 GHz now, 4.12 GHz when the host was calibrated: what is bound by the"
+        " core takes 9 % longer than predicted; autotune machine calibrate measures again"
+    )
+    faster = dataclasses.replace(SAME, clock_ratio=1.25, contended=True)
+    assert str(faster) == (
+        "the clock is 3.77 GHz now, 3.02 GHz when the host was calibrated: what is bound by the"
+        " core takes 20 % less than predicted (contended: other processes were running)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratio", "spread", "told"),
+    [
+        (0.97, 0.037, False),
+        (1.03, 0.037, False),
+        (0.95, 0.037, True),
+        (1.05, 0.037, True),
+        (0.995, 0.001, False),
+        (0.75, 0.4, True),
+    ],
+)
+def test_a_change_of_the_clock_within_its_spreads_is_not_told(ratio, spread, told):
+    check = dataclasses.replace(SAME, clock_ratio=ratio, clock_spread=spread)
+    assert check.drifted is told
+    assert bool(check.changes) is told
+
+
+@needs_gcc
+def test_a_slower_clock_with_memory_as_before_is_told(machine, quick, monkeypatch):
+    """A probe whose chains take a tenth longer, and whose memory is as before."""
+    done, _ = quick
+    calibrate.save(done)
+    curve = done.loads[-1]
+
+    def slower(_program, threads, items, *, sample, until):
+        memory = curve.at(curve.working_set[-1]) * done.clock / host_probe.GROUP
+        samples = tuple(
+            ProbeSample(
+                item=item, threads=threads, seconds=sample, busy=1.0,
+                count=round(sample * (done.clock / 1.1 if item.kind == "clock" else memory)),
+            )
+            for item in items
+        )  # fmt: skip
+        return ProbeRun(samples=samples, priority="none", detail="", cpu=0.0)
+
+    monkeypatch.setattr(host_probe, "run", slower)
+    stated = dataclasses.replace(machine, calibration=replace(done, clock_spread=0.02))
+    check = calibrate.recheck(stated)
+    assert check.clock_ratio == pytest.approx(1 / 1.1, rel=1e-3)
+    assert check.bandwidth_ratio == pytest.approx(1.0, rel=1e-3)
+    assert check.drifted
+    assert "takes 10 % longer than predicted" in str(check)
 
 
 def test_recheck_without_a_calibration_says_what_to_do(machine):

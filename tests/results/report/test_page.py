@@ -11,6 +11,7 @@ from autotune.domain.results import Prepared
 from autotune.domain.variant import ExecutionLayout
 from autotune.errors import InputError
 from autotune.files.store import Store, StudyOrigin
+from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.report import (
     figure_records,
@@ -180,6 +181,20 @@ def test_a_baseline_among_those_that_may_be_the_fastest_is_kept(study):
     assert decision.state == "open"
     assert decision.verdict.startswith("No gain shown: keep the baseline, ")
     assert decision.verdict.endswith("; 2 others may be as good")
+
+
+def test_a_clock_that_changed_is_told_by_text_page_and_document(study):
+    """Once each, beside the figures that it explains."""
+    warning = "the clock is 3.77 GHz now, 4.12 GHz when the host was calibrated"
+    conditions = {**study.runs[-1].conditions, "clock_ratio": 0.916, "warning": warning}
+    run = dataclasses.replace(study.runs[-1], conditions=conditions)
+    result = evaluate(dataclasses.replace(study, runs=(*study.runs[:-1], run)))
+    assert study_table.study(result).count(f"warning: {warning}") == 1
+    assert f'<p class="quiet">{warning}</p>' in study_page.render(result)
+    document = study_document.study(result, "autotune.tune/1", "x.sqlite")
+    assert (document.clock_ratio, document.warning) == (0.916, warning)
+    same = study_document.study(evaluate(study), "autotune.tune/1", "x.sqlite")
+    assert (same.clock_ratio, same.warning) == (None, None)
 
 
 def test_the_same_study_gives_the_same_page(text, study):

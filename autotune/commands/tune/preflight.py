@@ -80,7 +80,8 @@ def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | 
     with contextlib.suppress(WorkFailed):
         check = calibrate.recheck(ranked.machine)
         conditions["clock_ratio"] = round(check.clock_ratio, 3)
-        conditions["bandwidth_ratio"] = round(check.bandwidth_ratio, 3)
+        if check.bandwidth_ratio is not None:
+            conditions["bandwidth_ratio"] = round(check.bandwidth_ratio, 3)
         if check.line_of_another_core is not None:
             conditions["line_of_another_core_cycles"] = round(check.line_of_another_core, 1)
         if check.changes:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autotune.domain.calibration import Calibration
+from autotune.domain.calibration import BandwidthCurve, Calibration
 from autotune.domain.machine import Machine
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.measuring.host import calibration_plan, estimates, host_facts, host_probe
@@ -53,6 +53,8 @@ _MODES = 2.0
 _HOLDS = 0.2
 """Relative change of the bandwidth up to which a calibration counts as valid; of the clock that is
 always told, however wide its spreads are."""
+_IN_MEMORY = 1.05
+"""Largest bandwidth of a working set over that of the largest one with which it lies in memory."""
 _CLOCK_TOLD = 0.01
 """Relative change of the clock that is never told, however narrow its spreads are."""
 _RECHECK = 1.5
@@ -115,9 +117,9 @@ class Recheck:
     clock_spread: float
     """Spreads of the calibrated and of the new clock, added."""
     threads: int
-    bandwidth: BytesPerSecond
-    """Memory bandwidth per thread while all threads run."""
-    bandwidth_ratio: float
+    bandwidth: BytesPerSecond | None
+    """Memory bandwidth per thread while all threads run; None: the host was too slow for it."""
+    bandwidth_ratio: float | None
     contended: bool
     line_of_another_core: float | None = None
     """Cycles to read a line that the next core has just written, beyond one of its own; None: one
@@ -135,7 +137,7 @@ class Recheck:
                 f" was calibrated: what is bound by the core takes {100 * abs(longer):.0f} %"
                 f" {'longer' if longer > 0 else 'less'} than predicted"
             )
-        if abs(self.bandwidth_ratio - 1) > _HOLDS:
+        if self.bandwidth_ratio is not None and abs(self.bandwidth_ratio - 1) > _HOLDS:
             changes.append(f"memory bandwidth is {self.bandwidth_ratio:.2f} of the calibrated one")
         if self.moved:
             changes.append(
@@ -184,7 +186,7 @@ def recheck(machine: Machine) -> Recheck:
     program = host_probe.build()
     load = _Load()
     size = min(
-        curve.working_set[-1],
+        _least_in_memory(curve),
         calibration_plan.largest_working_set(machine, curve.threads, host_facts.available_memory()),
     )
     chains: list[ProbeSample] = []
@@ -204,26 +206,36 @@ def recheck(machine: Machine) -> Recheck:
         streams += ran.samples
         cpu += ran.cpu
         detail = ran.detail or detail
-    if not chains or not streams:
+    if not chains:
         raise WorkFailed(f"the host could not be measured: {detail}")
     contended = load.contended([*chains, *streams], cpu)
     clock, spread = estimates.clock(chains)
     line = _line_of_another_core(program, machine, curve.threads, clock)
     calibrated = calibration.constant("core_to_core", curve.threads)
-    now = estimates.curves(streams, clock)[0].bandwidth[0] * clock
+    now = estimates.curves(streams, clock)[0].bandwidth[0] * clock if streams else None
     return Recheck(
         clock=clock,
         clock_ratio=clock / calibration.clock,
         clock_spread=spread + calibration.clock_spread,
         threads=curve.threads,
-        bandwidth=BytesPerSecond(now),
-        bandwidth_ratio=now / (curve.at(size) * calibration.clock),
+        bandwidth=None if now is None else BytesPerSecond(now),
+        bandwidth_ratio=None if now is None else now / (curve.at(size) * calibration.clock),
         contended=contended,
         line_of_another_core=line,
         line_ratio=line / calibrated.value
         if line and calibrated and calibrated.value > 0
         else None,
     )
+
+
+def _least_in_memory(curve: BandwidthCurve) -> Bytes:
+    """The smallest working set of a curve that lies in memory.
+
+    The largest ones of a host with a large cache take seconds to be provided.
+    """
+    limit = _IN_MEMORY * curve.bandwidth[-1]
+    points = zip(curve.working_set, curve.bandwidth, strict=True)
+    return next(size for size, bandwidth in points if bandwidth <= limit)
 
 
 def _line_of_another_core(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from autotune.commands.machine import calibration_text
-from autotune.domain.calibration import CONSTANTS
+from autotune.domain.calibration import CONSTANTS, BandwidthCurve
 from autotune.errors import InputError, MissingTool, WorkFailed
 from autotune.measuring.host import calibrate, calibration_plan, host_probe
 from autotune.measuring.host.detect import detect
@@ -199,6 +199,37 @@ def test_a_recheck_beside_other_work_takes_what_was_least_disturbed(machine, qui
 
 
 @needs_gcc
+def test_a_host_too_slow_to_measure_its_memory_again_tells_its_clock(machine, quick, monkeypatch):
+    done, _ = quick
+    calibrate.save(done)
+
+    def no_streams(_program, threads, items, *, sample, until):
+        samples = tuple(
+            ProbeSample(
+                item=item, threads=threads, seconds=sample, count=round(sample * done.clock),
+                busy=1.0,
+            )
+            for item in items
+            if item.kind == "clock"
+        )  # fmt: skip
+        return ProbeRun(samples=samples, priority="none", detail="", cpu=0.0)
+
+    monkeypatch.setattr(host_probe, "run", no_streams)
+    check = calibrate.recheck(machine)
+    assert check.clock_ratio == pytest.approx(1.0, rel=1e-3)
+    assert (check.bandwidth, check.bandwidth_ratio) == (None, None)
+    assert check.changes == ()
+
+
+def test_a_recheck_reads_the_smallest_working_set_in_memory():
+    curve = BandwidthCurve(
+        threads=1, working_set=(4096, 8192, 16384, 32768), bandwidth=(40.0, 9.0, 4.1, 4.0),
+        spread=(0.1,) * 4,
+    )  # fmt: skip
+    assert calibrate._least_in_memory(curve) == 16384
+
+
+@needs_gcc
 def test_what_the_measuring_program_takes_is_no_other_process(folders, machine):
     """Its processor time is known although another process starts and awaits it."""
     program = host_probe.build()
@@ -267,12 +298,16 @@ def test_a_slower_clock_with_memory_as_before_is_told(machine, quick, monkeypatc
     calibrate.save(done)
     curve = done.loads[-1]
 
+    def rate(item):
+        if item.kind == "clock":
+            return done.clock / 1.1
+        return curve.at(item.bytes or curve.working_set[-1]) * done.clock / host_probe.GROUP
+
     def slower(_program, threads, items, *, sample, until):
-        memory = curve.at(curve.working_set[-1]) * done.clock / host_probe.GROUP
         samples = tuple(
             ProbeSample(
                 item=item, threads=threads, seconds=sample, busy=1.0,
-                count=round(sample * (done.clock / 1.1 if item.kind == "clock" else memory)),
+                count=round(sample * rate(item)),
             )
             for item in items
         )  # fmt: skip

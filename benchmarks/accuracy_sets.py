@@ -20,8 +20,8 @@ FRESH = frozenset(
     }
 )  # fmt: skip
 """Those of ``UNSEEN`` kept for judging: no constant was set on them. Faults were found, and mended,
-on fisher2d, nagumo2d and korteweg-de-vries by clang, on nagumo2d by gcc and on transport3d with two
-threads."""
+on fisher2d, nagumo2d and korteweg-de-vries by clang, on nagumo2d by gcc, on transport3d with two
+threads and on the tiles of traffic-ring."""
 THREADS = tuple(sorted({1, len(os.sched_getaffinity(0))}))
 """One, and all."""
 _IN_CACHE = ("450", "48")

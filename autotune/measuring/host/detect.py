@@ -62,7 +62,7 @@ def decide(facts: HostFacts) -> DetectedMachine:
     architecture = architectures.ARCHITECTURES.get(match.osaca or "", architectures.UNKNOWN)
     reasons: list[DetectionReason] = []
     cores, threads_per_core = _cores(facts, reasons)
-    caches = _caches(facts, match, architecture, threads_per_core, reasons)
+    caches = _caches(facts, match, architecture, (cores, threads_per_core), reasons)
     in_core = _in_core(facts, match, reasons)
     clock = facts.clock or _CLOCK
     reasons.append(
@@ -189,9 +189,11 @@ def _caches(
     facts: HostFacts,
     match: ArchitectureMatch,
     architecture: Microarchitecture,
-    threads_per_core: int,
+    usable: tuple[int, int],
     reasons: list[DetectionReason],
 ) -> tuple[CacheLevel, ...]:
+    """The levels as the ``usable`` cores, of so many threads each, share them."""
+    cores, threads_per_core = usable
     victim = architecture.victim if match.victim is None else match.victim
     levels = []
     for number, sized, note in _ascending(_sized(facts, match, architecture, threads_per_core)):
@@ -199,12 +201,15 @@ def _caches(
         inbound = architecture.inbound.get(number)
         level = replace(
             sized,
+            cores=min(sized.cores, cores),
             inbound=BytesPerCycle(inbound) if inbound else None,
             victim=number in victim,
             exposed=architecture.exposed,
         )
         levels.append(level)
         text = f"{show(level.size, 'size')}, {level.ways} ways, shared by {level.cores}"
+        if sized.cores > cores:
+            note += f"; of the {sized.cores} cores that share it {cores} may be used"
         if facts.guest and level.cores > 1:
             note += "; a guest sees neither other tenants nor its true share"
         reasons.append(DetectionReason(key=f"caches.{name}", decided=text, because=note))

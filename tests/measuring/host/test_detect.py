@@ -46,6 +46,8 @@ def test_haswell_with_two_sockets_and_smt(host):
 def test_zen4_counts_only_the_cores_it_may_use(host):
     machine = detect(host("zen4-epyc-bound"))
     assert (machine.cores, machine.threads_per_core, machine.memory.cores) == (4, 1, 4)
+    assert machine.caches[-1].cores == 4
+    assert machine.sources["caches.L3"].endswith("of the 8 cores that share it 4 may be used")
     assert machine.in_core.osaca == "ZEN4"
     assert machine.in_core.ports.vector == 64
 

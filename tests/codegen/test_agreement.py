@@ -1,5 +1,6 @@
 """Every program of the full space gives what the NumPy reference gives."""
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
@@ -100,6 +101,26 @@ def test_further_problems_agree_on_1_and_3_threads(ivp: str, workshop: Workshop)
         for threads in (1, 3):
             verdict = verify.judge(state(program, at, threads, STEPS), expected, fields)
             assert verdict.status == "ok", verdict.detail
+
+
+def test_regions_of_quotients_and_of_constants_named_like_c_agree_in_tiles(
+    workshop: Workshop,
+) -> None:
+    at = problem("inverterchain", 301)
+    edge, inner = at.ivp.regions
+    limits = ("1", "first", "(N + first) // 2", "n")
+    cut = [
+        replace(inner, lower=parse(lower), upper=parse(upper))
+        for lower, upper in itertools.pairwise(limits)
+    ]
+    constants = {**at.ivp.constants, "first": parse("N // 3 + 1")}
+    cut_at = replace(at, ivp=replace(at.ivp, constants=constants, regions=(edge, *cut)))
+    expected, fields = reference(at, STEPS), verify.fields(at.ivp, at.size)
+    made = variant(Interchange("lc", ("j", "i", "l")), FuseTiles("rhs", "lc", 64, "Y"))
+    program = workshop.build(sources(made, cut_at))
+    for threads in (1, 3):
+        verdict = verify.judge(state(program, cut_at, threads, STEPS), expected, fields)
+        assert verdict.status == "ok", verdict.detail
 
 
 def test_locals_that_read_y_agree(workshop: Workshop) -> None:

@@ -706,8 +706,8 @@ def _guard(sweep: loop_tree.AnySweep, bounds: Bounds) -> str:
     limits = every.pop() if len(every) == 1 else ()
     if not limits:
         return ""
-    used = {name: Sym(f"constants.{name}") for limit in limits for name in symbols(limit)}
-    kinds = {symbol.name: symbol_kinds(sweep)[name] for name, symbol in used.items()}
+    used = {c: Sym(f"constants.{name(c)}") for limit in limits for c in symbols(limit)}
+    kinds = {symbol.name: symbol_kinds(sweep)[constant] for constant, symbol in used.items()}
     lower, upper = (whole(substitute(limit, used), kinds) for limit in limits)
     first, last = bounds[None]
     return f"if ({first} < {upper} && {last} > {lower})"

@@ -242,6 +242,8 @@ def _step(
         for table, element in ivp.indices.items()
     ]
     values = [value for *_, value in (*constants, *indices)]
+    body = emit.step_lines(program, phases)
+    texts = [*values, dimension, bound if stepper else "", *body]
     return _TEMPLATES.get_template("step.c.j2").render(
         title=f"{method.name} for {ivp.name}{_steps(problem)}",
         arrays=[(emit.array(array), rows) for array, rows in program.arrays],
@@ -257,8 +259,8 @@ def _step(
         before_dimension=[c for c in constants if c[1] in needed],
         dimension=dimension,
         initial=emit.call_lines([s for row in started for s in _started(ivp, row)]),
-        support=c_expressions.support("\n".join([*values, dimension, bound if stepper else ""])),
-        body=emit.step_lines(program, phases),
+        support=c_expressions.support("\n".join(texts)),
+        body=body,
         **_windows(program),
         strips=_strips(program, kinds),
         in_place=_in_place(program),

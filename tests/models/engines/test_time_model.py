@@ -236,8 +236,12 @@ def test_stores_across_lines_wait_longer_the_more_lines_are_loaded() -> None:
     assert least(near, far, lean, read) == pytest.approx([14 + 2 * (1 + 9), 1])
     assert least(near, past, lean) == pytest.approx([8 + 1, 1]), "nor lines past the caches"
     assert least(near, *[lean] * 12) == pytest.approx([8 + 6, 1]), "as many as were measured"
+    assert least(near, *[read] * 6, *[lean] * 6) == least(near, *[read] * 6), "the longest waits"
     assert least(near, inner) == pytest.approx([8, 0.5]), "nothing waits for the innermost cache"
     assert least(read) == [0, 0]
+    wide = replace(flow_of([s._replace(lines=line / 2) for s in (near, read)]), line=128)
+    across = transfers(wide, costs, costs.exposed, costs.exposed).across
+    assert across[0, 0] * 2 * PLACES == pytest.approx(8 + 9), "of lines twice as long"
     assert not timed(near).across.any(), "not measured"
 
 

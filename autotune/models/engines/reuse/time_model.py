@@ -16,9 +16,10 @@ from typing import Literal
 import numpy as np
 
 from autotune.models.engines.ecm_arithmetic import combine
-from autotune.models.engines.reuse.batch import PLACES, FlowArrays, total
+from autotune.models.engines.reuse.batch import FlowArrays, total
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.traffic import POSITIONS, Floats, Whole
+from autotune.models.traffic.passes import DOUBLE
 from autotune.models.traffic.reuse_distance import Flags
 
 _BEYOND = 1.0 + 1e-9
@@ -71,7 +72,8 @@ class LineTimes:
 
 
 _LOADED = 6.0
-"""Lines loaded for a line of components up to which stores across lines wait longer for them."""
+"""Lines loaded for a line of components up to which stores across lines wait longer for them: those
+that they wait for the longest."""
 BORDER = 1.3
 """Factor around the size of a cache within which a working set may lie on either side of it: caches
 only approximate LRU, and share their sets with other data."""
@@ -153,26 +155,26 @@ def _across(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
     """(2, passes): the least cycles per iteration where all stores across lines wait for the next
     line, and the share of the stored lines that come from outer caches; 0 where not measured.
     """
-    count = len(flows.sweep)
     if costs.crossing_stores is None or costs.crossing_loads is None:
-        return np.zeros((2, count))
-    history, lines = flows.history, flows.lines
-    stores = (history.stores & ~history.streamed)[flows.kind]
-    loads = ~(history.stores | history.streamed)[flows.kind]
-    outer = lines * (priced.level > 0).mean(axis=1)[flows.kind]
+        return np.zeros((2, len(flows.sweep)))
+    history = flows.history
+    stored, loaded = (
+        _lines_by_level(flows, priced.level, kinds, len(costs.names))
+        for kinds in (history.stores & ~history.streamed, ~(history.stores | history.streamed))
+    )
+    longest = np.argsort(-costs.crossing_loads)  # so that further lines never shorten the wait
+    passed = np.cumsum(loaded[longest] * flows.line / DOUBLE, axis=0)
+    counted = np.diff(np.minimum(passed, _LOADED), axis=0, prepend=0.0)
+    outer = stored[1:].sum(axis=0)
+    least = costs.crossing_stores @ stored + outer * (costs.crossing_loads[longest] @ counted)
+    return np.stack([least, outer / np.maximum(stored.sum(axis=0), TINY)])
 
-    def summed(values: Floats) -> Floats:
-        return total(flows.owner, values, count)
 
-    def price(of: Floats) -> Floats:
-        cycles: Floats = lines * of[priced.level].mean(axis=1)[flows.kind]
-        return cycles
-
-    stored, loaded = summed(stores * outer), summed(loads * outer) * PLACES
-    most = _LOADED / np.maximum(loaded, _LOADED)
-    meanwhile = summed(loads * price(costs.crossing_loads)) * PLACES * most
-    least = summed(stores * price(costs.crossing_stores)) + stored * meanwhile
-    return np.stack([least, stored / np.maximum(summed(stores * lines), TINY)])
+def _lines_by_level(flows: FlowArrays, level: Whole, kinds: Flags, levels: int) -> Floats:
+    """(levels, passes): lines per iteration of these kinds of streams, the mean of positions."""
+    lines = np.broadcast_to(kinds[:, None], level.shape).astype(np.float64)
+    mean: Floats = _gather(flows, level, lines, levels).mean(axis=1)
+    return mean
 
 
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:

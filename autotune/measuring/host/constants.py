@@ -359,20 +359,20 @@ def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
             yield HostConstant(
                 name=_at(f"crossing_stores.{level}", threads),
                 items=((threads, few), (threads, many)),
-                value=lambda t: _waiting_stores(t)[0],
+                value=lambda t: _waiting_stores(t)[0] * lines,
                 source="sums of rows, stored to two others 8 B behind a line's border",
             )
             yield HostConstant(
                 name=_at(f"crossing_loads.{level}", threads),
                 items=((threads, few), (threads, many)),
-                value=lambda t: _waiting_stores(t)[1],
+                value=lambda t: _waiting_stores(t)[1] * lines,
                 source="sums of six rows less those of two, stored likewise",
             )
 
 
 def _waiting_stores(times: Sequence[float]) -> tuple[float, float]:
-    """The cycles of a loop per store across lines where it loads nothing, and more of it for each
-    line that is loaded, by the line through two loops; ``times``: per line loaded or stored.
+    """The cycles of a loop per group stored where it loads nothing, and more of it for each group
+    that is loaded, by the line through two loops; ``times``: per group loaded or stored.
     """
     written = calibration_plan.WRITTEN
     loops = zip(times, calibration_plan.READ, strict=True)

@@ -1,6 +1,7 @@
 """Planted costs are found again among the constants, with intervals that say how well."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -174,6 +175,14 @@ def test_planted_costs_are_found(measured):
         assert constant.unit == CONSTANTS[base][0]
         assert constant.samples == 5
         assert constant.low <= constant.value <= constant.high
+
+
+def test_costs_of_lines_are_of_whole_ones_where_these_are_longer(measured):
+    wide = replace(measured, line=128)
+    wanted = constants.host_constants(wide)
+    values = constants.constants(rounds(wide, wanted), CLOCK, wanted, contended=False)
+    for name in ("allocate.MEM", "outbound.L2", "crossing_stores.L2", "crossing_loads.L2"):
+        assert values[name].value == pytest.approx(2 * COSTS[name]), name
 
 
 def test_costs_in_the_core_are_in_its_own_cycles_whatever_its_clock_does(measured):

@@ -3,7 +3,7 @@
 from autotune.domain.results import Prediction
 from autotune.results.evaluate.comparable import ComparableRun
 from autotune.results.explanation.explained import Agreement, MeasuredPair
-from autotune.results.explanation.reasons import pair
+from autotune.results.explanation.reasons import alike, pair
 from autotune.results.report.number_words import percent, ratio
 
 
@@ -26,7 +26,8 @@ def measured_pair(
     quotient = run.times[first] / run.times[second]
     agreement: Agreement = "open"
     a, b = (prediction.seconds for prediction in predictions)
-    if a and b and a != b and interval is not None and not interval[0] <= 1 <= interval[1]:
+    clear = interval is not None and not interval[0] <= 1 <= interval[1]
+    if clear and a and b and not alike(a, b):
         agreement = "agrees" if (a > b) == (quotient > 1) else "contradicts"
     return MeasuredPair(
         study=origin[0],

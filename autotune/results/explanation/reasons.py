@@ -226,8 +226,13 @@ def against(candidate: ExplainedCandidate, other: ExplainedCandidate) -> list[st
     return sentences
 
 
+def alike(a: float, b: float) -> bool:
+    """Whether two predicted times count as the same."""
+    return abs(a - b) <= _ALIKE * b
+
+
 def _headline(first: str, second: str, a: float, b: float) -> str:
-    if abs(a - b) <= _ALIKE * b:
+    if alike(a, b):
         return f"Predicted: {first} and {second} take the same time ({' and '.join(pair(a, b))})."
     word, ratio = ("slower", a / b) if a > b else ("faster", b / a)
     times = " against ".join(pair(a, b))

@@ -53,6 +53,7 @@ def predictions(a: float | None, b: float | None):
         ((1.2e-3, 1e-3), (1e-3, 1.5e-3), "contradicts", "x is 1.20 x slower than y"),
         ((1e-3, 1e-3), (1e-3, 1.5e-3), "open", "x and y are not told apart"),
         ((1.2e-3, 1e-3), (1e-3, 1e-3), "open", "x is 1.20 x slower than y"),
+        ((1.2e-3, 1e-3), (0.995e-3, 1e-3), "open", "x is 1.20 x slower than y"),  # "the same time"
         ((1.2e-3, 1e-3), (None, 1e-3), "open", "x is 1.20 x slower than y"),
     ],
 )

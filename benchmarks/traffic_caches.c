@@ -90,7 +90,7 @@ static void dropped(int level, uint64_t gone)
 }
 
 /* Whether the line is dirty in the cache that it comes from, a victim cache. */
-static int touch(int level, uint64_t line, int dirty)
+static int request(int level, uint64_t line, int dirty)
 {
     if (level == cache_count)
         return 0;
@@ -100,7 +100,7 @@ static int touch(int level, uint64_t line, int dirty)
     if (c->victim) {
         if (way < 0) {
             c->inbound++;
-            return touch(level + 1, line, 0);
+            return request(level + 1, line, 0);
         }
         const int was = (int)(set[way] & 1);
         memmove(set + way, set + way + 1, (size_t)(c->ways - 1 - way) * sizeof *set);
@@ -112,7 +112,7 @@ static int touch(int level, uint64_t line, int dirty)
         return 0;
     }
     c->inbound++;
-    const int was = touch(level + 1, line, 0);
+    const int was = request(level + 1, line, 0);
     dropped(level, put(set, c->ways - 1, entry(line, dirty | was)));
     return 0;
 }
@@ -159,7 +159,7 @@ static inline void access_line(uintptr_t address, int dirty)
     const uint64_t now = entry(line, dirty);
     if ((now | (last_entry & 1)) == last_entry)
         return;
-    touch(0, line, dirty);
+    request(0, line, dirty);
     last_entry = now | (last_entry >> 1 == now >> 1 ? last_entry & 1 : 0);
 }
 
@@ -245,12 +245,17 @@ int main(int count, char **arguments)
     const struct shape shape = read_shape("SIZE", arguments[1]);
     static struct thread me;
     me.h = strtod(arguments[3], NULL);
+    me.threads = 1;
     me.phase = -1;
     me.at_once = 1;
     line_bytes = (uintptr_t)strtol(arguments[6], NULL, 10);
     const struct storage storage = allocate(&shape);
-    begin(&shape);
+    me.constants = begin(&shape);
+    if (!me.constants)
+        fail("no memory for the constants of the problem");
     place(&me, &storage, &shape, 0, 1);
+    if (!ready(&me))
+        fail("no memory for what a thread keeps beside the arrays");
     initial(&me);
     for (int at = 7; at + 3 < count; at += 4) {
         struct cache *const c = &caches[cache_count++];

@@ -14,6 +14,7 @@ Rows of the state are new objects in every slot. A window is as many objects as 
 come round again. The positions before the steady one are the history of its reuse distances.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -157,6 +158,16 @@ def _iterations(
     return tuple(result)
 
 
+class Ring(NamedTuple):
+    """The slots of a window, which come round again."""
+
+    turns: int
+    length: float
+    """Components of all slots."""
+    more: float
+    """The share of a block that comes round a block later, where blocks do not divide a window."""
+
+
 class RowOfCall(NamedTuple):
     """A row that a call accesses."""
 
@@ -164,7 +175,7 @@ class RowOfCall(NamedTuple):
     ahead: int
     """Slots from where the call computes to where it accesses the row."""
     turns: int
-    """Slots of the window; 0 for a row that is stored whole."""
+    """Slots of the window; 0 for a row that is stored whole, of more than one block."""
     size: float
     """Bytes of a slot."""
     cluster: AccessCluster
@@ -190,8 +201,6 @@ class _Builder:
     """Components of a slot."""
     window: float = field(init=False)
     """Components of a window that holds neighbours."""
-    turns: int = field(init=False)
-    """Slots of such a window."""
     sizes: list[float] = field(default_factory=list)
     objects: dict[tuple[int, int], int] = field(default_factory=dict)
     """(row, slot) to the number of its object."""
@@ -201,12 +210,23 @@ class _Builder:
     """How each call touches each row that it accesses."""
     around: float = 0.0
     """Bytes that all stages touch while each advances by a block."""
+    begun: dict[int, int] = field(default_factory=dict)
+    """Rows of windows whose blocks come round unevenly, with the call that writes them first."""
+    followed: float = field(init=False)
+    """The share of the blocks of a thread that another one is before."""
+    lonely: bool = field(init=False)
+    """Whether a thread has one block in a time step."""
 
     def __post_init__(self) -> None:
         assert self.phase.tile is not None
         shares = [s for k in self.phase.stages for s in self.ranges.strips(self.phase, k)]
         self.strip = sum(shares) / len(shares)
-        self.size = size = self.block_size()
+        first, end = self.block
+        margin = 2 * self.phase.stages[-1] * self.ranges.lag
+        span = min(end - first + margin, self.ranges.n)
+        self.followed = max(0.0, 1 - self.phase.tile / span)
+        self.lonely = self.phase.strips is None and span <= self.phase.tile
+        self.size = size = span if self.lonely else self.block_size()
         lag = self.ranges.lag * self.strip
         self.behind = self.parts = 1
         if lag >= size:
@@ -219,7 +239,6 @@ class _Builder:
             self.behind, self.slot = 0, float(size)
         between = self.ranges.distance + max(self.ranges.lag, self.ranges.distance)
         self.window = self.length(between)
-        self.turns = max(2 * self.behind + self.parts, round(self.window / self.slot))
 
     def length(self, between: int) -> float:
         """Components of a window that holds a block and those between two stages."""
@@ -227,17 +246,24 @@ class _Builder:
         pages = -(-(self.phase.tile + between) // _PAGE)
         return pages * _PAGE - between * (1 - self.strip)
 
-    def ring(self, row: int) -> tuple[int, float]:
-        """The slots of a row of a window, and its components: 1 slot where each block lies at the
-        same place.
-        """
+    def ring(self, row: int) -> Ring:
+        """The slots of a row of a window."""
+        if self.alone(row):
+            return Ring(1, self.slot, 0.0)
         lags = self.schedule.lags(row)
-        if self.schedule.neighbours(row):
-            return self.turns, self.window
-        if not lags:
-            return 1, self.slot
-        length = self.length(lags * self.ranges.lag)
-        return max(lags * self.behind + self.parts, round(length / self.slot)), length
+        least = (lags or 2) * self.behind + self.parts
+        length = self.length(lags * self.ranges.lag) if lags else self.window
+        if least > 1:
+            return Ring(max(least, round(length / self.slot)), length, 0.0)
+        turns = max(1, math.floor(length / self.slot))
+        return Ring(turns, turns * self.slot, max(0.0, length / self.slot - turns))
+
+    def alone(self, row: int) -> bool:
+        """Whether a row is a window in which every block lies at the same place."""
+        schedule = self.schedule
+        if self.lonely:
+            return not schedule.stored(row)
+        return not (schedule.stored(row) or schedule.neighbours(row) or schedule.lags(row))
 
     def block_size(self) -> float:
         """Components of a block, of which a strip may hold a part only."""
@@ -253,8 +279,8 @@ class _Builder:
         stored = len(self.schedule.rows) - len(self.schedule.windows)
         component, row, shift = np.zeros((3, len(self.sizes)))
         for (number_, slot), at in self.objects.items():
-            turns, length = (1, self.slot) if number_ < stored else self.ring(number_)
-            component[at] = slot * length / turns
+            ring = self.ring(number_)
+            component[at] = slot * (self.slot if number_ < stored else ring.length / ring.turns)
             row[at] = number_ if number_ < stored else 0
             shift[at] = 0 if number_ < stored else number_ - stored
         return passes, WindowPlaces(component, row, shift, round(self.window))
@@ -262,8 +288,15 @@ class _Builder:
     def passes(self, alike: int) -> ThreadPasses:
         """The passes of a time step, from the state after the step before it."""
         self.around = self.bytes_of_position()
-        rings = [self.ring(row)[0] for row in self.windows()]
-        slots = max((self.turns, *rings)) + (self.phase.stages[-1] + 1) * self.behind
+        self.begun = {
+            accessed.row: call
+            for call, work in reversed(list(zip(self.phase.calls, self.work, strict=True)))
+            if self.inside(work)
+            for accessed in self.accesses_of(call)
+            if not self.schedule.stored(accessed.row) and self.ring(accessed.row).more
+        }
+        turns = max(self.ring(row).turns for row in self.windows())
+        slots = turns + (self.phase.stages[-1] + 1) * self.behind
         last = -(-slots // self.parts) + 1
         positions = [self.position(number) for number in range(last + 1)]
         state = {
@@ -355,8 +388,11 @@ class _Builder:
         cluster, index = accessed.cluster, self.phase.calls.index(number)
         inside, later = self.inside(self.work[index]), self.phase.stages[index] > 0
         sweep = self.schedule.steps[-1].calls[number].sweep
-        late = self.late(cluster) if inside and later else 0.0
+        late = self.late(accessed) if inside and later else 0.0
         trails = self.trails(cluster, late) if inside else cluster.trails
+        if inside and self.begun.get(accessed.row) == number:
+            turns, _, late = self.ring(accessed.row)
+            trails = (Trail(0, self.around * (turns + late), late),)
         past = self.shapes[sweep].past if cluster.written else 0.0
 
         return partial(
@@ -371,16 +407,18 @@ class _Builder:
             again=cluster.again,
         )
 
-    def late(self, cluster: AccessCluster) -> float:
+    def late(self, accessed: RowOfCall) -> float:
         """The share of a block that the stage before has touched with the block before, since it is
-        a lag ahead; 0 where slots tell it.
+        a lag ahead; 0 where slots tell it, and in a window that holds the block of one stage only.
         """
-        if self.behind or not cluster.read:
+        row, cluster = accessed.row, accessed.cluster
+        if self.behind or not cluster.read or self.alone(row):
             return 0.0
         per_line = self.ranges.line // DOUBLE
         # the lines that the block before has reached ahead are among those that blocks share
         ahead = -(-max(0, cluster.pieces[0][1]) // per_line) * per_line
-        return min(1.0, max(0.0, self.ranges.lag - ahead) * self.strip / self.size)
+        share = min(1.0, max(0.0, self.ranges.lag - ahead) * self.strip / self.size)
+        return share * self.followed
 
     def trails(self, cluster: AccessCluster, late: float) -> tuple[Trail, ...]:
         """The trailing offsets, and the lines that were last touched with the block before.
@@ -395,7 +433,7 @@ class _Builder:
         for trail in cluster.trails:
             # blocks that are parts of a slot count as tiles, whose borders ``streams`` sees
             before = min(float(trail.gap), self.size) if self.size >= self.slot else 0.0
-            again += before
+            again += before * self.followed
             left = 1 - before / self.size
             trails.append(trail._replace(components=trail.components * left))
         if again:
@@ -416,9 +454,9 @@ class _Builder:
         for cluster in clusters(shape.accesses, self.slot / 2 / self.strip, line):
             row, turns, size = rows[cluster.parameter], 0, DOUBLE * self.slot
             if self.schedule.neighbours(row) or self.schedule.lags(row):
-                turns, length = self.ring(row)
-                size = DOUBLE * length / turns
-            elif not self.schedule.stored(row):
+                ring = self.ring(row)
+                turns, size = ring.turns, DOUBLE * ring.length / ring.turns
+            elif self.lonely or not self.schedule.stored(row):
                 turns = self.parts
             ahead = round(cluster.shift * self.strip / self.slot)
             result.append(RowOfCall(row, ahead, turns, size, cluster))

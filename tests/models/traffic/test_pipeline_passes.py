@@ -217,6 +217,33 @@ def test_lines_of_two_blocks_are_touched_in_both(
     assert lines == pytest.approx(counted, rel=off)
 
 
+@pytest.mark.parametrize(
+    ("ivp", "size", "block", "capacity"),
+    [("wave1d", 12000, 1024, 1600), ("wave1d", 6000, 640, 1100)],
+)
+def test_blocks_that_do_not_divide_a_window_come_round_unevenly(
+    ivp: str, size: int, block: int, capacity: int
+) -> None:
+    """Of a window of 1536 components, a block of 1024 finds half as it left it a block ago, and
+    half as two blocks ago; the cache holds what is touched in one, but not in two.
+    """
+    at = Problem(ivp=config.ivp(ivp), method=config.method("radau-iia-3"), correctors=3, size=size)
+    program = made(at, block)
+    step = list(touched(program, at))
+    (counted,) = missed(step + step, len(step), [capacity])
+    lines = predicted(analyse(program, at, 1, MACHINE), capacity)
+    assert lines == pytest.approx(counted, rel=0.06)
+
+
+@pytest.mark.parametrize(("ivp", "size"), [("wave1d", 900), ("heat2d", 30)])
+def test_a_single_block_touches_no_more_of_a_window_than_there_is(ivp: str, size: int) -> None:
+    at = Problem(ivp=config.ivp(ivp), method=config.method("radau-iia-3"), correctors=3, size=size)
+    program = made(at, 2048)
+    step = list(touched(program, at))
+    assert missed(step + step, len(step), [1400]) == [0]
+    assert predicted(analyse(program, at, 1, MACHINE), 1400) == 0
+
+
 def test_windows_that_begin_in_the_same_set_crowd_it_unless_padded() -> None:
     """28 windows of a page each, of which a block touches half: twice the bytes fall in a set."""
     at = Problem(

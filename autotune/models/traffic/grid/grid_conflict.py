@@ -30,6 +30,9 @@ Floats = npt.NDArray[np.float64]
 
 _NEAR = 1.5
 """A reuse over at most this many times the lines of one step is one along j, not along k."""
+_OVERFULL = 1.25
+"""A set loses all of its lines where so many more come between than it has ways, as is estimated
+from whole rows and planes; fewer where fewer come."""
 _SHIFT_LINES = 24
 """Lines by which each array begins later in its page than the previous one (runtime/grid.h)."""
 
@@ -105,9 +108,9 @@ class GridConflicts:
             if sets is None:
                 continue
             filled = sets * (count / sets.sum())
-            crowd = filled > cache.ways
-            lost += float(moved * sets[crowd].sum() / sets.sum())
-            most = max(most, float(filled.max(initial=0.0, where=crowd)))
+            crowd = np.clip((filled / cache.ways - 1) / (_OVERFULL - 1), 0, 1)
+            lost += float(moved * (sets * crowd).sum() / sets.sum())
+            most = max(most, float(filled.max(initial=0.0, where=crowd > 0)))
         return (round(most), lost) if lost else None
 
     def _filled(self, cache: CacheLevel, count: float) -> Floats | None:

@@ -267,6 +267,8 @@ class Calibration:
     priority: str
     """How priority was raised: ``autogroup``, ``nice`` or ``none``."""
     compiler: str
+    probe: str = ""
+    """The program that measured it and the figures that it was to measure, as a hash."""
     constants: Mapping[str, Constant] = field(default_factory=dict)
     """As ``CONSTANTS`` defines them; those not measured are absent."""
     refined: Mapping[str, Refined] = field(default_factory=dict)

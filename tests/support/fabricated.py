@@ -11,6 +11,7 @@ from autotune.domain.results import Part, Prediction, Prepared, Sample
 from autotune.domain.variant import Build, Candidate, ExecutionLayout, Interchange, Pad, Variant
 from autotune.files.store import RunFacts, StoredChoice, StudyOrigin
 from autotune.language.expression import parse
+from autotune.measuring.host import host_probe
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 MIDPOINT = ButcherTableau(
@@ -138,6 +139,7 @@ def calibration() -> Calibration:
         contended=False,
         priority="autogroup",
         compiler="gcc 12.2.0",
+        probe=host_probe.identity(),
     )
 
 

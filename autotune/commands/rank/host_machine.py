@@ -70,15 +70,15 @@ def examine_host() -> detect.DetectedMachine:
 
 
 def host(progress: Progress) -> Machine:
-    """This host with its stored calibration if that still holds, else with a new one."""
+    """This host with its stored calibration, else with a new one; so where that is of another
+    version.
+    """
     machine = detect.detect()
     calibration = stored_calibrations.stored(machine)
-    if calibration is None:
-        progress(
-            f"calibrate this host (about {DEFAULT_BUDGET:g} s, once, not taken out of any budget)",
-            0,
-            1,
-        )
+    if calibration is None or stored_calibrations.outdated(calibration):
+        why = "again, as another version did it last; " if calibration else ""
+        once = f"about {DEFAULT_BUDGET:g} s, once, not taken out of any budget"
+        progress(f"calibrate this host ({why}{once})", 0, 1)
         return calibrate_host(DEFAULT_BUDGET, progress, machine)
     return dataclasses.replace(machine, calibration=calibration)
 

@@ -15,6 +15,7 @@ from autotune.domain.results import Prediction
 from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.files import config
+from autotune.measuring.host.stored_calibrations import outdated
 from autotune.progress import Clock, Progress
 from autotune.workloads.base import Count, EnumeratedSpace, Workload
 from autotune.workloads.capacity import candidates_on, capacity_notes
@@ -43,17 +44,22 @@ class RankedSpace:
     @property
     def machine_notes(self) -> tuple[str, ...]:
         """What a user must know of the machine, to be said once: of its memory, and that its
-        calibration was disturbed, where predictions rest on it.
+        calibration was disturbed, or is another version's, where predictions rest on it.
         """
         capacity = capacity_notes(self.enumerated, self.workload, self.machine)
         calibration = self.machine.calibration
-        if calibration is None or not calibration.contended or not self.workload.predicted:
+        if calibration is None or not self.workload.predicted:
             return capacity
-        disturbed = (
-            f"{self.machine.name} was calibrated while other processes ran, so that intervals are"
-            f" wider: {QUIETER}"
-        )
-        return (*capacity, disturbed)
+        notes = {
+            "while other processes ran, so that intervals are wider:"
+            f" {QUIETER}": calibration.contended,
+            "by another version, which did not measure all that predictions rest on:"
+            " autotune machine calibrate does, on that machine": outdated(calibration),
+        }
+        told = [
+            f"{self.machine.name} was calibrated {how}" for how, holds in notes.items() if holds
+        ]
+        return (*capacity, *told)
 
     @property
     def baseline_notes(self) -> tuple[str, ...]:

@@ -404,6 +404,7 @@ def _calibration(
         contended=contended,
         priority=session.priority,
         compiler=session.program.compiler,
+        probe=host_probe.identity(),
         constants=constants,
     )
 

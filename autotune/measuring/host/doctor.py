@@ -17,7 +17,7 @@ from autotune.errors import InputError
 from autotune.measuring.conditions import energy
 from autotune.measuring.conditions.host_load import HostLoad
 from autotune.measuring.host.detect import detect
-from autotune.measuring.host.stored_calibrations import stored
+from autotune.measuring.host.stored_calibrations import outdated, stored
 from autotune.toolchain.cross_compilers import CROSS_COMPILERS
 
 State = Literal["ok", "missing", "optional"]
@@ -150,6 +150,9 @@ def _calibration() -> Iterator[Prerequisite]:
     elif calibration.contended:
         disturbed = f"taken {calibration.taken} while other processes took the cores"
         yield Prerequisite("calibration", "optional", disturbed, purpose, f"{command} (when quiet)")
+    elif outdated(calibration):
+        older = f"taken {calibration.taken} by another version"
+        yield Prerequisite("calibration", "optional", older, purpose, command)
     else:
         yield Prerequisite("calibration", "ok", f"taken {calibration.taken}", purpose)
 

@@ -1,5 +1,6 @@
 """The probe program: builds it for this host, runs it in a child process, and parses its output."""
 
+import hashlib
 import json
 import os
 import re
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
+from autotune.domain.calibration import CONSTANTS
 from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.measuring.conditions import quiet
@@ -120,6 +122,14 @@ class ProbeRun:
 def source() -> str:
     """The C text of the probe program."""
     return resources.files(__package__).joinpath("probe.c").read_text(encoding="utf-8")
+
+
+def identity() -> str:
+    """What the probe program measures: 12 hexadecimal digits of SHA-256 of its text and the names
+    of all constants.
+    """
+    text = "\n".join([source(), *sorted(CONSTANTS)])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def width(compiler: Compiler) -> Bytes:

@@ -15,6 +15,7 @@ from autotune.domain.machine import Machine
 from autotune.domain.network import Network
 from autotune.errors import Fault, InputError
 from autotune.files import config
+from autotune.measuring.host import host_probe
 
 T = TypeVar("T")
 
@@ -64,6 +65,11 @@ def stored(machine: Machine) -> Calibration | None:
         )
         raise InputError(fault)
     return calibration
+
+
+def outdated(calibration: Calibration) -> bool:
+    """Whether another version of the program measured it: figures may lack or mean other things."""
+    return calibration.probe != host_probe.identity()
 
 
 def save(calibration: Calibration) -> Path:

@@ -1,14 +1,19 @@
 """What is said before the host is calibrated."""
 
+from dataclasses import replace
+
+import fabricated as made
 import pytest
 
 from autotune.commands.rank import host_machine
+from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
 from autotune.files import config
 
 
+@pytest.mark.parametrize("last", [None, replace(made.calibration(), probe="0123456789ab")])
 def test_a_calibration_is_announced_with_its_time_before_it_begins(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, last: Calibration | None
 ) -> None:
     machine = config.machine("generic-x86-64")
     happened: list[str] = []
@@ -18,9 +23,17 @@ def test_a_calibration_is_announced_with_its_time_before_it_begins(
         return of
 
     monkeypatch.setattr(host_machine.detect, "detect", lambda: machine)
-    monkeypatch.setattr(host_machine.stored_calibrations, "stored", lambda _: None)
+    monkeypatch.setattr(host_machine.stored_calibrations, "stored", lambda _: last)
     monkeypatch.setattr(host_machine, "calibrate_host", calibrated)
     assert host_machine.host(lambda stage, *_: happened.append(stage)) is machine
     announced, done = happened
-    assert announced.endswith("(about 45 s, once, not taken out of any budget)")
+    assert announced.endswith("about 45 s, once, not taken out of any budget)")
+    assert ("another version" in announced) == (last is not None)
     assert done == "calibrated in 45 s"
+
+
+def test_a_calibration_of_this_version_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine, kept = config.machine("generic-x86-64"), made.calibration()
+    monkeypatch.setattr(host_machine.detect, "detect", lambda: machine)
+    monkeypatch.setattr(host_machine.stored_calibrations, "stored", lambda _: kept)
+    assert host_machine.host(lambda *_: None).calibration is kept

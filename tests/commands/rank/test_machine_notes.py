@@ -60,6 +60,19 @@ def test_rank_says_that_the_calibration_was_disturbed_and_what_to_do(
     assert DISTURBED not in done.stdout
 
 
+def test_rank_says_that_another_version_calibrated_the_machine(
+    monkeypatch: pytest.MonkeyPatch, calibrated: Calibrated
+) -> None:
+    path = calibrated(False)
+    older = replace(made.calibration(), probe="0123456789ab")
+    machine = replace(config.machine("haswell-e5-2630v3"), calibration=older)
+    monkeypatch.setattr(ranked_space, "resolve_machine", lambda *_: machine)
+    done = CliRunner().invoke(app, ["rank", str(path), "--json"])
+    assert done.exit_code == 0, done.output
+    (said,) = (line for line in done.stderr.splitlines() if "another version" in line)
+    assert "autotune machine calibrate" in said
+
+
 def test_tune_says_it_too(calibrated: Calibrated, tmp_path: Path) -> None:
     said: list[str] = []
     flow.tune(

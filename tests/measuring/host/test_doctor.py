@@ -2,9 +2,11 @@
 
 import errno
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+import fabricated as made
 import pytest
 
 from autotune.commands.doctor import text
@@ -13,7 +15,7 @@ from autotune.measuring.conditions.quiet import OtherProcesses
 from autotune.measuring.host import doctor
 from autotune.measuring.host.detect import detect
 from autotune.measuring.host.doctor import Prerequisite
-from autotune.measuring.host.stored_calibrations import identity, location
+from autotune.measuring.host.stored_calibrations import identity, location, save
 
 IDLE = HostLoad(cores=2, others=OtherProcesses(cpus=0.0, names=()), load=0.1, pressure=0.01)
 
@@ -30,6 +32,17 @@ def test_a_missing_calibration_names_its_command(
     (found,) = (f for f in doctor.examine(IDLE) if f.name == "calibration")
     assert (found.state, found.install) == ("optional", "autotune machine calibrate")
     assert "optional, calibration: autotune machine calibrate" in text.doctor([found])
+
+
+def test_a_calibration_of_another_version_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path))
+    save(replace(made.calibration(), identity=identity(detect()), probe="0123456789ab"))
+    (found,) = (f for f in doctor.examine(IDLE) if f.name == "calibration")
+    assert found.state == "optional"
+    assert found.found.endswith("by another version")
+    assert found.install == "autotune machine calibrate"
 
 
 def test_a_broken_calibration_is_told_not_raised(

@@ -59,7 +59,7 @@ class RankedSpace:
         told = [
             f"{self.machine.name} was calibrated {how}" for how, holds in notes.items() if holds
         ]
-        return (*capacity, *told)
+        return (*capacity, *sentences)
 
     @property
     def baseline_notes(self) -> tuple[str, ...]:

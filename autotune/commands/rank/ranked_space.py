@@ -56,7 +56,7 @@ class RankedSpace:
             "by another version, which did not measure all that predictions rest on:"
             " autotune machine calibrate does, on that machine": outdated(calibration),
         }
-        told = [
+        sentences = [
             f"{self.machine.name} was calibrated {how}" for how, holds in notes.items() if holds
         ]
         return (*capacity, *sentences)

@@ -229,35 +229,27 @@ class _Walker:
     def _sweep(self, sweep: AnySweep, values: dict[str, int]) -> None:
         if id(sweep) not in self.accesses:
             accesses = _grid_accesses(sweep) if isinstance(sweep, GridSweep) else _accesses(sweep)
-            self.accesses[id(sweep)] = accesses
-        around, written, anywhere = (
-            tuple(row for row in rows if not row.window)  # windows are of one thread
-            for rows in self.accesses[id(sweep)]
-        )
-        written = tuple(replace(r, array=self.apart.get(r.array, r.array)) for r in written)
+            around, written, anywhere = (
+                tuple(row for row in rows if not row.window)  # windows are of one thread
+                for rows in accesses
+            )
+            self.accesses[id(sweep)] = around, written, anywhere
+        around, written, anywhere = self.accesses[id(sweep)]
+        read = [(self._cell(row.array, row, values), row in anywhere) for row in around]
+        changed = [self._cell(self.apart.get(row.array, row.array), row, values) for row in written]
         if self.distributed:
-            self._check_fetched(around, sweep.kernel, values)
-            self.fetched -= {self._cell(row, values) for row in written}
-        for row in around:
-            cell = self._cell(row, values)
-            reach = _ANYWHERE if row in anywhere else self.lags
+            stale = (cell for cell, _ in read if cell not in self.fetched)
+            self.faults += [StaleRow(*cell, sweep.kernel) for cell in stale]
+            self.fetched.difference_update(changed)
+        for cell, far in read:
+            reach = _ANYWHERE if far else self.lags
             self.waits.reach[cell] = max(reach, self.waits.reach.get(cell, 0))
         for interval in (self.now, self.waits.all, *self.tiles):
-            for row in around:
-                interval.read[self._cell(row, values)] = sweep.kernel
-            for row in written:
-                interval.written[self._cell(row, values)] = sweep.kernel
+            interval.read.update((cell, sweep.kernel) for cell, _ in read)
+            interval.written.update((cell, sweep.kernel) for cell in changed)
 
-    def _check_fetched(
-        self, around: tuple[StoredRow, ...], kernel: str, values: dict[str, int]
-    ) -> None:
-        for row in around:
-            cell = self._cell(row, values)
-            if cell not in self.fetched:
-                self.faults.append(StaleRow(cell[0], cell[1], kernel))
-
-    def _cell(self, row: StoredRow, values: dict[str, int]) -> Cell:
-        return self.buffers[row.array], 0 if row.index is None else int(number(row.index, values))
+    def _cell(self, array: str, row: StoredRow, values: dict[str, int]) -> Cell:
+        return self.buffers[array], 0 if row.index is None else int(number(row.index, values))
 
 
 def _accesses(sweep: Sweep) -> _Accesses:

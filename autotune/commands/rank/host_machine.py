@@ -14,8 +14,7 @@ from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError
 from autotune.files import config
 from autotune.files.kerncraft.kerncraft_text import kerncraft_gaps
-from autotune.measuring.host import calibrate, detect, stored_calibrations
-from autotune.measuring.network.mpi_benchmark import BenchmarkPlan
+from autotune.measuring.host import detect, stored_calibrations
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain import mpi
@@ -107,6 +106,9 @@ def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
             way for way in setup.communications if (way, 1, ranks) not in network.keys
         )
         if operations:
+            from autotune.commands.comm import flow as comm_flow
+            from autotune.measuring.network.mpi_benchmark import BenchmarkPlan
+
             mpi.find(place)
             progress("measure MPI on this host", 0, 1, f"{ranks} ranks")
             plan = BenchmarkPlan(
@@ -115,8 +117,6 @@ def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
                 budget_seconds=NETWORK_BUDGET,
                 launcher=setup.mpi_launcher,
             )
-            from autotune.commands.comm import flow as comm_flow
-
             network = comm_flow.measure_host(machine, plan, progress)
     return dataclasses.replace(machine, network=network if network.curves else None)
 
@@ -133,6 +133,8 @@ def calibrate_host(
     ``usual_load``: other processes run here as they always do, so that intervals are not widened.
     Raises InputError before anything is measured where that folder cannot be written.
     """
+    from autotune.measuring.host import calibrate
+
     host = machine or detect.detect()
     stored_calibrations.check_writable(host)
     calibration = calibrate.calibrate(

@@ -89,11 +89,12 @@ def baseline(
 
     If the space names no baseline, it is the first combination.
     """
-    chosen = variant(setup, next(v for v in setup.space.combinations() if _first(setup, v)))
+    first = {name: domain[0] for name, domain in setup.space.parameters.items()}
+    values = {**first, **setup.space.baseline}
     layouts = execution_layouts(setup, cores)
     fitting = [layout for layout in layouts if kind.misfit(problem, layout) is None]
     layout = largest(fitting or layouts)
-    return Candidate(variant=chosen, problem=problem, build=build, layout=layout)
+    return Candidate(variant=variant(setup, values), problem=problem, build=build, layout=layout)
 
 
 def _first(setup: Setup, values: Mapping[str, Value]) -> bool:

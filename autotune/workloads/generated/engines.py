@@ -1,13 +1,17 @@
-"""The engines of generated code by name, with the cost of communication added."""
+"""The engines of generated code by name, with the cost of communication added.
+
+An engine is imported where it is used: predictions that are kept on disk need none.
+"""
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
@@ -16,17 +20,17 @@ from autotune.errors import InputError
 from autotune.files import codec
 from autotune.models.engines.base import CandidatePredictor
 from autotune.models.engines.kept_predictions import KeepingEngine
-from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
-from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.engines.system import SystemEngine
-from autotune.models.incore import incore_cache, osaca_analyser
-from autotune.models.incore.osaca_analyser import OsacaAnalyser
-from autotune.models.kerncraft.kernel_routes import KernelRoutes
+from autotune.models.incore import incore_cache
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
 from autotune.workloads.generated.foreign_builds import NotedBuilds
-from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
+if TYPE_CHECKING:
+    from autotune.models.incore.osaca_analyser import OsacaAnalyser
+
+REUSE = "reuse"
+"""The engine that compiles the loops of a candidate."""
 NodeEngine = Callable[
     [Setup, Machine, SkeletonPrograms, Progress, float], AbstractContextManager[CandidatePredictor]
 ]
@@ -38,12 +42,13 @@ def loop_analyser(
     progress: Progress,
     stage: str = "analyse the compiled loops",
     until: float = math.inf,
-) -> OsacaAnalyser:
+) -> "OsacaAnalyser":
     """The analyser of compiled loops for a machine, with the compilers of this host.
 
     An error about a missing compiler names the place of its build in the config. ``until``: as of
     ``OsacaAnalyser``.
     """
+    from autotune.models.incore import osaca_analyser
 
     def analysed(done: int, total: int) -> None:
         progress(stage, done, total)
@@ -51,7 +56,7 @@ def loop_analyser(
     def assemble(text: str, build: Build) -> str:
         return osaca_analyser.assemble(text, build, setup.place_of_build(build))
 
-    return OsacaAnalyser(machine, assemble=assemble, progress=analysed, until=until)
+    return osaca_analyser.OsacaAnalyser(machine, assemble=assemble, progress=analysed, until=until)
 
 
 @contextmanager
@@ -75,11 +80,23 @@ def predictor(
 def _reuse(
     setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress, until: float
 ) -> Iterator[CandidatePredictor]:
-    with loop_analyser(setup, machine, progress, until=until) as analyser:
+    with contextlib.ExitStack() as workers:
+
+        @functools.cache
+        def analyser() -> "OsacaAnalyser":
+            return workers.enter_context(loop_analyser(setup, machine, progress, until=until))
+
+        def analysing() -> CandidatePredictor:
+            from autotune.codegen.c.emit import sweep_code
+            from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+
+            return ReuseEngine(machine, programs, analyser(), sweep_code)
+
         engine = KeepingEngine(
-            ReuseEngine(machine, programs, analyser, sweep_code),
+            REUSE,
+            analysing,
             lambda candidates: _basis(setup, machine, candidates),
-            lambda: analyser.lasting,
+            lambda: analyser().lasting,
         )
         yield engine if setup.machine is None else NotedBuilds(engine, machine)
 
@@ -103,6 +120,9 @@ def _kerncraft(
     progress: Progress,
     until: float,  # noqa: ARG001 - kerncraft has no cheaper way
 ) -> Iterator[CandidatePredictor]:
+    from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
+    from autotune.models.kerncraft.kernel_routes import KernelRoutes
+
     def examined(done: int, total: int) -> None:
         progress("analyse with kerncraft", done, total)
 
@@ -118,8 +138,10 @@ def _planes(
     progress: Progress,  # noqa: ARG001
     until: float,  # noqa: ARG001
 ) -> Iterator[CandidatePredictor]:
+    from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
+
     yield PlanesEngine(machine)
 
 
-ENGINES: Mapping[str, NodeEngine] = {"reuse": _reuse, "kerncraft": _kerncraft, "planes": _planes}
+ENGINES: Mapping[str, NodeEngine] = {REUSE: _reuse, "kerncraft": _kerncraft, "planes": _planes}
 """The engines at node level; one that is not for a problem says so of each of its candidates."""

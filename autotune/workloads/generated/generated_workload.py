@@ -1,14 +1,16 @@
-"""Workloads whose code is generated, predicted by its loops, and measured on this host."""
+"""Workloads whose code is generated, predicted by its loops, and measured on this host.
+
+What emits and measures code is imported where it is used: ranking does neither.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autotune.codegen import storage
-from autotune.codegen.c import harness
-from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
@@ -17,9 +19,7 @@ from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import AutotuneError, Fault, InputError, one_of
-from autotune.measuring.candidates.host_measurer import HostMeasurer
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
-from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
@@ -27,6 +27,9 @@ from autotune.units import Bytes
 from autotune.workloads.base import EnumeratedSpace
 from autotune.workloads.generated import candidate_space, engines
 from autotune.workloads.generated.base import GeneratedKind
+
+if TYPE_CHECKING:
+    from autotune.measuring.candidates.host_measurer import HostMeasurer
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class GeneratedWorkload:
                     expected=one_of(self.engines),
                 )
             )
-        if engine == ReuseEngine.name:
+        if engine == engines.REUSE:
             self._compilers()
 
     def check(self) -> None:
@@ -105,8 +108,10 @@ class GeneratedWorkload:
         """An engine by name, with the cost of communication added."""
         return engines.predictor(engine, self.setup, machine, self.programs, progress, until)
 
-    def measurer(self, machine: Machine) -> HostMeasurer:  # noqa: ARG002
+    def measurer(self, machine: Machine) -> "HostMeasurer":  # noqa: ARG002
         """The measurer, which compares results with the reference and times steps."""
+        from autotune.measuring.candidates.host_measurer import HostMeasurer
+
         setup = self.setup
 
         def compiler(build: Build) -> Compiler:
@@ -124,6 +129,8 @@ class GeneratedWorkload:
 
     def units(self, candidate: Candidate) -> Mapping[str, str]:
         """The C source files of a candidate's measuring program, by file name."""
+        from autotune.codegen.c import harness
+
         distributed = candidate.ranks > 1
         return harness.units(self.programs(candidate), candidate.problem, distributed=distributed)
 
@@ -138,8 +145,10 @@ class GeneratedWorkload:
 
         The analysis of the prediction is cached on disk, so this takes no time.
         """
+        from autotune.codegen.c.emit import sweep_code
+
         candidate = entry.candidate
-        if entry.prediction.engine != ReuseEngine.name:
+        if entry.prediction.engine != engines.REUSE:
             return ()
         try:
             program = self.programs(candidate)

@@ -49,7 +49,7 @@ def candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Candidat
 
 
 def keeping(engine: Batches, basis: str = "machine", *, lasting: bool = True) -> KeepingEngine:
-    return KeepingEngine(engine, lambda _: [basis], lambda: lasting)
+    return KeepingEngine(engine.name, lambda: engine, lambda _: [basis], lambda: lasting)
 
 
 def test_a_batch_is_predicted_once_and_read_as_it_was(candidates: list[Candidate]) -> None:

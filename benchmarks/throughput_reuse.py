@@ -1,7 +1,7 @@
 """How fast engine ``reuse`` is: a whole space as one array operation, and a space never seen.
 
-warm      candidates/s with intervals on one core, programs, traffic and loops analysed; of a
-          space of variants x sizes x threads x builds; goal 100,000
+warm      candidates per second with intervals on one core, programs, traffic and loops analysed;
+          of a space of variants x sizes x threads x builds; goal 100,000 per second of CPU time
 repriced  the same on a machine with other figures, so that every line is priced anew
 cold      wall time and peak memory of 200 candidates with nothing in any cache; goal 60 s
 """
@@ -105,16 +105,20 @@ def _same(engine: ReuseEngine) -> ReuseEngine:
 def speed(
     what: str, repeats: int, engine: Callable[[], ReuseEngine], candidates: Sequence[Candidate]
 ) -> None:
-    """Print candidates per second, median and range of the repeats."""
-    times = []
+    """Print candidates per second of CPU time and of wall time, median and range of the repeats."""
+    rates: list[tuple[float, float]] = []
     for _ in range(repeats):
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), time.process_time()
         engine().predict_arrays(candidates)
-        times.append(time.perf_counter() - begin)
-    rates = [len(candidates) / seconds / 1e3 for seconds in times]
+        seconds = time.process_time() - used, time.perf_counter() - begin
+        rates.append((len(candidates) / seconds[0] / 1e3, len(candidates) / seconds[1] / 1e3))
+    processor, wall = (
+        f"{statistics.median(of):.1f} ({min(of):.1f} .. {max(of):.1f})"
+        for of in zip(*rates, strict=True)
+    )
     print(
-        f"  {what:8} {statistics.median(rates):7.1f} k candidates/s"
-        f" ({min(rates):.1f} .. {max(rates):.1f}; goal {GOAL / 1e3:.0f})"
+        f"  {what:8} {processor} k candidates per CPU second, goal {GOAL / 1e3:.0f};"
+        f" {wall} k per second"
     )
 
 

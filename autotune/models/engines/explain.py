@@ -10,7 +10,7 @@ from autotune.domain.results import Part
 from autotune.models.engines.reuse.analysed_programs import TimingCase
 from autotune.models.engines.reuse.evaluation_pieces import CasePiece, LoadedNode
 from autotune.models.engines.reuse.line_cost import LineCosts
-from autotune.models.engines.reuse.time_model import StepTimes, added_cycles
+from autotune.models.engines.reuse.time_model import StepTimes, added_cycles, over_positions
 from autotune.models.incore.base import InCoreResult
 from autotune.models.traffic import POSITIONS, Floats, StepTraffic, Whole
 from autotune.units import Seconds
@@ -65,17 +65,17 @@ def shares(
     core = piece.core
     first = np.concatenate([[0], np.cumsum(sweeps)])
     place = first[piece.owner] + node.flows.sweep[piece.at]
-    data = node.mean[:, piece.at]
+    data = node.mean[:, piece.work]
     if piece.conflicts is not None:
         data = data + piece.conflicts[0]
     columns = [core.T_OL, core.T_nOL, *data, core.stored, core.entry]
     stated = piece.data.row(POSITIONS)
     columns += [added_cycles(core, stated, term)[0] for term in ("across", "again")]
-    columns.append(piece.cycles)
-    sums = [np.bincount(place, column * step.weight, first[-1]) for column in columns]
+    columns.append(over_positions(piece.rows))
+    sums = [np.bincount(place, column[piece.alike] * step.weight, first[-1]) for column in columns]
     seconds = np.stack(sums, axis=1) / clock
     seconds[:, -1] *= np.repeat(step.stretch, sweeps)
-    rows = node.streams[:, piece.at].T
+    rows = node.streams[:, piece.work[piece.alike]].T
     streams = np.zeros((int(first[-1]), rows.shape[1]), dtype=np.int64)
     np.maximum.at(streams, place, rows)
     return SweepShares(first, seconds, streams)

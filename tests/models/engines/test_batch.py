@@ -119,3 +119,26 @@ def test_joined_flows_stay_apart() -> None:
     assert both.passes[-1] == len(both.sweep)
     assert both.executions.entry.max() == len(both.sweep) - 1
     assert both.executions.cell_region.max() == len(both.executions.times) - 1
+
+
+def test_passes_of_equal_cost_are_computed_once() -> None:
+    """Sizes beyond all caches differ in their distances, not in the cycles of their tiles."""
+    asked = [candidate(1 << k, 1, "b") for k in (21, 22, 23)]
+    made, alone = fresh(documented()), fresh(documented())
+    made.predict_arrays(asked)
+    alone.predict_arrays(asked[:1])
+    (spread,) = made._analysed.teams
+    node, single = (
+        e._evaluator.node(spread, e._analysed.teams[spread].parts) for e in (made, alone)
+    )
+    assert len(node.flows.work) == 3 * len(single.flows.work)
+    assert len(node.flows.run) == len(single.flows.run)
+
+
+def test_works_are_equal_to_the_last_bit() -> None:
+    """A distance may lie on the border of a cache."""
+    near = np.full((2, 8), 32768.0)
+    near[1, 3] = np.nextafter(near[1, 3], np.inf)
+    kinds, lines = np.zeros((2, 4)), np.full(2, 0.125)
+    for signature in flatten._stream_signatures(flatten._scattered(near), near, kinds, lines):
+        assert signature[0] != signature[1]

@@ -137,11 +137,11 @@ def test_loads_issued_again_fall_with_the_time_of_the_loop() -> None:
     """None from 16 cycles for eight components on; by no more than a cycle per cycle."""
     cycles = times(result(ladder=()), np.inf)
     assert cycles.T_nOL[0] == 0.5
-    lines, slot = np.array([[0.25, 0.03, 4.0], [9.0, 9.0, 9.0]]), np.array([0, 0, 0])
-    again = again_cycles(lines, cycles, slot, ON_THE_WAY)
+    lines = np.array([[0.25, 0.03, 4.0], [9.0, 9.0, 9.0]])
+    again = again_cycles(lines, cycles, ON_THE_WAY)
     assert again.tolist() == pytest.approx([1 - 0.25, 0.12 * (1 - 8 * 0.5 / 16), 16 - 0.5])
     none = np.zeros((2, 1))
-    assert again_cycles(none, cycles, np.array([0]), PLAIN).tolist() == [0.0], "not measured"
+    assert again_cycles(none, cycles, PLAIN).tolist() == [0.0], "not measured"
 
 
 @pytest.mark.parametrize(("vector", "share"), [(8, 1.0), (16, 1 / 3), (32, 0.0), (64, 0.0)])
@@ -149,7 +149,7 @@ def test_loops_over_narrow_vectors_load_again_from_every_line(vector: int, share
     """Eight loads of a line are as many as those of four neighbours of every component."""
     made = loops([result(ladder=(), vector=vector)])
     cycles = run_times(made, runs(np.inf, align=at_start()), ON_THE_WAY, 1)
-    apart = again_cycles(np.array([[0.0], [0.25]]), cycles, np.array([0]), ON_THE_WAY)
+    apart = again_cycles(np.array([[0.0], [0.25]]), cycles, ON_THE_WAY)
     assert apart.tolist() == pytest.approx([share * (1 - 8 * 0.5 / 16)])
 
 

@@ -13,7 +13,7 @@ from autotune.models.engines import explain
 from autotune.models.engines.explain import Contributions
 from autotune.models.engines.reuse.analysed_programs import TimingCase
 from autotune.models.engines.reuse.case_evaluation import Evaluator
-from autotune.models.engines.reuse.core_times import loops
+from autotune.models.engines.reuse.core_times import ProgramLoops
 from autotune.models.engines.reuse.evaluation_pieces import (
     CaseArrays,
     ConflictLines,
@@ -194,8 +194,7 @@ def test_shares_of_a_step_by_hand() -> None:
         crowd=np.full(2, -1),
         team=np.ones(2, dtype=np.int64),
     )
-    none = ConflictLines(certain=np.zeros((3, 1)), possible=np.zeros((3, 1)))
-    piece = evaluator.piece(node, cases, loops([result(), result()]), none)
+    piece = evaluator.piece(node, cases, ProgramLoops.of([result(), result()]), ConflictLines.of(3))
     step = evaluator.steps(piece)
     made = explain.shares(node, piece, step, np.array([2, 2]), 3e9)
     assert made.first.tolist() == [0, 2, 4]
@@ -222,8 +221,8 @@ def test_lines_that_set_conflicts_load_again_are_shares_of_their_level() -> None
         team=np.ones(2, dtype=np.int64),
     )
     certain = np.array([[0.0, 0.5], [0.0, 0.0], [0.0, 0.0]])
-    lines = ConflictLines(certain=certain, possible=2 * certain)
-    piece = evaluator.piece(node, cases, loops([result(), result()]), lines)
+    lines = ConflictLines.of(3, [certain], [2 * certain])
+    piece = evaluator.piece(node, cases, ProgramLoops.of([result(), result()]), lines)
     made = explain.shares(node, piece, evaluator.steps(piece), np.array([2, 2]), 3e9)
     again = 0.5 * float(node.bare.price[0])
     from_l2 = made.seconds[:, KINDS.index("L2")] * 3e9 / 1000

@@ -11,7 +11,7 @@ from sample_nodes import KIB, MIB, calibrated
 
 from autotune.models.engines.reuse.batch import FlowArrays, FlowExecutions, spans, total
 from autotune.models.engines.reuse.case_evaluation import Evaluator
-from autotune.models.engines.reuse.core_times import loops
+from autotune.models.engines.reuse.core_times import ProgramLoops
 from autotune.models.engines.reuse.evaluation_pieces import (
     CaseArrays,
     CasePiece,
@@ -23,7 +23,7 @@ from autotune.models.incore.base import InCoreResult
 from autotune.units import Cycles
 
 ALONE = ThreadPlacement(1, "compact")
-NO_CONFLICTS = ConflictLines(certain=np.zeros((3, 1)), possible=np.zeros((3, 1)))
+NO_CONFLICTS = ConflictLines.of(3)
 RESULT = InCoreResult(
     T_OL=Cycles(0.5),
     T_nOL=Cycles(0.25),
@@ -58,14 +58,15 @@ def test_totals_add_up_what_lies_at_a_place() -> None:
 def cut(flows: FlowArrays, flow: int) -> dict[str, list[float]]:
     """What a flow says, apart from where it lies: streams, passes and regions of its own."""
     own = slice(flows.passes[flow], flows.passes[flow + 1])
-    streams = np.isin(flows.owner, np.arange(own.start, own.stop))
+    works = flows.work[own]
+    streams = np.isin(flows.owner, works)
     done = flows.executions
     entries = slice(flows.entries[flow], flows.entries[flow + 1])
     return {
         "distance": flows.history.distance[flows.kind[streams]].ravel().tolist(),
-        "owner": (flows.owner[streams] - own.start).tolist(),
+        "owner": (flows.owner[streams] - works[0]).tolist(),
         "iterations": flows.iterations[own].tolist(),
-        "run": flows.run[flows.slot[own]].tolist(),
+        "run": flows.run[works].tolist(),
         "entry": (done.entry[entries] - own.start).tolist(),
         "count": done.count[entries].tolist(),
         "region": (done.cell_region[done.entry_cell[entries]] - flows.regions[flow]).tolist(),
@@ -86,7 +87,7 @@ def test_joined_flows_say_what_each_says_alone(order: tuple[FlowArrays, ...]) ->
 
 def test_every_field_is_joined() -> None:
     joined = SMALL.joined(LARGE)
-    bounds = {"passes", "slots", "entries", "cells", "regions"}
+    bounds = {"passes", "entries", "cells", "regions"}
     for item in fields(FlowArrays):
         if item.name not in ("line", "executions"):
             parts = [len(getattr(flows, item.name)) for flows in (SMALL, LARGE)]
@@ -110,7 +111,8 @@ def cases(*flows: int) -> CaseArrays:
 
 
 def piece(node: LoadedNode, chosen: CaseArrays) -> CasePiece:
-    return Evaluator(calibrated()).piece(node, chosen, loops([RESULT, RESULT]), NO_CONFLICTS)
+    loops = ProgramLoops.of([RESULT, RESULT])
+    return Evaluator(calibrated()).piece(node, chosen, loops, NO_CONFLICTS)
 
 
 def test_cases_are_selected_with_all_their_columns() -> None:

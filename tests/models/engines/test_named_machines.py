@@ -153,9 +153,10 @@ def evaluate(machine: Machine, what, n: int, threads: int = 1) -> Evaluated:
     node = evaluator.node(place.spread, team.parts)
     conflicts = team.conflicts(len(node.costs.names) - 1)
     piece = evaluator.piece(node, team.array(), analysed.loops, conflicts)
-    data = node.mean.sum(axis=0)[piece.at]
+    data = node.mean.sum(axis=0)[piece.work[piece.alike]]
+    stored = piece.core.stored[piece.alike]
     seconds = evaluator.steps(piece).seconds
-    return Evaluated(piece.cycles[0], data[0], piece.core.stored[0], seconds[0])
+    return Evaluated(piece.cycles[0], data[0], stored[0], seconds[0])
 
 
 def candidate(n: int, threads: int = 1) -> Candidate:

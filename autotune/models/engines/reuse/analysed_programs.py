@@ -19,7 +19,7 @@ from autotune.domain.variant import Build, Candidate
 from autotune.errors import AutotuneError
 from autotune.models.engines.reuse import flatten
 from autotune.models.engines.reuse.batch import FlowArrays
-from autotune.models.engines.reuse.core_times import LoopArrays, loops
+from autotune.models.engines.reuse.core_times import ProgramLoops
 from autotune.models.engines.reuse.evaluation_pieces import (
     CaseArrays,
     ConflictLines,
@@ -100,11 +100,7 @@ class CaseTeam:
     def conflicts(self, levels: int) -> ConflictLines:
         """The set conflicts of all cases."""
         if self._conflicts is None or self._conflicts[0] != len(self.certain):
-            empty = np.zeros((levels, 1))
-            lines = ConflictLines(
-                certain=np.concatenate([*self.certain, empty], axis=1),
-                possible=np.concatenate([*self.possible, empty], axis=1),
-            )
+            lines = ConflictLines.of(levels, self.certain, self.possible)
             self._conflicts = len(self.certain), lines
         return self._conflicts[1]
 
@@ -135,7 +131,7 @@ class AnalysedCandidates:
         self._cores: dict[tuple[Build, int, Terms], tuple[int, tuple[InCoreResult, ...]] | str] = {}
         self._analysed: set[tuple[Build, int]] = set()
         self._results: list[InCoreResult] = []
-        self._loops: LoopArrays | None = None
+        self._loops: ProgramLoops | None = None
         self._placed: dict[int, tuple[Candidate, CasePosition | str]] = {}
         self._crowded: dict[tuple[int, int, tuple[float, ...]], Crowded] = {}
         self._levels = [cache.name for cache in machine.caches]
@@ -145,10 +141,10 @@ class AnalysedCandidates:
         self._private = max(sizes, default=0.0)
 
     @property
-    def loops(self) -> LoopArrays:
+    def loops(self) -> ProgramLoops:
         """The in-core figures of all sweeps of all builds."""
-        if self._loops is None or len(self._loops.T_OL) != len(self._results):
-            self._loops = loops(self._results)
+        if self._loops is None or len(self._loops.place) != len(self._results):
+            self._loops = ProgramLoops.of(self._results)
         return self._loops
 
     def places(self, candidates: Sequence[Candidate]) -> list[CasePosition | str]:

@@ -1,22 +1,21 @@
 """The traffic of many programs as flat arrays, equal parts once, ready for one evaluation.
 
-    kinds --< streams >-- passes --< entries >-- cells --> regions --> flows
-                            |
-                          slots
+    kinds --< streams >-- works --< passes --< entries >-- cells --> regions --> flows
 
 A *flow* is the traffic of one program on a number of threads. A *lane* is one of its threads that
 differs from the others. A *region* lies between two barriers. A *cell* is one lane in one region.
-An *entry* is a pass in a cell with its iterations. A *slot* holds what passes of a flow have in
-common in the core. Streams of equal distances are of one *kind*, so that the cost of a line is
-looked up once. Passes of a lane that run the same sweep over equal streams are one pass. Equal
-regions are one that counts several times: corrector steps repeat.
+An *entry* is a pass in a cell with its iterations. Streams of equal distances are of one *kind*, so
+that the cost of a line is looked up once. Passes of a lane that run the same sweep over equal
+streams are one pass. Passes of any flows with equal streams and runs are of one *work*, so that the
+cycles of an iteration are computed once per work and loop. Equal regions are one that counts
+several times: corrector steps repeat.
 
 Elements of a flow are next to one another, lanes and cells in order, so sums over a cell, a region
 or a flow are sums over a piece of an array.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -63,48 +62,45 @@ class FlowExecutions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowArrays:
-    """The traffic of many programs as flat arrays over kinds, streams, passes, slots and flows."""
+    """The traffic of many programs as flat arrays over kinds, streams, works, passes and flows."""
 
     history: LineHistory
     """Of the kinds."""
     crowd: Whole
     """(kinds,): number of streams that the pass has at once."""
     owner: Whole
-    """(streams,): the pass that has the stream."""
+    """(streams,): the work that has the stream."""
     kind: Whole
     """(streams,)"""
     lines: Floats
     """(streams,): inbound lines per iteration."""
     outward: Floats
     """(streams, POSITIONS): how far a written line drifts out; nan for lines not written."""
+    shared: Flags
+    """(works,): whether passes run tile by tile."""
+    resumed: Flags
+    """(works,): whether they go on after each jump where their streams ended before."""
+    jump: Floats
+    """(works,): iterations from one jump in memory to the next."""
+    run: Floats
+    """(works,): iterations from one entry into the loop to the next."""
+    head: Floats
+    """(works,): components of a run that go one by one before its vector loop."""
+    cut: Floats
+    """(works,): share of the runs that are cut in two, anywhere."""
+    align: Floats
+    """(works, PLACES): shares of the entries that begin so many doubles behind a line's start."""
+    work: Whole
+    """(passes,): the work of the pass."""
     sweep: Whole
     """(passes,): position in the sweeps of the program."""
     call: Whole
     """(passes,): first call that the pass stands for."""
     iterations: Floats
     """(passes,): iterations per execution."""
-    slot: Whole
-    """(passes,): index of its slot. Passes of one slot take the same time in the core."""
-    shared: Flags
-    """(passes,): whether the pass runs tile by tile."""
-    resumed: Flags
-    """(passes,): whether it goes on after each jump where its streams ended before."""
-    jump: Floats
-    """(passes,): iterations from one jump in memory to the next."""
-    slot_sweep: Whole
-    """(slots,): position in the sweeps of the program."""
-    run: Floats
-    """(slots,): iterations from one entry into the loop to the next."""
-    head: Floats
-    """(slots,): components of a run that go one by one before its vector loop."""
-    cut: Floats
-    """(slots,): share of the runs that are cut in two, anywhere."""
-    align: Floats
-    """(slots, PLACES): shares of the entries that begin so many doubles behind a line's start."""
     executions: FlowExecutions
     passes: Whole
-    """(flows + 1,): number of the first pass of each flow; the next four fields likewise."""
-    slots: Whole
+    """(flows + 1,): number of the first pass of each flow; the next three fields likewise."""
     entries: Whole
     cells: Whole
     regions: Whole
@@ -119,9 +115,9 @@ class FlowArrays:
 
     def joined(self, other: "FlowArrays") -> "FlowArrays":
         """The arrays of both objects concatenated, the flows of ``other`` last."""
-        steps = {"owner": len(self.sweep), "slot": len(self.run), "kind": len(self.history)}
+        steps = dict.fromkeys(("owner", "work"), len(self.run)) | {"kind": len(self.history)}
         columns = _columns(self, other, steps)
-        for name in ("passes", "slots", "entries", "cells", "regions"):
+        for name in ("passes", "entries", "cells", "regions"):
             mine, theirs = getattr(self, name), getattr(other, name)
             columns[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
         return FlowArrays(
@@ -130,6 +126,14 @@ class FlowArrays:
             line=self.line,
             **columns,
         )
+
+    def merged(self, first: Whole, same: Whole) -> "FlowArrays":
+        """The arrays with only the works ``first``; ``same``: which of these each work becomes."""
+        streams = np.flatnonzero(np.isin(self.owner, first))
+        works = ("shared", "resumed", "jump", "run", "head", "cut", "align")
+        columns = {name: getattr(self, name)[first] for name in works}
+        columns |= {name: getattr(self, name)[streams] for name in ("kind", "lines", "outward")}
+        return replace(self, owner=same[self.owner[streams]], work=same[self.work], **columns)
 
 
 def _columns(
@@ -162,3 +166,16 @@ def spans(begin: Whole, count: Whole) -> Whole:
     ends = np.cumsum(count)
     result: Whole = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + count, count)
     return result
+
+
+def distinct(rows: Floats) -> tuple[Whole, Whole]:
+    """(first, inverse): the positions of the distinct rows in order, and for each row the number of
+    its equal among them.
+    """
+    exact = np.ascontiguousarray(rows)
+    keys = exact.view(np.dtype((np.void, exact.dtype.itemsize * exact.shape[1])))[:, 0]
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return first[order], place[inverse]

@@ -13,7 +13,7 @@ from autotune.domain.machine import Machine
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.batch import FlowArrays, spans, total
 from autotune.models.engines.reuse.core_times import (
-    LoopArrays,
+    ProgramLoops,
     VectorRuns,
     again_cycles,
     run_times,
@@ -45,7 +45,7 @@ from autotune.models.traffic import POSITIONS, Floats, Whole
 
 _UNKNOWN = 0.5
 """Relative standard deviation where a figure that may matter is missing."""
-_PIECE = 8000
+_PIECE = 32_000
 """Number of passes evaluated at once: few enough that their arrays stay in caches."""
 
 
@@ -112,7 +112,7 @@ class Evaluator:
             across=lines.across,
             streams=lines.streams,
             floor=_floor(part, lines, bare.costs, float(self.machine.frequency)),
-        )
+        ).merged()
 
     def barrier(self, threads: int) -> float | None:
         """Seconds of one barrier of all threads; None where the machine has no figure."""
@@ -126,7 +126,7 @@ class Evaluator:
         return float(self.machine.barrier) * threads / self.machine.cores
 
     def estimate(
-        self, node: LoadedNode, cases: CaseArrays, core: LoopArrays, crowds: ConflictLines
+        self, node: LoadedNode, cases: CaseArrays, core: ProgramLoops, crowds: ConflictLines
     ) -> CaseEstimates:
         """Seconds and uncertainty of every case, in order."""
         count = len(cases.flow)
@@ -142,44 +142,50 @@ class Evaluator:
         return CaseEstimates(seconds=seconds, floor=floor, doubts=doubts)
 
     def piece(
-        self, node: LoadedNode, cases: CaseArrays, core: LoopArrays, crowds: ConflictLines
+        self, node: LoadedNode, cases: CaseArrays, core: ProgramLoops, crowds: ConflictLines
     ) -> CasePiece:
-        """The passes of some cases gathered into arrays, with the cycles of each pass."""
+        """The passes of some cases gathered into arrays, with the cycles of the distinct ones."""
         flows = node.flows
         at, count, begin = _pieced(flows.passes, cases.flow)
         owner = np.repeat(np.arange(len(count)), count)
-        used, slots, slot_begin = _pieced(flows.slots, cases.flow)
-        loop = core.at(np.repeat(cases.core, slots) + flows.slot_sweep[used])
+        work = flows.work[at]
+        loop = core.place[cases.core[owner] + flows.sweep[at]]
+        row = cases.crowd[owner] + np.arange(len(owner)) - begin[owner]
+        crowd = crowds.kind[np.where(cases.crowd[owner] < 0, -1, row)]
+        distinct, alike = _distinct_passes(work, loop, crowd)
+        work, loops = work[distinct], core.loops.at(loop[distinct])
         runs = VectorRuns(
-            length=flows.run[used],
-            head=flows.head[used],
-            cut=flows.cut[used],
-            align=flows.align[used],
+            length=flows.run[work],
+            head=flows.head[work],
+            cut=flows.cut[work],
+            align=flows.align[work],
         )
-        times = run_times(loop, runs, node.costs, node.bare.threads)
-        slot = flows.slot[at] + np.repeat(slot_begin - flows.slots[cases.flow], count)
+        times = run_times(loops, runs, node.costs, node.bare.threads)
         core_times = CorePassTimes(
-            T_OL=times.T_OL[slot],
-            T_nOL=times.T_nOL[slot],
-            again=again_cycles(node.again[:, at], times, slot, node.costs),
-            stored=node.stored[at],
-            entry=times.entry[slot] + node.starts[at],
-            across=node.across[0, at],
-            waiting=node.across[1, at] * times.delayed[slot],
+            T_OL=times.T_OL,
+            T_nOL=times.T_nOL,
+            again=again_cycles(node.again[:, work], times, node.costs),
+            stored=node.stored[work],
+            entry=times.entry + node.starts[work],
+            across=node.across[0, work],
+            waiting=node.across[1, work] * times.delayed,
         )
-        data, conflicts = node.data.at(at), None
+        data, conflicts = node.data.at(work), None
         if (cases.crowd >= 0).any():
-            conflicts = _conflicts(node.bare.price, cases, crowds, begin, owner)
+            conflicts = _conflicts(node.bare.price, crowds, crowd[distinct])
             data = uncertainty.with_conflicts(data, conflicts[0], node.bare.rules, node.doubts)
         rows = row_cycles(core_times, data)
+        late = _late(node, rows, work)
+        waits = ((cases.team > 1) & (flows.barriers[cases.flow] > 0))[owner]
         return CasePiece(
             core=core_times,
             data=data,
             conflicts=conflicts,
             rows=rows,
-            loops=loop,
-            slot=slot,
-            paths=self._paths(node, cases, begin, _late(node, cases, rows, at, owner)),
+            loops=loops,
+            work=work,
+            alike=alike,
+            paths=self._paths(node, cases, begin, np.where(waits, late[alike], 0.0)),
             begin=begin,
             owner=owner,
             at=at,
@@ -225,13 +231,11 @@ class Evaluator:
         doubt = node.doubts
         clock = float(self.machine.frequency)
         weight = step.free / clock / step.seconds[piece.owner]
-        width = piece.loops.width[piece.slot]
+        width = piece.loops.width
         changes = uncertainty.changes(piece.core, width, piece.data, piece.rows)
-        changes *= weight
-        changed = np.add.reduceat(changes, piece.begin, axis=1)
+        *changed, core = piece.per_case(np.vstack([changes, changes[-2] / width]), weight)
         shift = dict(zip((*node.bare.names[1:], "core", "entry"), changed, strict=True))
-        growth = dict(shift)
-        growth["core"] = np.add.reduceat(changes[-2] / width, piece.begin)
+        growth = shift | {"core": core}
         growth["entry"] = shift["entry"] / uncertainty.ENTRY
         less = np.minimum(shift.pop("more overlap"), 0.0)
         more = np.maximum(shift.pop("less overlap"), 0.0)
@@ -270,10 +274,10 @@ class Evaluator:
         ones.
         """
         assert piece.conflicts is not None
-        plain, stated = node.data.at(piece.at), piece.rows[POSITIONS]
+        plain, stated = node.data.at(piece.work), piece.rows[POSITIONS]
         none, every = uncertainty.crowding(piece.core, plain, piece.conflicts[1], node.bare.rules)
-        both = np.stack([none - stated, np.maximum(every - stated, 0.0)]) * weight
-        less, more = np.add.reduceat(both, piece.begin, axis=1)
+        both = np.stack([none - stated, np.maximum(every - stated, 0.0)])
+        less, more = piece.per_case(both, weight)
         return less, more
 
     def _regimes(
@@ -286,10 +290,9 @@ class Evaluator:
         inside = cycles / np.maximum(np.maximum(moving, cycles), TINY)
         columns = {
             "model": cycles,
-            "memory": inside * node.mean[-1][piece.at],
-            "tiles of memory": cycles * flows.shared[piece.at],
-            "grids": cycles
-            * (np.isfinite(node.flows.jump[piece.at]) & ~node.flows.shared[piece.at]),
+            "memory": inside * node.mean[-1][piece.work],
+            "tiles of memory": cycles * flows.shared[piece.work],
+            "grids": cycles * (np.isfinite(flows.jump[piece.work]) & ~flows.shared[piece.work]),
         }
         for name, flag in (
             ("approximate", piece.loops.approximate),
@@ -297,14 +300,14 @@ class Evaluator:
             ("calls", piece.loops.calls),
         ):
             if flag.any():
-                columns[name] = cycles * flag[piece.slot]
+                columns[name] = cycles * flag
         if not doubt.measured:
             columns["unmeasured"] = inside * moving
         if doubt.contradicted.any():
-            columns["contradiction"] = inside * (doubt.contradicted @ node.mean[:, piece.at])
+            columns["contradiction"] = inside * (doubt.contradicted @ node.mean[:, piece.work])
         if piece.conflicts is not None:
             columns["crowded"] = cycles * piece.conflicts[0].any(axis=0)
-        values = np.add.reduceat(np.stack(list(columns.values())) * weight, piece.begin, axis=1)
+        values = piece.per_case(np.stack(list(columns.values())), weight)
         shares = dict(zip(columns, values, strict=True))
         shares["tiles of memory"] = shares["tiles of memory"] * np.minimum(
             1.0, 10 * shares["memory"]
@@ -335,10 +338,23 @@ def _pieced(bounds: Whole, flow: Whole) -> tuple[Whole, Whole, Whole]:
     return spans(first, count), count, np.cumsum(count) - count
 
 
+def _distinct_passes(*numbers: Whole) -> tuple[Whole, Whole]:
+    """(distinct, alike): the position of one of all passes with equal numbers, and for each pass
+    the place of that one.
+    """
+    key = np.zeros_like(numbers[0])
+    for number in numbers:
+        key = key * (number.max() + 1) + number
+    keys, alike = np.unique(key, return_inverse=True)
+    distinct = np.empty(len(keys), dtype=np.int64)
+    distinct[alike] = np.arange(len(key))
+    return distinct, alike
+
+
 def _floor(flows: FlowArrays, lines: LineTimes, costs: LineCosts, clock: float) -> Floats:
     """The least seconds in which memory can move the lines of all threads, for every region."""
     done = flows.executions
-    moved = done.count * lines.memory_lines[done.entry] * done.alike[done.entry_cell]
+    moved = done.count * lines.memory_lines[flows.work[done.entry]] * done.alike[done.entry_cell]
     region = done.cell_region[done.entry_cell]
     loaded = total(region, moved, len(done.times)) * costs.line
     bandwidth = max(costs.memory, costs.fastest) * clock * flows.team[done.region_flow]
@@ -346,36 +362,31 @@ def _floor(flows: FlowArrays, lines: LineTimes, costs: LineCosts, clock: float) 
     return floor
 
 
-def _late(node: LoadedNode, cases: CaseArrays, rows: Floats, at: Whole, owner: Whole) -> Floats:
-    """(passes,): the share of each pass that the last thread at the barrier behind it is late.
+def _late(node: LoadedNode, rows: Floats, work: Whole) -> Floats:
+    """(distinct,): the share of each pass that the last thread at the barrier behind it is late.
 
     Work on lines from a level has the share of that level, the rest that of the innermost one
-    measured; 0 where a team is one thread, or the step has no barriers.
+    measured.
     """
     if node.costs.waiting is None or node.bare.threads == 1:
-        return np.zeros(len(at))
+        return np.zeros(len(work))
     inner, *levels = node.costs.waiting[1:].tolist()
     cycles = np.maximum(rows[POSITIONS], TINY)
-    share = np.full(len(at), inner)
+    share = np.full(len(work), inner)
     for level, late in enumerate(levels, start=1):
-        share += (late - inner) * np.minimum(1.0, node.mean[level, at] / cycles)
-    waits = (cases.team > 1) & (node.flows.barriers[cases.flow] > 0)
-    result: Floats = np.where(waits[owner], np.maximum(share, 0.0), 0.0)
+        share += (late - inner) * np.minimum(1.0, node.mean[level, work] / cycles)
+    result: Floats = np.maximum(share, 0.0)
     return result
 
 
-def _conflicts(
-    price: Floats, cases: CaseArrays, crowds: ConflictLines, begin: Whole, owner: Whole
-) -> tuple[Floats, Floats]:
-    """(levels, passes) cycles of lines loaded again by set conflicts: those that are certain, and
-    at most.
+def _conflicts(price: Floats, crowds: ConflictLines, kind: Whole) -> tuple[Floats, Floats]:
+    """(levels, distinct) cycles of lines loaded again by set conflicts: those that are certain,
+    and at most.
     """
-    some = cases.crowd[owner] >= 0
-    row = np.where(some, cases.crowd[owner] + np.arange(len(owner)) - begin[owner], 0)
 
     def cycles(lines: Floats) -> Floats:
-        again = lines[:, row]
-        loaded: Floats = np.where(some & (again > 0), again * price[:, None], 0.0)
+        again = lines[:, kind]
+        loaded: Floats = np.where(again > 0, again * price[:, None], 0.0)
         return loaded
 
     return cycles(crowds.certain), cycles(crowds.possible)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,6 +64,22 @@ class LoopArrays:
     def at(self, rows: Whole) -> "LoopArrays":
         """The figures of the sweeps ``rows``."""
         return LoopArrays(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+
+
+class ProgramLoops(NamedTuple):
+    """The loops of the sweeps of programs, equal loops once."""
+
+    place: Whole
+    """(sweeps of programs,): position in the loops."""
+    loops: LoopArrays
+
+    @classmethod
+    def of(cls, results: Sequence[InCoreResult]) -> "ProgramLoops":
+        """The figures of the in-core results of the sweeps."""
+        distinct = {id(result): result for result in results}
+        number = {key: place for place, key in enumerate(distinct)}
+        places = np.array([number[id(result)] for result in results], dtype=np.int64)
+        return cls(places, loops(list(distinct.values())))
 
 
 def loops(results: Sequence[InCoreResult]) -> LoopArrays:
@@ -179,18 +196,18 @@ def run_times(loop: LoopArrays, run: VectorRuns, costs: LineCosts, threads: int)
     )
 
 
-def again_cycles(lines: Floats, times: InCoreTimes, slot: Whole, costs: LineCosts) -> Floats:
+def again_cycles(lines: Floats, times: InCoreTimes, costs: LineCosts) -> Floats:
     """(passes,): cycles per iteration for loads that are issued again: a line from an outer cache
     is on its way when further loads read it, the less the longer a loop takes for a line.
 
     ``lines``: ``LineTimes.again``. They fall by no more than a slower loop takes longer.
     """
     if not lines.any():
-        return np.zeros(len(slot))
-    most = (lines[0] + times.narrow[slot] * lines[1]) * costs.load_again
+        return np.zeros(lines.shape[1])
+    most = (lines[0] + times.narrow * lines[1]) * costs.load_again
     fall = most / costs.again_loop * (costs.line / DOUBLE)
     with np.errstate(invalid="ignore"):  # no loads, and a loop without a time
-        cycles: Floats = np.maximum(most - np.minimum(fall, 1.0) * times.T_nOL[slot], 0.0)
+        cycles: Floats = np.maximum(most - np.minimum(fall, 1.0) * times.T_nOL, 0.0)
     return cycles
 
 

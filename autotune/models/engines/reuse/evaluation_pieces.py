@@ -3,14 +3,14 @@ cases.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from autotune.domain.results import Uncertainty
 from autotune.domain.variant import Placement
-from autotune.models.engines.reuse.batch import FlowArrays
+from autotune.models.engines.reuse.batch import FlowArrays, distinct
 from autotune.models.engines.reuse.core_times import LoopArrays
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.engines.reuse.time_model import (
@@ -36,10 +36,23 @@ class ThreadPlacement(NamedTuple):
 class ConflictLines:
     """Lines per iteration that set conflicts load again from each level, for passes of cases."""
 
+    kind: Whole
+    """(rows + 1,): the kind of each row of conflicts; the last row has none."""
     certain: Floats
-    """(levels, rows)"""
+    """(levels, kinds)"""
     possible: Floats
-    """(levels, rows): including those that depend on physical pages."""
+    """(levels, kinds): including those that depend on physical pages."""
+
+    @classmethod
+    def of(
+        cls, levels: int, certain: Sequence[Floats] = (), possible: Sequence[Floats] = ()
+    ) -> "ConflictLines":
+        """The lines of arrays of (levels, rows), equal rows once."""
+        none = np.zeros((levels, 1))
+        lines = np.block([[*certain, none], [*possible, none]])
+        first, kind = distinct(lines.T)
+        surely, perhaps = np.split(lines[:, first], 2)
+        return cls(kind=kind, certain=surely, possible=perhaps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,27 +90,25 @@ class BareNode(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedNode:
-    """A machine with some threads running, with the transfers of flows; the last axis is over
-    passes.
-    """
+    """A machine with some threads running, with the transfers of flows by work."""
 
     bare: BareNode
     flows: FlowArrays
     data: TransferSums
     """Transfers by position and under each assumption."""
     mean: Floats
-    """(levels, passes): cycles per iteration for lines of each level behind the innermost."""
+    """(levels, works): cycles per iteration for lines of each level behind the innermost."""
     stored: Floats
-    """(passes,)"""
+    """(works,)"""
     starts: Floats
-    """(passes,): cycles per iteration to start streams."""
+    """(works,): cycles per iteration to start streams."""
     again: Floats
-    """(2, passes): lines per iteration of which loads may be issued again: those that loads of
+    """(2, works): lines per iteration of which loads may be issued again: those that loads of
     neighbouring components read, and the others."""
     across: Floats
-    """(2, passes): as ``LineTimes.across``."""
+    """(2, works): as ``LineTimes.across``."""
     streams: Whole
-    """(levels + 1, passes): inbound streams by level."""
+    """(levels + 1, works): inbound streams by level."""
     floor: Floats
     """(regions,): least seconds in which memory can move the lines; 0 where not known."""
 
@@ -117,14 +128,35 @@ class LoadedNode:
             bare=self.bare,
             flows=self.flows.joined(other.flows),
             data=self.data.joined(other.data, axis=1),
-            mean=np.concatenate([self.mean, other.mean], axis=1),
-            stored=np.concatenate([self.stored, other.stored]),
-            starts=np.concatenate([self.starts, other.starts]),
-            again=np.concatenate([self.again, other.again], axis=1),
-            across=np.concatenate([self.across, other.across], axis=1),
-            streams=np.concatenate([self.streams, other.streams], axis=1),
             floor=np.concatenate([self.floor, other.floor]),
+            **{
+                name: np.concatenate([getattr(self, name), getattr(other, name)], axis=-1)
+                for name in _FIGURES
+            },
         )
+
+    def merged(self) -> "LoadedNode":
+        """The node with works of equal figures as one: most differ in reuse distances only."""
+        flows, data = self.flows, self.data
+        arrays = [
+            data.total,
+            data.waited,
+            data.exposed,
+            *(getattr(self, name) for name in _FIGURES),
+        ]
+        arrays += [] if data.beside is None else [data.beside]
+        arrays += [flows.run, flows.head, flows.cut, flows.align.T, flows.jump, flows.shared]
+        first, same = distinct(np.vstack(arrays).T)
+        return replace(
+            self,
+            flows=flows.merged(first, same),
+            data=data.at(first),
+            **{name: getattr(self, name)[..., first] for name in _FIGURES},
+        )
+
+
+_FIGURES = ("mean", "stored", "starts", "again", "across", "streams")
+"""The arrays of a node over works, apart from ``data``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,18 +220,24 @@ class CaseEstimates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasePiece:
-    """Some cases, with their passes gathered into flat arrays."""
+    """Some cases, with their passes gathered into flat arrays.
+
+    Passes of equal work, loop and set conflicts are alike; what is the same for them is there once
+    for each *distinct* pass.
+    """
 
     core: CorePassTimes
     data: TransferSums
     conflicts: tuple[Floats, Floats] | None
-    """(levels, passes) cycles of lines loaded again by set conflicts: certain, and at most."""
+    """(levels, distinct) cycles of lines loaded again by set conflicts: certain, and at most."""
     rows: Floats
-    """Cycles of the passes by position and under each assumption."""
+    """(rows, distinct): cycles by position and under each assumption."""
     loops: LoopArrays
-    """In-core figures of the slots."""
-    slot: Whole
-    """(passes,): position in the loops."""
+    """(distinct,): in-core figures."""
+    work: Whole
+    """(distinct,): position in the works of the flows."""
+    alike: Whole
+    """(passes,): the distinct pass."""
     paths: StepPaths
     begin: Whole
     """(cases,): number of the first pass."""
@@ -211,4 +249,11 @@ class CasePiece:
     @property
     def cycles(self) -> Floats:
         """(passes,): mean cycles per iteration of each pass."""
-        return over_positions(self.rows)
+        return over_positions(self.rows)[self.alike]
+
+    def per_case(self, values: Floats, weight: Floats) -> Floats:
+        """(rows, cases): the sums of (rows, distinct) values over the passes of each case, with the
+        weight of each pass.
+        """
+        weighted = np.take(values, self.alike, axis=1) * weight
+        return np.asarray(np.add.reduceat(weighted, self.begin, axis=1), dtype=np.float64)

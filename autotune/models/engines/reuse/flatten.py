@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.models.engines.reuse.batch import PLACES, FlowArrays, FlowExecutions, total
+from autotune.models.engines.reuse.batch import PLACES, FlowArrays, FlowExecutions, distinct, total
 from autotune.models.traffic import POSITIONS, Floats, StepTraffic
 from autotune.models.traffic.reuse_distance import Flags, LineHistory, ThreadStreams, Whole
 from autotune.models.traffic.sweep_shape import SweepShape
@@ -26,23 +26,15 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
     more rows are merged only where their rows have equal distances.
     """
     raw = _raw(traffics, ways)
-    first_passes, new = _equal_passes(raw)
-    streams = np.isin(raw.owner, first_passes)
-    first, kind = _distinct(raw.stream_signature[streams])
-    chosen = np.flatnonzero(streams)
+    first_passes, new = distinct(raw.pass_signature)
+    first_works, work = distinct(raw.work_signature[first_passes])
+    works = first_passes[first_works]
+    chosen = np.flatnonzero(np.isin(raw.owner, works))
+    first, kind = distinct(raw.stream_signature[chosen])
     order = np.empty(len(raw.sweep), dtype=np.int64)
-    order[first_passes] = np.arange(len(first_passes))
+    order[works] = np.arange(len(works))
     executions = _merged(raw, new)
     flow_of_pass = raw.flow[first_passes]
-    figures = [
-        raw.flow[first_passes],
-        raw.sweep[first_passes],
-        raw.run[first_passes],
-        raw.head[first_passes],
-        raw.cut[first_passes],
-        *raw.align[first_passes].T,
-    ]
-    slots, slot = _distinct(np.stack(figures, axis=1))
     flow_count = len(traffics)
     return FlowArrays(
         history=raw.history.at(chosen[first]),
@@ -51,21 +43,19 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         kind=kind,
         lines=raw.lines[chosen],
         outward=raw.outward[chosen],
+        shared=raw.shared[works],
+        resumed=raw.shared[works],
+        jump=raw.jump[works],
+        run=raw.run[works],
+        head=raw.head[works],
+        cut=raw.cut[works],
+        align=raw.align[works],
+        work=work,
         sweep=raw.sweep[first_passes],
         call=raw.call[first_passes],
         iterations=raw.iterations[first_passes],
-        slot=slot,
-        shared=raw.shared[first_passes],
-        resumed=raw.shared[first_passes],
-        jump=raw.jump[first_passes],
-        slot_sweep=raw.sweep[first_passes[slots]],
-        run=raw.run[first_passes[slots]],
-        head=raw.head[first_passes[slots]],
-        cut=raw.cut[first_passes[slots]],
-        align=raw.align[first_passes[slots]],
         executions=executions,
         passes=_bounds(flow_of_pass, flow_count),
-        slots=_bounds(flow_of_pass[slots], flow_count),
         entries=_bounds(flow_of_pass[executions.entry], flow_count),
         cells=_bounds(executions.region_flow[executions.cell_region], flow_count),
         regions=_bounds(executions.region_flow, flow_count),
@@ -95,6 +85,7 @@ class _Raw:
     crowd: Whole
     stream_signature: Floats
     pass_signature: Floats
+    work_signature: Floats
     sweep: Whole
     call: Whole
     iterations: Floats
@@ -129,7 +120,11 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     stores = history.stores + 2 * history.streamed
     reused = history.reclaimed + 2 * history.again
     properties = np.stack([stores, history.remote, crowd, reused], axis=1)
-    kinds, whole = _stream_signatures(history.distance, outward, properties, lines)
+    near = np.nan_to_num(history.distance, posinf=-1.0)
+    drift = np.nan_to_num(outward, nan=-2.0, posinf=-1.0)
+    kinds = np.stack([near @ c[:, 0] + properties @ c[0] for c in _CHANCE], axis=1)
+    streams = _stream_signatures(near, drift, properties, lines)
+    exact = _stream_signatures(_scattered(near), _scattered(drift), properties, _scattered(lines))
     called = [_call_properties(traffic, ways) for traffic in traffics for _ in traffic.threads]
     calls = np.concatenate([np.array([i.call for i in lane.passes]) for lane in lanes])
     figures = np.concatenate(
@@ -138,13 +133,9 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     iterations = np.concatenate([np.array([i.iterations for i in lane.passes]) for lane in lanes])
     number = np.repeat(np.arange(len(lanes)), sizes)
     of_lane = [f for f, traffic in enumerate(traffics) for _ in traffic.threads]
-    signature = np.stack(
-        [
-            *(total(owner, w, len(calls)) for w in whole),
-            *(number, iterations, figures[:, 0], figures[:, 3], figures[:, 1], figures[:, 4]),
-        ],
-        axis=1,
-    )
+    alike, equal = ([total(owner, s, len(calls)) for s in kind] for kind in (streams, exact))
+    run = np.minimum(iterations, figures[:, 1])
+    jump = np.minimum(figures[:, 4], [item.run for lane in lanes for item in lane.passes])
     regions, at, region, times = _executions(traffics, of_lane, lanes, starts)
     return _Raw(
         owner=owner,
@@ -153,13 +144,14 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
         lines=lines,
         crowd=crowd,
         stream_signature=kinds,
-        pass_signature=signature,
+        pass_signature=np.stack([*alike, number, iterations, *figures[:, [0, 3, 1, 4]].T], axis=1),
+        work_signature=np.stack([*equal, run, jump, figures[:, 2], *figures[:, 5:].T], axis=1),
         sweep=figures[:, 0].astype(np.int64),
         call=calls,
         iterations=iterations,
-        run=np.minimum(iterations, figures[:, 1]),
+        run=run,
         shared=figures[:, 2] > 0,
-        jump=np.minimum(figures[:, 4], [item.run for lane in lanes for item in lane.passes]),
+        jump=jump,
         head=figures[:, 5],
         cut=figures[:, 6],
         align=figures[:, 7:],
@@ -193,19 +185,13 @@ def _executions(
 
 
 def _stream_signatures(
-    distance: Floats, outward: Floats, properties: Floats, lines: Floats
-) -> tuple[Floats, list[Floats]]:
-    """(streams, 2) signatures equal for streams of equal kind, and two (streams,) signatures equal
-    for equal streams.
-    """
-    near = np.nan_to_num(distance, posinf=-1.0)
-    kinds = np.stack([near @ _CHANCE[k, :, 0] + properties @ _CHANCE[k, 0] for k in (0, 1)], axis=1)
-    drift = np.nan_to_num(outward, nan=-2.0, posinf=-1.0)
-    whole = [
+    near: Floats, drift: Floats, properties: Floats, lines: Floats
+) -> list[Floats]:
+    """Two (streams,) signatures equal for equal streams: up to rounding, if of distances."""
+    return [
         _scattered(near @ c[:, 1] + drift @ c[:, 2] + properties @ c[1] + lines * c[2, 3])
         for c in _CHANCE
     ]
-    return kinds, whole
 
 
 def _lane_executions(
@@ -267,24 +253,6 @@ def _scattered(values: Floats) -> Floats:
     return bits.astype(np.float64) * 2.0**-53
 
 
-def _distinct(rows: Floats) -> tuple[Whole, Whole]:
-    """(first, inverse): the positions of the distinct rows in order, and for each row the number of
-    its equal among them.
-    """
-    exact = np.ascontiguousarray(rows)
-    keys = exact.view(np.dtype((np.void, exact.dtype.itemsize * exact.shape[1])))[:, 0]
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return first[order], place[inverse]
-
-
-def _equal_passes(raw: _Raw) -> tuple[Whole, Whole]:
-    """The passes to keep, and for every pass the number of the equal pass that is kept."""
-    return _distinct(raw.pass_signature)
-
-
 def _merged(raw: _Raw, new: Whole) -> FlowExecutions:
     """The executions in which those of equal passes are added up and equal regions are merged.
 
@@ -300,7 +268,7 @@ def _merged(raw: _Raw, new: Whole) -> FlowExecutions:
     ]
     used = np.flatnonzero(np.bincount(region, minlength=len(raw.region_flow)))
     rows = np.stack([raw.region_flow, *marks], axis=1)[used]
-    first, same = _distinct(rows)
+    first, same = distinct(rows)
     place = np.full(len(raw.region_flow), -1)
     place[used[first]] = np.arange(len(first))
     valid = place[region] >= 0

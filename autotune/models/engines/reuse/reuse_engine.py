@@ -269,11 +269,11 @@ class ReuseEngine:
         team = self._analysed.teams[place.spread]
         node = self._evaluator.node(place.spread, team.parts)
         flow = team.rows[place.position][0]
-        passes = slice(node.flows.passes[flow], node.flows.passes[flow + 1])
+        works = node.flows.work[node.flows.passes[flow] : node.flows.passes[flow + 1]]
         if not np.isfinite(node.bare.rules.exposed).all():
             return "an exposed share of the machine is not a number"
         for level in range(len(node.costs.names) - 1):
-            if np.isnan(node.mean[level, passes]).any():
+            if np.isnan(node.mean[level, works]).any():
                 return node.costs.missing(level + 1)
         case = self._analysed.case(place)
         for sweep, result in zip(case.traffic.schedule.sweeps, case.results, strict=True):

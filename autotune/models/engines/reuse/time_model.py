@@ -1,13 +1,14 @@
 """The timing model as arithmetic over arrays: lines of streams, cycles of passes, seconds of time
 steps.
 
-    transfers    streams -> passes    cycles per iteration for the lines from every level
+    transfers    streams -> works     cycles per iteration for the lines from every level
     sums         levels -> total      all levels added up, and the part that overlaps with nothing
     row_cycles   passes               the cycles of a pass from all its terms (Eq. 6 and 7)
     step_times   passes -> steps      the slowest thread between two barriers (Eq. 8 to 10)
 
-Arrays run over the passes of many programs. Times are cycles per iteration (one component) of one
-thread, until ``step_times`` makes them seconds. Equations: Scherg et al., ICPE 2019.
+Arrays run over the works of many programs, or over their passes. Times are cycles per iteration
+(one component) of one thread, until ``step_times`` makes them seconds. Equations: Scherg et al.,
+ICPE 2019.
 """
 
 from dataclasses import dataclass, replace
@@ -37,37 +38,37 @@ class LineTimes:
     """Cycles per iteration for cache lines; the levels begin behind the innermost cache."""
 
     data: Floats
-    """(levels, POSITIONS, passes): lines from each level, and to it."""
+    """(levels, POSITIONS, works): lines from each level, and to it."""
     mean: Floats
-    """(levels, passes): mean of ``data`` over the positions."""
+    """(levels, works): mean of ``data`` over the positions."""
     out: Floats
-    """(levels, passes): mean over the positions, outbound lines only."""
+    """(levels, works): mean over the positions, outbound lines only."""
     foreign: Floats
-    """(levels, passes): mean over the positions, lines last written by another thread only."""
+    """(levels, works): mean over the positions, lines last written by another thread only."""
     waited: Floats
-    """(levels, passes): the part of ``foreign`` for lines that the other core has in its private
+    """(levels, works): the part of ``foreign`` for lines that the other core has in its private
     caches, where it was measured what handing them over takes."""
     small: Floats
-    """(levels, passes): the mean for caches smaller by the factor ``BORDER``."""
+    """(levels, works): the mean for caches smaller by the factor ``BORDER``."""
     large: Floats
-    """(levels, passes): the mean for caches larger by the factor ``BORDER``."""
+    """(levels, works): the mean for caches larger by the factor ``BORDER``."""
     hidden: Floats
-    """(levels, passes): the mean with the exposed shares ``hidden`` of ``transfers``."""
+    """(levels, works): the mean with the exposed shares ``hidden`` of ``transfers``."""
     serial: Floats
-    """(levels, passes): the mean with the exposed shares ``serial`` of ``transfers``."""
+    """(levels, works): the mean with the exposed shares ``serial`` of ``transfers``."""
     stored: Floats
-    """(passes,): cycles for bytes that are stored through caches."""
+    """(works,): cycles for bytes that are stored through caches."""
     memory_lines: Floats
-    """(passes,): number of inbound lines from memory per iteration."""
+    """(works,): number of inbound lines from memory per iteration."""
     streams: Whole
-    """(levels + 1, passes): inbound streams by the level of their median distance."""
+    """(levels + 1, works): inbound streams by the level of their median distance."""
     starts: Floats
-    """(passes,): cycles to start all streams, where the sweep jumps."""
+    """(works,): cycles to start all streams, where the sweep jumps."""
     again: Floats
-    """(2, passes): lines per iteration from the cache next to the innermost that loads read: those
+    """(2, works): lines per iteration from the cache next to the innermost that loads read: those
     that loads of neighbouring components read too, and the others."""
     across: Floats
-    """(2, passes): the least cycles per iteration where all stores across lines wait for the next
+    """(2, works): the least cycles per iteration where all stores across lines wait for the next
     line, and the share of the stored lines that come from outer caches."""
 
 
@@ -91,14 +92,14 @@ class _Priced:
 
 
 def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Floats) -> LineTimes:
-    """The cycles of the lines of every pass.
+    """The cycles of the lines of every work.
 
     A line that another thread wrote last comes from beyond the private caches. ``hidden``,
     ``serial``: alternative exposed shares of all levels, the innermost included, for more and for
     less overlap than stated.
     """
     priced = _price(flows, costs)
-    count, weight = len(flows.sweep), flows.lines[:, None]
+    count, weight = len(flows.run), flows.lines[:, None]
     data = _gather(flows, priced.level, priced.cycles, len(costs.names))
     written = ~np.isnan(flows.outward)
     out = np.zeros((len(costs.names), count))
@@ -152,11 +153,11 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
 
 
 def _across(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
-    """(2, passes): the least cycles per iteration where all stores across lines wait for the next
+    """(2, works): the least cycles per iteration where all stores across lines wait for the next
     line, and the share of the stored lines that come from outer caches; 0 where not measured.
     """
     if costs.crossing_stores is None or costs.crossing_loads is None:
-        return np.zeros((2, len(flows.sweep)))
+        return np.zeros((2, len(flows.run)))
     history = flows.history
     stored, loaded = (
         _lines_by_level(flows, priced.level, kinds, len(costs.names))
@@ -171,7 +172,7 @@ def _across(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
 
 
 def _lines_by_level(flows: FlowArrays, level: Whole, kinds: Flags, levels: int) -> Floats:
-    """(levels, passes): lines per iteration of these kinds of streams, the mean of positions."""
+    """(levels, works): lines per iteration of these kinds of streams, the mean of positions."""
     lines = np.broadcast_to(kinds[:, None], level.shape).astype(np.float64)
     mean: Floats = _gather(flows, level, lines, levels).mean(axis=1)
     return mean
@@ -192,10 +193,10 @@ def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
 
 
 def _again(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:
-    """(2, passes): lines from the cache next to the innermost, of which loads may be issued again:
+    """(2, works): lines from the cache next to the innermost, of which loads may be issued again:
     those that loads of neighbouring components read, and the others; 0 where it was not measured.
     """
-    count = len(flows.sweep)
+    count = len(flows.run)
     if min(costs.load_again, costs.again_loop) <= 0:
         return np.zeros((2, count))
     nearest = (priced.level == 1).mean(axis=1)
@@ -236,9 +237,9 @@ def _price(flows: FlowArrays, costs: LineCosts) -> _Priced:
 
 
 def _gather(flows: FlowArrays, level: Whole, cycles: Floats, levels: int) -> Floats:
-    """(levels, POSITIONS, passes) sums over the streams of each pass."""
+    """(levels, POSITIONS, works) sums over the streams of each work."""
     weighted = cycles[flows.kind] * flows.lines[:, None]
-    return _sum(flows.owner, level[flows.kind], weighted, levels, len(flows.sweep))
+    return _sum(flows.owner, level[flows.kind], weighted, levels, len(flows.run))
 
 
 def _sum(owner: Whole, level: Whole, cycles: Floats, levels: int, count: int) -> Floats:
@@ -248,12 +249,12 @@ def _sum(owner: Whole, level: Whole, cycles: Floats, levels: int, count: int) ->
 
 
 def _means(flows: FlowArrays, priced: _Priced, costs: LineCosts, chosen: Flags) -> Floats:
-    """(levels, passes): mean cycles over the positions of the ``chosen``: (kinds, POSITIONS), or
+    """(levels, works): mean cycles over the positions of the ``chosen``: (kinds, POSITIONS), or
     (kinds, 1) for all positions of a kind.
     """
     levels = len(costs.names)
     if not chosen.any():
-        return np.zeros((levels - 1, len(flows.sweep)))
+        return np.zeros((levels - 1, len(flows.run)))
     cycles = np.where(chosen, priced.cycles, 0.0)
     means: Floats = _gather(flows, priced.level, cycles, levels).mean(axis=1)[1:]
     return means

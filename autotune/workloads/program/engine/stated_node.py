@@ -12,7 +12,7 @@ from autotune.models.engines import explain
 from autotune.models.engines.explain import BARRIER, ENTRY, STORES, UNKNOWN_BARRIER
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.case_evaluation import Evaluator
-from autotune.models.engines.reuse.core_times import LoopArrays, loops
+from autotune.models.engines.reuse.core_times import ProgramLoops
 from autotune.models.engines.reuse.evaluation_pieces import (
     CaseArrays,
     CaseEstimates,
@@ -58,8 +58,7 @@ def evaluated(
     )
     node = evaluator.node(spread, [made])
     arrays, core = _cases(cases, spread.threads)
-    empty = np.zeros((len(node.costs.names) - 1, 1))
-    crowds = ConflictLines(certain=empty, possible=empty)
+    crowds = ConflictLines.of(len(node.costs.names) - 1)
     estimates = evaluator.estimate(node, arrays, core, crowds)
     seconds, barriers = _parts(evaluator, node, arrays, core, crowds)
     barrier = evaluator.barrier(spread.threads)
@@ -69,7 +68,7 @@ def evaluated(
     ]
 
 
-def _cases(cases: Sequence[StatedCase], threads: int) -> tuple[CaseArrays, LoopArrays]:
+def _cases(cases: Sequence[StatedCase], threads: int) -> tuple[CaseArrays, ProgramLoops]:
     """The cases as arrays; cases with equal loops share them."""
     begin: dict[tuple[int, ...], int] = {}
     results: list[InCoreResult] = []
@@ -85,14 +84,14 @@ def _cases(cases: Sequence[StatedCase], threads: int) -> tuple[CaseArrays, LoopA
         crowd=np.full(count, -1),
         team=np.full(count, threads),
     )
-    return arrays, loops(results)
+    return arrays, ProgramLoops.of(results)
 
 
 def _parts(
     evaluator: Evaluator,
     node: LoadedNode,
     cases: CaseArrays,
-    core: LoopArrays,
+    core: ProgramLoops,
     crowds: ConflictLines,
 ) -> tuple[list[Floats], Floats]:
     """(loops, kinds) seconds of each case, and (cases,) seconds of its barriers."""
@@ -137,9 +136,9 @@ def _prediction(
 
 def _missing(node: LoadedNode, row: int) -> str:
     """In words, the figure of the machine that is missing."""
-    passes = slice(node.flows.passes[row], node.flows.passes[row + 1])
+    works = node.flows.work[node.flows.passes[row] : node.flows.passes[row + 1]]
     for level in range(len(node.costs.names) - 1):
-        if np.isnan(node.mean[level, passes]).any():
+        if np.isnan(node.mean[level, works]).any():
             return node.costs.missing(level + 1)
     return "the predicted time is not a number above zero"
 

@@ -1,11 +1,14 @@
 """The workloads that come with autotune keep the promises of the protocol."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from workload_conformance import WorkloadConformance
 
+from autotune import paths
 from autotune.domain.setup import Layout
 from autotune.files import config
 from autotune.workloads.base import Workload
@@ -57,3 +60,17 @@ class TestProgram(WorkloadConformance):
     def workload(self) -> Workload:
         setup = config.load(Path("configs/matmul.yaml"))
         return workload_of(replace(setup, machine=config.machine("haswell-e5-2630v3")))
+
+
+def test_listing_candidates_imports_neither_engines_nor_what_measures() -> None:
+    """Nor does ranking, where the predictions are kept."""
+    code = (
+        "import sys; from pathlib import Path; from autotune.commands.rank import ranked_space;"
+        "ranked_space.load(Path('configs/quickstart.yaml')).candidates(1);"
+        "heavy = 'jinja2', 'autotune.models.traffic', 'autotune.workloads.program.program_space';"
+        "print(*sorted({*heavy} & sys.modules.keys()))"
+    )
+    root = paths.data_root()
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ""

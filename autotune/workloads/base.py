@@ -3,6 +3,7 @@
 import math
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -23,6 +24,10 @@ from autotune.units import Bytes
 
 MOST_ILLEGAL = 1_000_000
 """Illegal combinations that are listed, or looked through for reasons, at most."""
+SAME_PROGRAM = "same program as "
+"""Beginning of the reason of a combination that gives the program of another one."""
+_FEW = 10
+"""Where fewer than one in so many combinations are legal, the main reason is told."""
 IllegalCombination = tuple[str, AnyProblem, str]
 """Label, problem and reason."""
 
@@ -130,6 +135,28 @@ class EnumeratedSpace:
     legal: list[Candidate]
     illegal: IllegalCombinations
     sources: Mapping[str, CandidateSource] = field(default_factory=dict)
+
+    @property
+    def refusal_notes(self) -> tuple[str, ...]:
+        """For each problem of which less than a tenth of the programs that its space allows can be
+        made: the reason that most others have.
+        """
+        legal = Counter(candidate.problem.key for candidate in self.legal)
+        refused: dict[str, list[IllegalCombination]] = {}
+        for combination in self.illegal.listed:
+            if not combination[2].startswith(SAME_PROGRAM):
+                refused.setdefault(combination[1].key, []).append(combination)
+        notes: list[str] = []
+        for key, combinations in refused.items():
+            if legal[key] * _FEW >= legal[key] + len(combinations):
+                continue
+            ((reason, count),) = Counter(why for _, _, why in combinations).most_common(1)
+            notes.append(
+                f"{combinations[0][1].label}: {legal[key]:,} of"
+                f" {legal[key] + len(combinations):,} combinations that the space allows are legal;"
+                f" {count:,} are not because {reason} (autotune variants --illegal)"
+            )
+        return tuple(notes)
 
 
 class Workload(Protocol):

@@ -12,6 +12,7 @@ from autotune.domain.setup import Layout, Setup
 from autotune.domain.variant import Build, ExecutionLayout
 from autotune.errors import InputError
 from autotune.files import config
+from autotune.workloads.base import SAME_PROGRAM, IllegalCombinations
 from autotune.workloads.generated import candidate_space, engines
 from autotune.workloads.generated.base import GeneratedKind
 from autotune.workloads.generated.generated_workload import GeneratedWorkload
@@ -68,6 +69,22 @@ def test_every_combination_is_legal_or_has_a_reason(family, request, spaces):
         combinations * builds * layouts * len(setup.problems)
     )
     assert all(reason for _, _, reason in space.illegal)
+
+
+def test_the_main_reason_is_told_where_few_candidates_are_legal(ivp, spaces):
+    space, problem = spaces["ivp"], ivp.problems[0]
+    assert space.refusal_notes == ()
+    legal = space.legal[:2]
+    same = [(f"s{i}", problem, f"{SAME_PROGRAM}jli") for i in range(40)]
+    refused = [("a", problem, "it is periodic"), *[(f"b{i}", problem, "too thin") for i in range(9)]]
+    few = replace(space, legal=legal, illegal=IllegalCombinations([*same, *refused]))
+    assert few.refusal_notes == ()
+    refused += [(f"c{i}", problem, "too thin") for i in range(10)]
+    few = replace(space, legal=legal, illegal=IllegalCombinations([*same, *refused]))
+    assert few.refusal_notes == (
+        f"{problem.label}: 2 of 22 combinations that the space allows are legal; 19 are not because"
+        " too thin (autotune variants --illegal)",
+    )
 
 
 @pytest.mark.parametrize("family", list(KINDS))

@@ -108,13 +108,9 @@ def pattern_of(variant: Variant) -> tuple[Variant, Mapping[int, int]]:
 def with_sizes(program: loop_tree.StepProgram, sizes: Mapping[int, int]) -> loop_tree.StepProgram:
     """The program with the sizes of tiles and blocks in the place of their stand-ins.
 
-    Raises ``IllegalTransformation`` for a size that is no multiple of the program's granule.
+    Sizes are rounded up to whole granules of the program.
     """
-    for size in sizes.values():
-        if size % program.granule:
-            raise IllegalTransformation(
-                f"{size} components of a tile or block are not a multiple of {program.granule}"
-            )
+    sizes = {at: -(-size // program.granule) * program.granule for at, size in sizes.items()}
 
     def put(block: loop_tree.NodeBlock) -> loop_tree.NodeBlock:
         return loop_tree.NodeBlock(tuple(changed(node) for node in block.nodes))

@@ -83,6 +83,8 @@ def variants(options: VariantsOptions) -> None:
         enumerated = with_stored(enumerated, [options.emit], options.results.store)
         for line in emit_source.emit_sources(workload, enumerated, options.emit, options.output):
             note(line)
+    for line in enumerated.refusal_notes:
+        note(line)
     if options.results.json:
         document(rank_document.variants(workload, enumerated, illegal=options.illegal))
     elif options.emit is None:
@@ -219,7 +221,7 @@ def rank(options: RankOptions) -> None:
         from autotune.commands.rank.recalled_candidates import with_named  # and the database
 
         ranked = with_named(ranked, [options.why, options.against], options.results.store)
-    for line in ranked.baseline_notes:
+    for line in ranked.candidate_notes:
         note(line)
     unranked = ranked.workload.unpredicted(ranked.rankings, ranked.machine)
     if unranked and options.why:

@@ -62,8 +62,10 @@ class RankedSpace:
         return (*capacity, *sentences)
 
     @property
-    def baseline_notes(self) -> tuple[str, ...]:
-        """For each problem whose baseline is illegal: why, and what ``tune`` compares with."""
+    def candidate_notes(self) -> tuple[str, ...]:
+        """For each problem: why few candidates are legal, if so; why its baseline is illegal, if
+        so, and what ``tune`` compares with.
+        """
         notes = (
             illegal_baseline_note(
                 self.enumerated,
@@ -75,7 +77,10 @@ class RankedSpace:
             for ranking in self.rankings
             if ranking.engine == self.engines[0]
         )
-        return tuple(note for note in notes if note is not None)
+        return (
+            *self.enumerated.refusal_notes,
+            *(note for note in notes if note is not None),
+        )
 
     @property
     def engines(self) -> tuple[str, ...]:

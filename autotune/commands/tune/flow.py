@@ -176,7 +176,7 @@ def _ranked(
     were listed before. ``within``: seconds for predictions that are not the cheapest.
     """
     ranked = rank_space(workload, progress, listed=listed, within=within)
-    for line in (*ranked.machine_notes, *ranked.baseline_notes):
+    for line in (*ranked.machine_notes, *ranked.candidate_notes):
         progress(line, 0, 1)
     if resumed is not None:
         ranked = with_proposed(ranked, resumed.candidates)

@@ -28,7 +28,7 @@ def emit_job(
     refuse(workload, "--emit-job")
     setup = workload.setup
     ranked = rank_space(workload, progress)
-    for line in (*ranked.machine_notes, *ranked.baseline_notes):
+    for line in (*ranked.machine_notes, *ranked.candidate_notes):
         progress(line, 0, 1)
     tasks: list[JobTask] = []
     for ranking in ranked.rankings:

@@ -24,6 +24,7 @@ from autotune.domain.variant import (
 )
 from autotune.errors import Fault, InputError
 from autotune.workloads.base import (
+    SAME_PROGRAM,
     EnumeratedSpace,
     Exclusion,
     IllegalCombination,
@@ -57,7 +58,7 @@ def enumerate_candidates(
             for made in programs_of[layout]:
                 reason = made.reason
                 if reason is None and made.key in seen:
-                    reason = f"same program as {seen[made.key]}"
+                    reason = f"{SAME_PROGRAM}{seen[made.key]}"
                 if reason is None:
                     seen[made.key] = made.label
                     legal.append(

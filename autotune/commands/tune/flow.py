@@ -208,7 +208,7 @@ def _remaining(
     if not options.resume:
         return chosen
     finished = [e for e in earlier if e.candidate.problem.key == ranking.problem.key]
-    return unfinished_choices(chosen, finished, baseline(ranked, ranking).identity)
+    return unfinished_choices(ranking, chosen, finished, baseline(ranked, ranking).identity)
 
 
 def _study_name(setup: Setup, options: StudyOptions, results: Store) -> str:

@@ -47,24 +47,17 @@ def evaluations(ranked: RankedSpace, options: StudyOptions) -> int | None:
 
 
 def unfinished_choices(
-    chosen: Sequence[Chosen], earlier: Sequence[EarlierResult], safe: str
+    ranking: Ranking, chosen: Sequence[Chosen], earlier: Sequence[EarlierResult], safe: str
 ) -> list[Chosen]:
     """The chosen candidates without a result, after the best earlier candidate and the baseline.
 
-    The best and the baseline are measured again for comparison. Empty if all chosen candidates have
-    a result.
+    The best and the baseline are measured again for comparison, whoever had proposed them. Empty if
+    all chosen candidates have a result.
     """
     finished = {result.candidate.identity for result in earlier}
     remaining = [choice for choice in chosen if choice.candidate.identity not in finished]
-    if not remaining:
-        return []
-    best = _fastest(earlier)
-    again = [
-        dataclasses.replace(choice, why=f"{choice.why}; measured again, to compare with")
-        for choice in chosen
-        if choice.candidate.identity in finished & {best, safe}
-    ]
-    return [*again, *remaining]
+    again = _comparison_candidates(ranking, earlier, safe) if remaining else []
+    return [*(c for c in again if c.candidate.identity in finished), *remaining]
 
 
 def tasks(
@@ -92,7 +85,7 @@ def tasks(
             baseline=safe,
             prior=prior,
         )
-        first = unfinished_choices(chosen, finished, safe)
+        first = unfinished_choices(ranking, chosen, finished, safe)
         if not first and finished and not complete:
             first = _comparison_candidates(ranking, finished, safe)
         source = ranked.enumerated.sources.get(ranking.problem.key)
@@ -113,27 +106,32 @@ def tasks(
 def _comparison_candidates(
     ranking: Ranking, earlier: Sequence[EarlierResult], safe: str
 ) -> list[Chosen]:
-    """The fastest earlier candidate and the baseline, to be measured again for comparison."""
-    best = _fastest(earlier)
+    """The fastest earlier candidates and the baseline, to be measured again for comparison."""
+    wanted = {*_fastest(earlier), safe}
     return [
         Chosen.of(e, "measured again, to compare with")
         for e in ranking.entries
-        if e.candidate.identity in (best, safe)
+        if e.candidate.identity in wanted
     ]
 
 
-def _fastest(earlier: Sequence[EarlierResult]) -> str | None:
-    """The fastest candidate of the latest run that measured any; None without such a run."""
-    runs = sorted({e.measurement.run for e in earlier}, reverse=True)
-    for run in runs:
+def _fastest(earlier: Sequence[EarlierResult]) -> set[str]:
+    """The fastest candidate of the latest run that measured any, and that of a run before where no
+    later run measured it: a later run may have been interrupted before it did.
+    """
+    fastest: set[str] = set()
+    later: set[str] = set()
+    for run in sorted({e.measurement.run for e in earlier}, reverse=True):
         times = {
             e.candidate.identity: time_of(e.measurement.samples)
             for e in earlier
             if e.measurement.run == run and e.measurement.status == "ok" and e.measurement.timed
         }
-        if times:
-            return min(times, key=lambda identity: (times[identity], identity))
-    return None
+        best = min(times, key=lambda identity: (times[identity], identity), default=None)
+        if best is not None and best not in later:
+            fastest.add(best)
+        later |= times.keys()
+    return fastest
 
 
 def _filling(budget: int, selection: Selection) -> Selection:

@@ -190,8 +190,6 @@ def _model_errors(result: ProblemEvaluation, of: str) -> list[Card]:
     scatter = figure_records.scatter(result)
     if scatter.points:
         text = [f"Losses of the predicted: {words.losses(result)}."]
-        if result.rank_correlation is not None:
-            text.append(f"Rank correlation (Kendall's tau-b) {result.rank_correlation:.2f}.")
         if result.ordered_pairs is not None:
             share = number_words.percent(result.ordered_pairs)
             text.append(f"Pairs measured more than 5 % apart in the right order: {share}.")

@@ -87,6 +87,8 @@ def problem(
         tones=_tones(listed, evaluation),
     )
     lines = [head, table]
+    if above := words.above_faster(evaluation):
+        lines.append(f"  {above}")
     if len(listed) < tried:
         slower = f"{tried - len(listed)} more are left out, slower or failed"
         lines.append(f"  {slower}: autotune compare --top 0 has all")

@@ -169,6 +169,9 @@ def speedup(result: ProblemEvaluation) -> str:
     if result.speedup is None:
         return "no run compared the winner with the baseline"
     text = f"{result.speedup.value:.2f}x"
+    builds = [row.candidate.build for row in (result.best, result.baseline)]
+    if builds[0] != builds[1]:
+        text += f" ({builds[0].words} against {builds[1].words}: the build is part of it)"
     if result.speedup.interval:
         low, high = result.speedup.interval
         text += f" ({low:.2f} to {high:.2f})"
@@ -236,6 +239,27 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
         f"undecided between {listed([*names, *more])}"
         f" (within {percent(undecided_width(result))});"
         f" {built(best.candidate, result)} is chosen because {why}"
+    )
+
+
+def above_faster(result: ProblemEvaluation) -> str:
+    """Why the winner, which a table shows first, stands above rows with better times; empty where
+    it does not.
+    """
+    best = result.best
+    if best is None or best.measured is None:
+        return ""
+    rows = [row for row in result.rows if row.measured is not None and row is not best]
+    faster = [row for row in rows if _time(row) < best.measured]
+    alike = sum(row in result.contenders for row in faster)
+    reasons = [f"{alike} not told apart from it"] if alike else []
+    if others := sum(not row.compared for row in faster):
+        reasons.append(f"{others} of other runs or of too few rounds, which do not compare")
+    if few := len(faster) - alike - others:
+        reasons.append(f"{few} of too few rounds to be chosen")
+    rows_below = counted(len(faster), "row")
+    return f"* is the winner, above {rows_below} with better times: {listed(reasons)}" * bool(
+        faster
     )
 
 
@@ -318,7 +342,10 @@ def losses(result: ProblemEvaluation) -> str:
     if earlier := sum(row.measured is not None and not row.compared for row in result.rows):
         count += f" in the run that decides, {earlier} more in others or in too few rounds"
     few = "too few were measured to judge them; " if result.compared < _TELLING else ""
-    return f"{few}{parts} (measured: {count}{why}; {floor(result)})"
+    text = f"{few}{parts} (measured: {count}{why}; {floor(result)})"
+    if result.rank_correlation is not None:
+        text += f"; rank correlation (Kendall's tau-b) {result.rank_correlation:.2f}"
+    return text
 
 
 def floor(result: ProblemEvaluation) -> str:

@@ -3,14 +3,18 @@
 from dataclasses import replace
 from pathlib import Path
 
+import fabricated as fake
 import own_programs as own
 
 from autotune.commands.rank.ranked_space import load, rank_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
-from autotune.commands.tune.initial_candidates import evaluations
+from autotune.commands.tune.initial_candidates import evaluations, unfinished_choices
+from autotune.domain.ranking import Ranked
+from autotune.domain.results import Measurement
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.report import words
+from autotune.tuning import Chosen, EarlierResult
 
 PROGRAM = """\
 schema: autotune.program/1
@@ -64,6 +68,36 @@ def test_a_search_stores_what_it_proposed_with_its_place(tmp_path: Path) -> None
     assert record.predictions
     assert all(stored.rank == ranks[stored.candidate] for stored in record.predictions)
     assert result.evaluation.problems[0].rows[0].rank == 1
+
+
+def test_the_best_so_far_is_measured_again_whoever_proposed_it(tmp_path: Path) -> None:
+    """Also where it is none of the first candidates, and where a later run did not reach it."""
+    config = configured(tmp_path, SMALL)
+    (ranking,) = rank_space(load(config), silent).rankings
+    entries = {
+        e.candidate.variant.parameters["b"]: e
+        for e in ranking.entries
+        if e.candidate.variant.parameters["a"] == 1
+    }
+    safe, searched, left = (entries[b] for b in (1, 3, 2))
+
+    def earlier(entry: Ranked, run: str, seconds: float) -> EarlierResult:
+        samples = tuple(fake.sample(seconds, launch=i, round=i) for i in range(3))
+        taken = Measurement(
+            candidate=entry.candidate.identity, run=run, status="ok", samples=samples
+        )
+        return EarlierResult(candidate=entry.candidate, measurement=taken)
+
+    results = [earlier(safe, "1", 2.0), earlier(searched, "1", 1.0), earlier(safe, "2", 3.0)]
+    first = unfinished_choices(
+        ranking, [Chosen.of(left, "predicted")], results, safe.candidate.identity
+    )
+    assert {c.candidate.identity for c in first[:2]} == {
+        safe.candidate.identity,
+        searched.candidate.identity,
+    }
+    assert first[2].candidate == left.candidate
+    assert not unfinished_choices(ranking, [], results, safe.candidate.identity)
 
 
 def test_a_study_that_is_continued_goes_on_from_what_it_proposed(tmp_path: Path) -> None:

@@ -247,6 +247,30 @@ def test_runs_are_not_mixed(store):
     assert "time per step of 3 of 3 candidates" in study_table.problem(found)
 
 
+def test_a_winner_above_faster_rows_says_why(store):
+    begin(store, a=4.0, b=2.0, c=1.0)
+    run(store, a=[4.0] * 3, b=[2.0] * 3)
+    assert words.above_faster(result(store)) == ""
+    run(store, b=[8.0] * 3, c=[6.0] * 3)
+    assert (
+        "* is the winner, above 1 row with better times: 1 of other runs or of too few rounds,"
+        " which do not compare"
+    ) in study_table.problem(result(store))
+
+
+def test_winner_and_baseline_of_two_builds_are_said_to_be(store):
+    begin(store, a=4.0, b=2.0)
+    run(store, a=[4.0] * 3, b=[2.0] * 3)
+    found = result(store)
+    assert words.speedup(found).startswith("2.00x (1.")
+    other = replace(found.best.candidate.build, flags=("-O2",))
+    best = replace(found.best, candidate=replace(found.best.candidate, build=other))
+    said = words.speedup(replace(found, best=best))
+    before, now = found.baseline.candidate.build.words, other.words
+    assert said.startswith(f"2.00x ({now} against {before}: the build is part of it) (1.")
+    assert words.losses(found).endswith("; rank correlation (Kendall's tau-b) 1.00")
+
+
 def test_other_runs_of_the_winner_say_how_far_an_interval_is_from_the_next_day(store):
     begin(store, a=4.0, b=2.0)
     run(store, a=[4.0] * 3, b=[2.0] * 3)

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,9 @@ from autotune.statistics.distributions import student
 
 SHARE = 0.9
 """The intervals hold the mean with this probability."""
+_FEWEST = 4
+"""Fewer candidates with or without a value do not tell what it stands for: their spread, which the
+test rests on, is as often far too small by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +62,8 @@ class Residual:
     chance: float
     """That values without any influence give such an excess (Welch 1947); 1 for single ones."""
     clear: bool = False
-    """More than chance, with all the values that were looked at counted (Bonferroni)."""
+    """More than chance, with all the values that were looked at counted (Bonferroni), and of enough
+    candidates with the value and without it."""
 
     @property
     def factor(self) -> float:
@@ -90,9 +95,13 @@ def by_parameter(observed: Sequence[Observed]) -> tuple[Residual, ...]:
     names = list(dict.fromkeys(name for residual in observed for name in residual.parameters))
     all_of_them = [group for name in names for group in _of(name, observed)]
     tests = sum(group.chance < 1 for group in all_of_them)
-    return tuple(
-        replace(r, clear=r.chance < 1 and r.chance * tests < 1 - SHARE) for r in all_of_them
-    )
+    counts = Counter(name for residual in observed for name in residual.parameters)
+
+    def clear(r: Residual) -> bool:
+        enough = _FEWEST <= r.candidates <= counts[r.parameter] - _FEWEST
+        return enough and r.chance < 1 and r.chance * tests < 1 - SHARE
+
+    return tuple(replace(r, clear=clear(r)) for r in all_of_them)
 
 
 def worst(residuals: Sequence[Residual], count: int) -> tuple[Residual, ...]:

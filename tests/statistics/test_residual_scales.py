@@ -98,7 +98,18 @@ def test_chance_is_that_of_welch():
 def test_values_without_spread_differ_for_certain_or_not_at_all(second: list[float], chance: float):
     a, b = of_values(a=[0.1, 0.1], b=second)
     assert (a.chance, b.chance) == (chance, chance)
+    assert not a.clear
+    a, b = of_values(a=[0.1] * 4, b=second * 2)
     assert (a.clear, b.clear) == (chance == 0, chance == 0)
+
+
+def test_a_value_of_few_candidates_is_not_clear_however_close_they_are():
+    many = [0.1, 0.11, 0.09, 0.1, 0.12, 0.08]
+    few = of_values(a=many, b=[1.2, 1.2001, 1.1999])
+    assert few[1].chance < 1e-6
+    assert worst(few, 3) == ()
+    (named, *_) = worst(of_values(a=many, b=[1.2, 1.2001, 1.1999, 1.2]), 3)
+    assert named.candidates in (4, 6)
 
 
 def test_chance_counts_all_values_that_were_looked_at():
@@ -107,12 +118,13 @@ def test_chance_counts_all_values_that_were_looked_at():
     two = of_values(**apart)
     assert two[0].chance == pytest.approx(0.0705, abs=1e-4)
     assert not two[0].clear
-    wider = of_values(a=[0.0, 0.1, 0.2], b=[0.25, 0.35, 0.45])
-    assert wider[0].chance == pytest.approx(0.0376, abs=1e-3)
+    low, high = [0.0, 0.1, 0.1, 0.2], [0.15, 0.25, 0.25, 0.35]
+    wider = of_values(a=low, b=high)
+    assert wider[0].chance == pytest.approx(0.0406, abs=1e-3)
     assert [r.clear for r in wider] == [True, True]
     also = [
         Observed(parameters={"p": r, "q": n % 2}, residual=value)
-        for r, group in (("a", [0.0, 0.1, 0.2]), ("b", [0.25, 0.35, 0.45]))
+        for r, group in (("a", low), ("b", high))
         for n, value in enumerate(group)
     ]
     assert not any(r.clear for r in by_parameter(also))

@@ -19,6 +19,8 @@ _END = 1.0
 """Its last line comes after at least so many."""
 _BRIEF = 2.0
 """Seconds of a stage of which no estimate is made."""
+_SHARE, _STEPS = 0.05, 3
+"""The share of the steps, and how many of them (of few steps half), that an estimate rests on."""
 _USUAL_COLUMNS = 80
 
 
@@ -31,15 +33,16 @@ class RemainingTime:
         self._first = 0
 
     def words(self, stage: str, done: int, total: int, detail: str) -> str:
-        """The time left: ``, about 40 s left``; empty in the first and the last two seconds, and
-        where the detail says it.
+        """The time left: ``, about 40 s left``; empty in the first and the last two seconds, after
+        too few of the steps to rest an estimate on, and where the detail says it.
         """
         now = time.monotonic()
         if stage != self._stage or done < self._first:
             self._stage, self._started, self._first = stage, now, done
         elapsed, steps = now - self._started, done - self._first
         left = elapsed * (total - done) / steps if steps > 0 else 0.0
-        if min(left, elapsed) < _BRIEF or detail.endswith(" left"):
+        few = steps < max(_SHARE * (total - self._first), min(_STEPS, (total - self._first) / 2))
+        if few or min(left, elapsed) < _BRIEF or detail.endswith(" left"):
             return ""
         return f", {time_left_text(left)}"
 

@@ -172,6 +172,18 @@ def test_lines_do_not_flood(clock: list[float], capsys: pytest.CaptureFixture[st
     assert any(line.startswith("measure a, step ") for line in said)
 
 
+def test_few_of_many_steps_are_no_estimate(clock: list[float]) -> None:
+    remaining = output.RemainingTime()
+    assert remaining.words("run the probes", 0, 320, "") == ""
+    for done in range(1, 16):  # the first steps of a stage may be much slower than the others
+        clock[0] += 20.0 / done
+        assert remaining.words("run the probes", done, 320, "") == ""
+    assert remaining.words("run the probes", 16, 320, "").endswith(" left")
+    assert remaining.words("build", 0, 2, "") == ""
+    clock[0] += 30.0
+    assert remaining.words("build", 1, 2, "") == ", about 30 s left"
+
+
 def test_a_stage_of_more_than_two_seconds_says_how_long_it_still_takes(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -187,7 +199,7 @@ def test_a_stage_of_more_than_two_seconds_says_how_long_it_still_takes(
     progress("build", 2, 2)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "analyse the loops 0/20  loop"
-    assert said[1] == "analyse the loops 2/20, about 18 s left  loop"
+    assert said[1] == "analyse the loops 3/20, about 17 s left  loop"
     assert "analyse the loops 20/20" in said
     assert "fit the models 10/20  about 9 s left" in said
     assert said[-2:] == ["build 0/2", "build 2/2"]

@@ -37,7 +37,7 @@ class MeasureOptions:
             "--dissect",
             help="Also measure each term of the model by probes made of the candidate's loops:"
             " arithmetic, loads and stores, the loop with its data in each cache and in memory."
-            " Takes one to three minutes.",
+            " Every probe runs once a round; the time left is shown while they run.",
         ),
     ] = False
     results: StoreOptions
@@ -64,7 +64,9 @@ def measure(options: MeasureOptions) -> None:
         )
     except KeyboardInterrupt as stop:
         progress.close()
-        kept = f"; the rounds that were finished are kept: {stop}" if stop.args else ""
+        kept = f"; the terms by the rounds so far are in {stop}: a new call begins anew" * bool(
+            stop.args
+        )
         note(f"interrupted{kept}")
         raise typer.Exit(130) from None
     answer = (result.ranked, result.measurement, result.location, result.phases)

@@ -135,6 +135,13 @@ class EnumeratedSpace:
     legal: list[Candidate]
     illegal: IllegalCombinations
     sources: Mapping[str, CandidateSource] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    """What looks wrong about problems, in words."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user must know of the problems and of their legal candidates."""
+        return (*self.doubts, *self.refusal_notes)
 
     @property
     def refusal_notes(self) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def variants(options: VariantsOptions) -> None:
         enumerated = with_stored(enumerated, [options.emit], options.results.store)
         for line in emit_source.emit_sources(workload, enumerated, options.emit, options.output):
             note(line)
-    for line in enumerated.refusal_notes:
+    for line in enumerated.notes:
         note(line)
     if options.results.json:
         document(rank_document.variants(workload, enumerated, illegal=options.illegal))

@@ -63,8 +63,8 @@ class RankedSpace:
 
     @property
     def candidate_notes(self) -> tuple[str, ...]:
-        """For each problem: why few candidates are legal, if so; why its baseline is illegal, if
-        so, and what ``tune`` compares with.
+        """For each problem: what looks wrong about it; why few candidates are legal, if so; why
+        its baseline is illegal, if so, and what ``tune`` compares with.
         """
         notes = (
             illegal_baseline_note(
@@ -78,7 +78,7 @@ class RankedSpace:
             if ranking.engine == self.engines[0]
         )
         return (
-            *self.enumerated.refusal_notes,
+            *self.enumerated.notes,
             *(note for note in notes if note is not None),
         )
 

@@ -42,5 +42,8 @@ class GeneratedKind(Protocol):
         The dimension None stands for components.
         """
 
+    def doubt(self, problem: AnyProblem) -> str | None:
+        """What looks wrong about a problem, in words; None where nothing does."""
+
     def features(self, candidate: Candidate) -> Mapping[str, int] | None:
         """Inputs for learned models about a candidate, by name; None if there are none."""

@@ -70,7 +70,12 @@ def enumerate_candidates(
     refused = IllegalCombinations(illegal, excluded)
     if not legal:
         raise InputError(_nothing_legal(setup, refused))
-    return EnumeratedSpace(legal=legal, illegal=refused)
+    doubts = (kind.doubt(problem) for problem in setup.problems)
+    return EnumeratedSpace(
+        legal=legal,
+        illegal=refused,
+        doubts=tuple(dict.fromkeys(doubt for doubt in doubts if doubt is not None)),
+    )
 
 
 def _nothing_legal(setup: Setup, illegal: IllegalCombinations) -> Fault:

@@ -8,6 +8,7 @@ from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.family import IVP
 from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.variant import Candidate, ExecutionLayout
+from autotune.measuring.verification.stability_check import stability_note
 
 
 class IvpKind:
@@ -41,6 +42,10 @@ class IvpKind:
         """The number of components of the largest block, in whole granules."""
         blocks = -(-problem.n // program.granule)
         return {None: program.granule * -(-blocks // threads)}
+
+    def doubt(self, problem: AnyProblem) -> str | None:
+        """That the stated bound of the spectrum is far too small, if so."""
+        return stability_note(ivp_problem(problem).ivp)
 
     def features(self, candidate: Candidate) -> None:
         """None: there is no modelling vector for IVPs."""

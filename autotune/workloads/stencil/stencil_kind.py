@@ -63,6 +63,9 @@ class StencilKind:
         slowest, *others = zip(grid.stencil.dimensions, grid.extents, strict=True)
         return {slowest[0]: -(-slowest[1] // threads), **dict(others)}
 
+    def doubt(self, problem: AnyProblem) -> None:
+        """None: a stencil states nothing that is not checked when it is read."""
+
     def features(self, candidate: Candidate) -> Mapping[str, int]:
         """The modelling vector of a candidate."""
         return modelling_vector(candidate)

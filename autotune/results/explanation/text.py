@@ -70,7 +70,11 @@ def _loops(candidate: ExplainedCandidate) -> list[str]:
     rows: list[tuple[str, ...]] = [
         ("sweep", "T_OL", "T_nOL", "chain", "SIMD", "in-core by", "bound by")
     ]
-    rows += [_loop(loop) for loop in candidate.loops]
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for loop in candidate.loops:
+        alike.setdefault(_loop(loop), []).append(loop.sweep)
+    for row, (first, *others) in alike.items():
+        rows.append((f"{first} and {len(others)} alike" if others else first, *row))
     return [
         f"loops of {candidate.name} as compiled, cycles per line of {LINE} components",
         columns(rows, right=(1, 2, 3, 4)),
@@ -80,7 +84,6 @@ def _loops(candidate: ExplainedCandidate) -> list[str]:
 def _loop(loop: CompiledSweep) -> tuple[str, ...]:
     result = loop.result
     return (
-        loop.sweep,
         *(f"{LINE * cycles:.1f}" for cycles in (result.T_OL, result.T_nOL, result.chain)),
         f"{result.vector} B",
         result.route,

@@ -266,6 +266,8 @@ def test_sentences_of_results_are_about_a_word(sentence: str, word: str) -> None
         ("port 7 8", "data port"),
         ("bound by", "bottleneck"),
         ("osaca:SPR (nearest)", "OSACA"),
+        ("port 0DV", "data port"),
+        ("port 2D 3D", "data port"),
         ("spread", "spread"),
         ("bandwidth curve", "bandwidth"),
         ("inbound", "bandwidth"),

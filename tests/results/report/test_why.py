@@ -270,6 +270,19 @@ def test_what_both_are_wrong_about_alike_does_not_hide_a_difference(own: float, 
     assert f"their ratio to +- {100 * own * 2**0.5:.0f} %" in told[-1]
 
 
+def test_loops_that_differ_in_their_names_alone_are_one_row() -> None:
+    loops = (*(loop(f"lc_{i}", "lc") for i in range(12)), loop("rhs_0", "rhs", T_OL=9.0))
+    chosen = Ranked(1, candidate("ijl"), SLOW)
+    told = ExplainedCandidate(name="ijl", prediction=SLOW, loops=loops)
+    each = RankingExplanation(
+        chosen=chosen, other=None, explained=told, explained_other=None, words=()
+    )
+    text = explanation_text.explained(each)
+    assert "lc_0 and 11 alike" in text
+    assert "lc_1 " not in text
+    assert text.count("osaca:ZEN4") == 2
+
+
 def test_text_fits_and_shows_parts_loops_and_assembly() -> None:
     pair = [
         Ranked(rank + 1, candidate(order), prediction)

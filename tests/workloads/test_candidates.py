@@ -76,7 +76,10 @@ def test_the_main_reason_is_told_where_few_candidates_are_legal(ivp, spaces):
     assert space.refusal_notes == ()
     legal = space.legal[:2]
     same = [(f"s{i}", problem, f"{SAME_PROGRAM}jli") for i in range(40)]
-    refused = [("a", problem, "it is periodic"), *[(f"b{i}", problem, "too thin") for i in range(9)]]
+    refused = [
+        ("a", problem, "it is periodic"),
+        *[(f"b{i}", problem, "too thin") for i in range(9)],
+    ]
     few = replace(space, legal=legal, illegal=IllegalCombinations([*same, *refused]))
     assert few.refusal_notes == ()
     refused += [(f"c{i}", problem, "too thin") for i in range(10)]

@@ -2,13 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from autotune.domain.annotations import Text
 from autotune.domain.candidate_names import named
+from autotune.domain.misfit import Misfit, refuse
 from autotune.domain.problem import AnyProblem
 from autotune.domain.stencil import check_dimension
 from autotune.language import constraint
@@ -415,11 +417,27 @@ class Build:
     flags: tuple[Text, ...] = ("-O3", "-march=native")
     """One option each; the baseline is built with those of the first build."""
 
+    def __post_init__(self) -> None:
+        refuse(self.misfits())
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Every level of optimisation that gcc and clang refuse, where the compiler is one."""
+        if not _GNU_LIKE.match(self.compiler):
+            return
+        for i, flag in enumerate(self.flags):
+            if flag.startswith("-O") and not _LEVEL.fullmatch(flag):
+                yield Misfit(("flags", i), f"{flag} is no level of optimisation", _LEVELS)
+
     @property
     def words(self) -> str:
         """The compiler with its flags: ``gcc -O3 -march=native``."""
         return " ".join((self.compiler, *self.flags))
 
+
+_GNU_LIKE = re.compile(r"(.*/)?(gcc|g\+\+|clang)")
+_LEVEL = re.compile(r"-O(\d*|s|g|z|fast|.*\{.*)")
+"""Levels, and those with a place that a parameter fills."""
+_LEVELS = "-O0, -O1, -O2, -O3, -Os, -Og or -Ofast"
 
 NO_COMPILER = Build(compiler="none", flags=())
 """Of programs that are built, if at all, by other means."""

@@ -21,6 +21,7 @@ from autotune.files.config.facts import (
     draft,
     faults_noted,
     named_file,
+    note_misfits,
     settle,
     unchecked,
 )
@@ -61,6 +62,8 @@ def study_in(session: Session, document: Document) -> Setup | None:
     if stated is None:
         _follow_subject(session, document)
         return None
+    for i, build in enumerate(stated.builds):
+        note_misfits(session, document, build.misfits(), ("builds", i))
     readable = len(session.faults) - faults_before == session.followed
     reader = _Reader(session, document, stated)
     subject = reader.subject()

@@ -164,6 +164,15 @@ def test_a_wrong_study_is_one_clear_fault(tmp_path, old, new, expected):
     assert expected in found[0]
 
 
+def test_a_refused_flag_is_told_beside_other_faults(tmp_path):
+    text = STUDY.replace("[-O3, -march=native]", "[-O9x, -O12, '-O{l}']").replace(
+        "rounds: 2", "rounds: no"
+    )
+    flag, rounds = sorted(faults(tmp_path, text), key=lambda fault: "rounds" in fault)
+    assert flag.startswith("study.yaml:10:29: -O9x is no level of optimisation; expected -O0, ")
+    assert "rounds" in rounds
+
+
 def test_layouts_and_ways_to_communicate(tmp_path):
     text = STUDY.replace(
         "threads: [1, all]",

@@ -221,9 +221,7 @@ class _Builder:
         assert self.phase.tile is not None
         shares = [s for k in self.phase.stages for s in self.ranges.strips(self.phase, k)]
         self.strip = sum(shares) / len(shares)
-        first, end = self.block
-        margin = 2 * self.phase.stages[-1] * self.ranges.lag
-        span = min(end - first + margin, self.ranges.n)
+        span = self.span()
         self.followed = max(0.0, 1 - self.phase.tile / span)
         self.lonely = self.phase.strips is None and span <= self.phase.tile
         self.size = size = span if self.lonely else self.block_size()
@@ -239,6 +237,12 @@ class _Builder:
             self.behind, self.slot = 0, float(size)
         between = self.ranges.distance + max(self.ranges.lag, self.ranges.distance)
         self.window = self.length(between)
+
+    def span(self) -> int:
+        """Components that the first stage of a thread computes in a time step."""
+        first, end = self.block
+        margin = self.phase.stages[-1] * self.ranges.lag
+        return min(end + margin, self.ranges.n) - max(first - margin, 0)
 
     def length(self, between: int) -> float:
         """Components of a window that holds a block and those between two stages."""
@@ -315,8 +319,7 @@ class _Builder:
     def rest(self, slots: int) -> float:
         """Bytes of the state that a thread touches in a time step beside so many slots."""
         count = len({row for row, _ in self.objects if self.schedule.stored(row)})
-        components = self.block[1] - self.block[0] + 2 * self.phase.stages[-1] * self.ranges.lag
-        return DOUBLE * max(0.0, count * min(components, self.ranges.n) - slots * self.slot)
+        return DOUBLE * max(0.0, count * self.span() - slots * self.slot)
 
     def past(self) -> dict[int, float]:
         """The rows that the step before stored past the caches, with the shares of their lines."""

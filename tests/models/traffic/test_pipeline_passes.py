@@ -22,6 +22,8 @@ from autotune.domain.variant import (
 from autotune.files import config
 from autotune.language.expression import number, references
 from autotune.models.traffic import StepTraffic, analyse
+from autotune.models.traffic.passes import blocks
+from autotune.models.traffic.reuse_distance import ThreadStreams
 
 PER_LINE = 8
 PAGE = 512
@@ -47,8 +49,10 @@ def made(at: Problem, block: int, *further: Transformation) -> StepProgram:
     return variant_program.program(chosen, SKELETON, at)
 
 
-def touched(program: StepProgram, at: Problem) -> Iterator[Line]:
-    """The lines that one thread touches in a time step, in order."""
+def touched(
+    program: StepProgram, at: Problem, block: tuple[int, int] | None = None
+) -> Iterator[Line]:
+    """The lines that one thread touches in a time step, in order; ``block``: of the thread."""
     (loop,) = [n for n in program.body.nodes if isinstance(n, PipelineLoop)]
     n, distance = at.n, at.ivp.distance(at.size)
     lag = -(-distance // program.granule) * program.granule
@@ -57,12 +61,14 @@ def touched(program: StepProgram, at: Problem) -> Iterator[Line]:
         w.array: -(-(loop.block + w.lags * lag) // PAGE) * PAGE for w in program.windows if w.lags
     }
     lengths = late | {w.array: far for w in program.windows if w.neighbours}
-    stages = len(loop.body.nodes)
+    stages, (lower, upper) = len(loop.body.nodes), block or (0, n)
+    begins = range(max(0, lower - (stages - 1) * lag), upper + 2 * stages * lag, loop.block)
     for start, end in strips(loop, at):
-        for begin in range(0, n + stages * lag, loop.block):
+        for begin in begins:
             for number_, stage in enumerate(loop.body.nodes):
-                first = max(0, begin - number_ * lag)
-                last = min(n, begin + loop.block - number_ * lag)
+                margin = (stages - 1 - number_) * lag
+                first = max(0, lower - margin, begin - number_ * lag)
+                last = min(n, upper + margin, begin + loop.block - number_ * lag)
                 for part in parts(loop, at, (first, last), (start, end), stages - 1 - number_):
                     for sweep, index in calls(stage.body.nodes):
                         yield from lines(sweep, index, part, lengths, at)
@@ -147,6 +153,11 @@ def missed(trace: list[Line], begin: int, capacities: list[int]) -> list[int]:
 
 def predicted(traffic: StepTraffic, capacity: int) -> float:
     (thread,) = traffic.threads
+    return lines_beyond(thread, capacity)
+
+
+def lines_beyond(thread: ThreadStreams, capacity: int) -> float:
+    """The lines of a time step that so many lines do not hold."""
     iterations = np.array([item.iterations for item in thread.passes])[thread.owner]
     beyond = (thread.history.distance > 64 * capacity).mean(axis=1)
     return float((thread.lines * iterations * beyond).sum())
@@ -242,6 +253,23 @@ def test_a_single_block_touches_no_more_of_a_window_than_there_is(ivp: str, size
     step = list(touched(program, at))
     assert missed(step + step, len(step), [1400]) == [0]
     assert predicted(analyse(program, at, 1, MACHINE), 1400) == 0
+
+
+@pytest.mark.parametrize(
+    ("ivp", "size", "block", "capacity"),
+    [("heat2d", 56, 2048, 700), ("heat2d", 56, 2048, 1000), ("wave1d", 3000, 1024, 1400)],
+)
+def test_threads_at_the_ends_compute_the_border_of_one_side_only(
+    ivp: str, size: int, block: int, capacity: int
+) -> None:
+    """They may have a single block where those between have two."""
+    at = Problem(ivp=config.ivp(ivp), method=config.method("radau-iia-3"), correctors=3, size=size)
+    program = made(at, block)
+    first, *_ = blocks(at.n, program.granule, 3)
+    step = list(touched(program, at, first))
+    (counted,) = missed(step + step, len(step), [capacity])
+    (thread, *_) = analyse(program, at, 3, MACHINE).threads
+    assert lines_beyond(thread, capacity) == pytest.approx(counted, rel=0.15)
 
 
 def test_windows_that_begin_in_the_same_set_crowd_it_unless_padded() -> None:

@@ -16,7 +16,10 @@ from autotune.domain.problem import ButcherTableau, Problem
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.variant import (
     Align,
+    Build,
+    Candidate,
     Contract,
+    ExecutionLayout,
     Fuse,
     FuseTiles,
     InPlace,
@@ -225,6 +228,17 @@ def test_tiles_and_blocks_are_whole_rows_of_a_fixed_length(
     assert (pipelines[0].granule, blocks) == (184, [184, 184, 368])
     agrees(workshop, at, AU, Pipeline("l", 64), Contract("F"), InPlace("y"))
     agrees(workshop, at, FuseTiles("rhs", "lc", 64, "Y"))
+
+
+def test_a_tile_that_is_rounded_up_is_verified_beside_others(tmp_path: Path) -> None:
+    (tmp_path / "rows.yaml").write_text(FIXED_ROWS, encoding="utf-8")
+    method = config.method("bogacki-shampine-3")
+    at = Problem(ivp=config.ivp(tmp_path / "rows.yaml"), method=method, correctors=0, size=61)
+    chosen = Variant(skeleton="erk", transformations=(AU, Pipeline("l", 64)), parameters={})
+    candidate = Candidate(
+        variant=chosen, problem=at, build=Build(), layout=ExecutionLayout(threads=1)
+    )
+    assert verify.CheckedIvp(at).awkward(candidate).n > 2 * 184
 
 
 @pytest.mark.parametrize(

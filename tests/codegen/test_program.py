@@ -140,10 +140,11 @@ def test_regions_that_cut_short_rows_are_refused() -> None:
         variant_program.program(variant(), SKELETON, replace(problem("string-mix", 20), ivp=cut))
 
 
-@pytest.mark.parametrize("size", [4, 100])
-def test_tiles_are_whole_lines(size: int) -> None:
-    with pytest.raises(IllegalTransformation, match="not a multiple of 8"):
-        made(Interchange("lc", ("i", "l", "j")), Tile("lc", size))
+@pytest.mark.parametrize(("size", "whole"), [(4, 8), (100, 104)])
+def test_tiles_are_rounded_up_to_whole_lines(size: int, whole: int) -> None:
+    order = Interchange("lc", ("i", "l", "j"))
+    assert made(order, Tile("lc", size)) == made(order, Tile("lc", whole))
+    assert made(order, Tile("lc", size)) != made(order, Tile("lc", whole + 8))
 
 
 def test_unknown_arrays_of_the_method_are_refused() -> None:

@@ -6,6 +6,7 @@ from autotune.commands.machine import calibration_text
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import OVERLAP_RULES, CacheLevel, Machine
 from autotune.measuring.host.detect import DetectionReason
+from autotune.measuring.host.stored_calibrations import outdated
 from autotune.results.report.text_table import columns
 from autotune.units import counted, show
 
@@ -104,7 +105,8 @@ def _calibration(calibration: Calibration) -> list[str]:
         f"calibrated {calibration.taken} in {calibration.seconds:.0f} s,"
         f" priority {calibration.priority}"
         + (", CONTENDED: other processes ran; calibrate again" if calibration.contended else "")
-        + (", beside the usual load" if calibration.usual_load else ""),
+        + (", beside the usual load" if calibration.usual_load else "")
+        + (", by another version of autotune: calibrate again" if outdated(calibration) else ""),
         f"  clock {show(calibration.clock, 'frequency')} (spread {calibration.clock_spread:.1%})",
     ]
     lines += calibration_text.constants(calibration)

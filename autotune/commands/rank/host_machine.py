@@ -70,16 +70,27 @@ def examine_host() -> detect.DetectedMachine:
 
 def host(progress: Progress) -> Machine:
     """This host with its stored calibration, else with a new one; so where that is of another
-    version.
+    version and can be replaced.
     """
     machine = detect.detect()
     calibration = stored_calibrations.stored(machine)
-    if calibration is None or stored_calibrations.outdated(calibration):
+    if calibration is None or _replaceable(calibration, machine):
         why = "again, as another version did it last; " if calibration else ""
+        if calibration and calibration.refined:
+            why += "what studies refined is lost; "
         once = f"about {DEFAULT_BUDGET:g} s, once, not taken out of any budget"
         progress(f"calibrate this host ({why}{once})", 0, 1)
         return calibrate_host(DEFAULT_BUDGET, progress, machine)
     return dataclasses.replace(machine, calibration=calibration)
+
+
+def _replaceable(calibration: Calibration, machine: Machine) -> bool:
+    """Whether another version measured it, and a new one can be stored in its place."""
+    try:
+        stored_calibrations.check_writable(machine)
+    except InputError:
+        return False
+    return stored_calibrations.outdated(calibration)
 
 
 def stored_calibration() -> Calibration | None:

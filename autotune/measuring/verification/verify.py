@@ -204,7 +204,9 @@ def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
     tiles = [t.size for t in transformations if isinstance(t, Tile | FuseTiles)]
     tiles += [t.block for t in transformations if isinstance(t, Pipeline)]
     team = candidate.ranks * candidate.threads
-    components = max([_TILES * min(size, problem.n) for size in tiles] + [5.0 * _LINE]) * team
+    granule = regions.granule(problem.ivp)
+    whole = [-(-size // granule) * granule for size in tiles]  # as they are made
+    components = max([_TILES * min(size, problem.n) for size in whole] + [5.0 * _LINE]) * team
     smallest = _smallest(problem.ivp, components)
     rows = max((t.rows for t in transformations if isinstance(t, StripPlanes)), default=0)
     while smallest < problem.size and (

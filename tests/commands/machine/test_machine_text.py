@@ -141,6 +141,7 @@ def test_a_disturbed_calibration_warns() -> None:
         "priority autogroup, CONTENDED: other processes ran; calibrate again"
     )
     assert calibrated(usual_load=True)[6].endswith("priority autogroup, beside the usual load")
+    assert calibrated(probe="")[6].endswith("by another version of autotune: calibrate again")
 
 
 def constant(value: float, half: float, samples: int = 4) -> Constant:

@@ -86,11 +86,13 @@ def host(progress: Progress) -> Machine:
 
 def _replaceable(calibration: Calibration, machine: Machine) -> bool:
     """Whether another version measured it, and a new one can be stored in its place."""
+    if not stored_calibrations.outdated(calibration):
+        return False
     try:
         stored_calibrations.check_writable(machine)
     except InputError:
         return False
-    return stored_calibrations.outdated(calibration)
+    return True
 
 
 def stored_calibration() -> Calibration | None:

@@ -114,7 +114,7 @@ class CalibrationPlan:
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
             (behind(0), behind(8)),
-            (apart(), *map(mixed, WIDTHS)),
+            (apart(), *(mixed(width, both) for width in WIDTHS for both in (False, True))),
             vector_operations(),
             library_calls(),
             (ProbeItem(kind="add"), ProbeItem(kind="window", run=CHAIN)),
@@ -181,11 +181,11 @@ def apart() -> ProbeItem:
     return ProbeItem(kind="apart", bytes=RESIDENT, streams=2)
 
 
-def mixed(width: int) -> ProbeItem:
-    """An item of vectors of so many bytes of four rows in L1, each loaded and added or multiplied;
-    at most of the bytes that the compiler makes them of.
+def mixed(width: int, both: bool) -> ProbeItem:
+    """An item of vectors of so many bytes of four rows in L1, each loaded and added or multiplied,
+    or ``both``; at most of the bytes that the compiler makes them of.
     """
-    return ProbeItem(kind="mixed", bytes=RESIDENT, streams=4, extra=width)
+    return ProbeItem(kind="mixed", bytes=RESIDENT, streams=4, extra=width, run=int(both))
 
 
 def across(size: Bytes, read: int) -> ProbeItem:

@@ -293,9 +293,9 @@ def _mixed_rates(of: ProbeConditions) -> Iterator[HostConstant]:
     for width in (w for w in calibration_plan.WIDTHS if w <= of.width):
         yield HostConstant(
             name=f"vector_mixed.{width}",
-            items=((1, calibration_plan.mixed(width)),),
-            value=lambda t: t[0] / 2,
-            source="vectors of four rows in L1, each loaded and added or multiplied",
+            items=tuple((1, calibration_plan.mixed(width, both)) for both in (False, True)),
+            value=lambda t: min(t[0] / 2, t[1] / 3),
+            source="vectors of four rows in L1, each loaded and added or multiplied, or both",
             paced=True,
         )
 

@@ -27,7 +27,8 @@
    behind    the same, written                                                         vectors
    apart     writes two small arrays, a vector of each in turn                         vectors
    mixed     reads STREAMS small arrays by vectors of EXTRA bytes, at most of WIDTH, and
-             adds to that of one and multiplies that of the next, in turn              vectors
+             adds to that of one and multiplies that of the next, in turn; RUN 1: adds to
+             each, and multiplies each                                                 vectors
    taps      reads one array, four neighbours of every component; EXTRA 1: eight       groups
    across    sums over STREAMS - 2 arrays, written to two others by vectors that begin
              8 bytes behind a border; STREAMS is 4 or 8                                groups
@@ -517,7 +518,7 @@ static __attribute__((noinline)) void stores_apart(uint64_t rounds, const arrays
 
 /* no sum, so that nothing waits for an earlier result; a pointer to each array, as a load by base and
    index may be issued apart from the arithmetic on it */
-#define DEFINE_MIXED(NAME, TYPE)                                                                   \
+#define DEFINE_MIXED(NAME, TYPE, BOTH)                                                             \
     static __attribute__((noinline)) void NAME(uint64_t rounds, const arrays *a)                   \
     {                                                                                              \
         TYPE c = *(const TYPE *)a->hot;                                                            \
@@ -530,8 +531,13 @@ static __attribute__((noinline)) void stores_apart(uint64_t rounds, const arrays
                 _Pragma("GCC unroll 4") for (size_t i = 0; i < GROUP; i += sizeof(TYPE)) {         \
                     _Pragma("GCC unroll 4") for (int s = 0; s < MIXED; ++s) {                      \
                         TYPE x = *(const TYPE *)(p[s] + i);                                        \
-                        x = s % 2 ? x * c : x + c;                                                 \
-                        asm volatile("" : : "x"(x));                                               \
+                        if (BOTH)                                                                  \
+                            asm volatile("" : "+x"(x)); /* loaded once */                          \
+                        TYPE sum = x + c, product = x * c;                                         \
+                        if (BOTH || s % 2 == 0)                                                    \
+                            asm volatile("" : : "x"(sum));                                         \
+                        if (BOTH || s % 2)                                                         \
+                            asm volatile("" : : "x"(product));                                     \
                     }                                                                              \
                 }                                                                                  \
                 _Pragma("GCC unroll 4") for (int s = 0; s < MIXED; ++s)                            \
@@ -539,9 +545,12 @@ static __attribute__((noinline)) void stores_apart(uint64_t rounds, const arrays
             }                                                                                      \
         }                                                                                          \
     }
-DEFINE_MIXED(mixed, dvec)
-DEFINE_MIXED(half_mixed, hvec)
-DEFINE_MIXED(narrow_mixed, nvec)
+DEFINE_MIXED(mixed, dvec, 0)
+DEFINE_MIXED(half_mixed, hvec, 0)
+DEFINE_MIXED(narrow_mixed, nvec, 0)
+DEFINE_MIXED(dense, dvec, 1)
+DEFINE_MIXED(half_dense, hvec, 1)
+DEFINE_MIXED(narrow_dense, nvec, 1)
 
 /* A line is on its way from an outer cache when further loads read it. The loop is as short as
    compilers make it: in one that is unrolled, the first load runs further ahead. */
@@ -690,7 +699,10 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         stores_apart(count, &a);
         return 0;
     case KIND_mixed:
-        (item->extra <= NARROW ? narrow_mixed : item->extra <= HALF ? half_mixed : mixed)(count, &a);
+        if (item->run)
+            (item->extra <= NARROW ? narrow_dense : item->extra <= HALF ? half_dense : dense)(count, &a);
+        else
+            (item->extra <= NARROW ? narrow_mixed : item->extra <= HALF ? half_mixed : mixed)(count, &a);
         return 0;
     case KIND_taps:
         for (uint64_t i = 0; i < count; ++i)
@@ -934,7 +946,7 @@ static item parse(const char *text)
                 (k == KIND_meet && (!found.run || found.run % GROUPS)) ||
                 (k == KIND_narrow && found.extra > 1) || (k == KIND_calls && found.extra >= FUNCTIONS) ||
                 (apart && found.streams != 2) || (k == KIND_taps && (found.extra > 1 || found.streams != 1 || found.bytes / GROUP < 4)) ||
-                (mixes && (found.streams != MIXED || !found.extra)) ||
+                (mixes && (found.streams != MIXED || !found.extra || found.run > 1)) ||
                 (across && ((found.streams != FEW + ACROSS && found.streams != MANY + ACROSS) ||
                             found.bytes / GROUP < (size_t)(4 * found.streams))) ||
                 (k == KIND_window && (!found.run || found.run % 8)) ||

@@ -63,7 +63,7 @@ class LineTimes:
     streams: Whole
     """(levels + 1, works): inbound streams by the level of their median distance."""
     starts: Floats
-    """(works,): cycles to start all streams, where the sweep jumps."""
+    """(works,): cycles to start the streams, where the sweep jumps."""
     again: Floats
     """(2, works): lines per iteration from the cache next to the innermost that loads read: those
     that loads of neighbouring components read too, and the others."""
@@ -146,7 +146,7 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
         stored=total(flows.owner, through, count),
         memory_lines=total(flows.owner, memory.mean(axis=1)[flows.kind] * flows.lines, count),
         streams=number.reshape(len(costs.names), count),
-        starts=total(flows.owner, _starts(flows, costs, median), count) / flows.jump,
+        starts=_starts(flows, costs, median) / flows.jump,
         again=_again(flows, priced, costs),
         across=_across(flows, priced, costs),
     )
@@ -179,17 +179,20 @@ def _lines_by_level(flows: FlowArrays, level: Whole, kinds: Flags, levels: int) 
 
 
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
-    """Cycles to start each stream at a level; the first of the eight doubles in a line
-    bears them.
+    """(works,): cycles from a jump until all streams have begun: those of the one that takes the
+    longest, as the first loads of all wait at the same time.
 
-    The streams of a tile go on where those of the tile before ended.
+    ``level``: of each stream. The streams of a tile go on where those of the tile before ended. The
+    first of the eight doubles in a line bears the start of its stream.
     """
+    longest = np.zeros(len(flows.run))
     if costs.stream_start is None:
-        return np.zeros(len(level))
+        return longest
     cycles = costs.stream_start[level]
     if costs.stream_resume is not None:
         cycles = np.where(flows.resumed[flows.owner], costs.stream_resume[level], cycles)
-    return np.asarray(cycles * _line_weights(flows), dtype=np.float64)
+    np.maximum.at(longest, flows.owner, cycles * _line_weights(flows))
+    return longest
 
 
 def _again(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:

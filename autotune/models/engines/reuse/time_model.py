@@ -179,20 +179,25 @@ def _lines_by_level(flows: FlowArrays, level: Whole, kinds: Flags, levels: int) 
 
 
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
-    """(works,): cycles from a jump until all streams have begun: those of the one that takes the
-    longest, as the first loads of all wait at the same time.
+    """(works,): cycles from a jump until all streams have begun. Those from caches begin one after
+    the other; the first loads from memory wait at the same time, so that they take the longest of
+    their waits.
 
     ``level``: of each stream. The streams of a tile go on where those of the tile before ended. The
     first of the eight doubles in a line bears the start of its stream.
     """
-    longest = np.zeros(len(flows.run))
+    count = len(flows.run)
     if costs.stream_start is None:
-        return longest
+        return np.zeros(count)
     cycles = costs.stream_start[level]
     if costs.stream_resume is not None:
         cycles = np.where(flows.resumed[flows.owner], costs.stream_resume[level], cycles)
-    np.maximum.at(longest, flows.owner, cycles * _line_weights(flows))
-    return longest
+    cycles = cycles * _line_weights(flows)
+    memory = level == len(costs.names) - 1
+    waiting = np.zeros(count)
+    np.maximum.at(waiting, flows.owner[memory], cycles[memory])
+    started: Floats = total(flows.owner, np.where(memory, 0.0, cycles), count) + waiting
+    return started
 
 
 def _again(flows: FlowArrays, priced: _Priced, costs: LineCosts) -> Floats:

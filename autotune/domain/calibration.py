@@ -48,8 +48,9 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "vector_mixed": (
         "cy",
-        "per micro-operation of vectors where loads from L1 and arithmetic come in turn; a loop"
-        " takes at least as long for all its loads, stores and arithmetic on vectors",
+        "per micro-operation of vectors where loads from L1 and arithmetic come in turn, in the mix"
+        " that is taken up the fastest; a loop takes at least as long for all its loads, stores and"
+        " arithmetic on vectors",
     ),
     "vector_narrow": (
         "cy",
@@ -84,7 +85,7 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     "stream_start": (
         "cy",
         "per start of one stream of lines that lie in the level, beyond loop_entry and the lines"
-        " at the bandwidth of the curve",
+        " at the bandwidth of the curve; streams from memory that start together wait once",
     ),
     "stream_resume": (
         "cy",

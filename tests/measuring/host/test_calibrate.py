@@ -148,7 +148,8 @@ def test_undisturbed_rounds_count_alone_where_there_are_enough(
     done = calibrate.calibrate(machine, budget_seconds=60.0, usual_load=usual_load, progress=tell)
     assert (done.contended, done.usual_load) == (contended, usual_load)
     undisturbed = rounds[0] - len({n for n in disturbed if 0 < n <= rounds[0]})
-    assert done.constants["line_crossing"].samples == (undisturbed or rounds[0])
+    cut_short = (undisturbed or rounds[0]) - done.constants["line_crossing"].samples
+    assert cut_short in {0, 1}, "the budget may end within the last round"
 
 
 @needs_gcc

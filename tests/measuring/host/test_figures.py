@@ -88,7 +88,8 @@ def cycles(of, threads, item):
         case "apart":
             return COSTS["vector_apart.32"]
         case "mixed":
-            return 2 * COSTS[f"vector_mixed.{min(item.extra, 32)}"]
+            ports = 1.5 if item.extra == 16 and not item.run else 1.0  # that bound this mix alone
+            return (2 + item.run) * ports * COSTS[f"vector_mixed.{min(item.extra, 32)}"]
         case "taps":
             core = 6.0 + 5.0 * item.extra
             again = COSTS["load_again"] * (1 - core / COSTS["again_loop"])

@@ -3,25 +3,29 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
+from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
 from autotune.domain.misfit import Keys, Misfit
-from autotune.units import show
+from autotune.units import Hertz, show
 
 _CLOCKS = (1e8, 1e10)
+_CLOCK_RATIO = 4.0
+"""Between a calibrated clock and a documented one: more than processors differ from what they are
+sold as, be it boosted, throttled or in a virtual machine."""
 _MOST_CORES = 1 << 16
 _SLOWEST = 1.0
 """Seconds: more than any latency of a network or barrier of a node."""
+_BANDWIDTHS = (1e-4, 1e4)
+"""Bytes per cycle of one thread."""
+_MOST_CYCLES = 1e7
+"""More than any single event takes."""
 _SLACK = 1.001
 """Figures are rounded."""
 
 
 def contradictions(machine: Machine) -> Iterator[Misfit]:
     """Every figure of a machine that is impossible, alone or together with another one."""
-    low, high = _CLOCKS
-    if not low <= machine.clock <= high:
-        yield Misfit(
-            ("clock",), f"a clock of {show(machine.clock, 'frequency')}", "0.1 GHz to 10 GHz"
-        )
+    yield from impossible_rates(machine)
     yield from _cores(machine)
     yield from _caches(machine)
     yield from _memory(machine)
@@ -32,6 +36,52 @@ def contradictions(machine: Machine) -> Iterator[Misfit]:
         if any(segment.latency > _SLOWEST for segment in curve.segments):
             keys: Keys = ("network", "curves", i)
             yield Misfit(keys, f"a latency of {curve.operation} above a second", "microseconds")
+
+
+def impossible_rates(machine: Machine) -> Iterator[Misfit]:
+    """A clock that no processor has, and every such figure of the calibration."""
+    yield from impossible_clock(machine.clock)
+    if machine.calibration is not None:
+        for misfit in impossible_figures(machine.calibration, machine.clock):
+            yield misfit._replace(keys=("calibration", *misfit.keys))
+
+
+def impossible_clock(clock: Hertz) -> Iterator[Misfit]:
+    """The misfit of a clock that no processor has, at the key ``clock``."""
+    low, high = _CLOCKS
+    if not low <= clock <= high:
+        yield Misfit(("clock",), f"a clock of {show(clock, 'frequency')}", "0.1 GHz to 10 GHz")
+
+
+def impossible_figures(calibration: Calibration, clock: Hertz | None = None) -> Iterator[Misfit]:
+    """Every figure of a calibration that is impossible, alone or beside the documented ``clock`` of
+    its machine.
+    """
+    impossible = list(impossible_clock(calibration.clock))
+    yield from impossible
+    if clock and not impossible:
+        ratio = calibration.clock / clock
+        if not 1 / _CLOCK_RATIO <= ratio <= _CLOCK_RATIO:
+            found = f"a clock of {show(calibration.clock, 'frequency')}"
+            stated = f"that of the machine, {show(clock, 'frequency')}"
+            yield Misfit(("clock",), found, f"within a factor of {_CLOCK_RATIO:g} of {stated}")
+    least, most = _BANDWIDTHS
+    for i, curve in enumerate(calibration.curves):
+        for j, bandwidth in enumerate(curve.bandwidth):
+            if not least <= bandwidth <= most:
+                keys: Keys = ("curves", i, "points", j, "bandwidth")
+                found = f"a bandwidth of {show(bandwidth, 'throughput')} of one thread"
+                yield Misfit(keys, found, f"{least:g} to {most:g} B/cy")
+    for threads, barrier in calibration.barriers.items():
+        if barrier > _SLOWEST:
+            text = f"a barrier of {show(barrier, 'time')}"
+            yield Misfit(("barriers", str(threads)), text, "less than a second")
+    limits = {"cy": _MOST_CYCLES, "s": _SLOWEST}
+    for name, constant in calibration.constants.items():
+        if constant.value > limits.get(constant.unit, constant.value):
+            text = f"{name} of {constant.value:g} {constant.unit}"
+            expected = f"at most {limits[constant.unit]:g} {constant.unit}"
+            yield Misfit(("constants", name), text, expected)
 
 
 def _cores(machine: Machine) -> Iterator[Misfit]:

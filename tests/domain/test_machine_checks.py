@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune import paths
+from autotune.domain.calibration import BandwidthCurve, Calibration
 from autotune.domain.cost_curve import CostCurve, Segment
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory, Streaming
-from autotune.domain.machine_checks import contradictions
+from autotune.domain.machine_checks import contradictions, impossible_figures
 from autotune.domain.misfit import Misfit
 from autotune.domain.network import Network
 from autotune.files import config
@@ -35,6 +36,19 @@ SOUND = Machine(
     memory=Memory(saturated=50e9, single=20e9, cores=4, peak=60e9),
     in_core=InCore(osaca="HSW"),
     barrier=1e-6,
+)
+CALIBRATION = Calibration(
+    identity="x",
+    taken="now",
+    seconds=1.0,
+    clock=2e9,
+    clock_spread=0.0,
+    curves=(BandwidthCurve(threads=1, working_set=(1024,), bandwidth=(8.0,), spread=(0.0,)),),
+    barriers={2: 1e-6},
+    exposed={},
+    contended=False,
+    priority="none",
+    compiler="gcc",
 )
 
 
@@ -147,6 +161,17 @@ def test_a_machine_that_can_be_has_no_contradiction():
 )
 def test_each_contradiction_says_where_and_what_can_be(change, contradiction):
     assert list(contradictions(replace(SOUND, **change))) == [contradiction]
+
+
+@pytest.mark.parametrize("clock", [4.9e8, 8.1e9])
+def test_a_calibrated_clock_is_near_that_of_the_machine(clock):
+    machine = replace(SOUND, calibration=replace(CALIBRATION, clock=clock), **memory(single=None))
+    (misfit,) = contradictions(machine)
+    assert misfit.keys == ("calibration", "clock")
+    assert misfit.expected == "within a factor of 4 of that of the machine, 2 GHz"
+    for near in (5e8, 8e9):
+        assert not list(impossible_figures(replace(CALIBRATION, clock=near), SOUND.clock))
+    assert not list(impossible_figures(replace(CALIBRATION, clock=clock)))
 
 
 def test_an_outer_cache_may_be_smaller_only_where_fewer_cores_share_it():

@@ -76,11 +76,18 @@ def draft(
 
 
 def read_file(
-    session: Session, path: Path, *, schema: str, kind: type[T], at: Keys = ()
+    session: Session,
+    path: Path,
+    *,
+    schema: str,
+    kind: type[T],
+    at: Keys = (),
+    check: Callable[[T], Iterable[Misfit]] | None = None,
 ) -> T | None:
     """The value of a class in a file of this schema; None with faults noted where it is wrong.
 
-    A class with a derived field ``name`` has the name of the file. ``at`` is that of ``settle``.
+    A class with a derived field ``name`` has the name of the file. ``at`` is that of ``settle``;
+    ``check`` states what else makes a valid instance wrong.
     """
     faults_before = len(session.faults)
     document = session.open(path, schema)
@@ -90,6 +97,8 @@ def read_file(
         return None
     readable = len(session.faults) == faults_before
     value = settle(session, document, stated, at=at, readable=readable)
+    if value is not None and check is not None:
+        note_misfits(session, document, check(value))
     return value if len(session.faults) == faults_before else None
 
 

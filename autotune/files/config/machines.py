@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from autotune import paths
 from autotune.domain.machine import UNVERIFIED, Machine, exposed_by
-from autotune.domain.machine_checks import contradictions
+from autotune.domain.machine_checks import contradictions, impossible_rates
 from autotune.domain.network import Network
 from autotune.errors import describe, nearest
 from autotune.files.config.facts import altered, draft, note_misfits, settle
@@ -93,6 +93,8 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
         sources={_key(stated, keys): source for keys, source in sources.items()},
     )
     machine = settle(session, document, stated, at=("caches",), readable=readable)
+    if machine is not None:
+        note_misfits(session, document, impossible_rates(machine))
     return document, machine if len(session.faults) == faults_before else None
 
 

@@ -20,6 +20,7 @@ from autotune.domain.machine import (
     Memory,
     Streaming,
 )
+from autotune.domain.machine_checks import impossible_clock
 from autotune.errors import Fault, describe, one_of
 from autotune.files.parsing import yaml_document as documents
 from autotune.files.parsing.yaml_document import Document, Keys, Plain
@@ -164,6 +165,8 @@ class _Reader:
     def machine(self, name: str, text: str) -> Machine | None:
         faults_before = len(self.faults)
         clock = self.quantity(("clock",), "Hz", "turning cycles into seconds")
+        for misfit in impossible_clock(Hertz(clock)) if clock is not None else ():
+            self.add(misfit.keys, misfit.found, misfit.expected)
         per_socket = self.whole(("cores per socket",), f"{_ECM} over cores")
         domain = self.whole(("cores per NUMA domain",), "the shared cache and the bandwidth")
         self.size(("cacheline size",), _ECM)

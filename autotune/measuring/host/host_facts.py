@@ -6,7 +6,7 @@ that recorded hosts can be read as well.
 
 import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +76,8 @@ def gather(root: Path = Path("/")) -> HostFacts:
     cpus = _allowed(root) or online
     first = shared | by_cpu.get(cpus[0], blocks[0] if blocks else {})
     all_cpus = sorted({*online, *cpus})
-    clock, clock_source = _clock(devices / f"cpu/cpu{cpus[0]}", first)
+    records = [first, *(by_cpu[cpu] for cpu in cpus if cpu in by_cpu)]
+    clock, clock_source = _clock(devices / f"cpu/cpu{cpus[0]}", records)
     return HostFacts(
         architecture=_architecture(first, root),
         info=first,
@@ -228,15 +229,20 @@ def _size(text: str) -> Bytes | None:
     return Bytes(int(match[1]) * 1024 ** " KMG".index(match[2] or " "))
 
 
-def _clock(cpu: Path, info: Mapping[str, str]) -> tuple[Hertz | None, str]:
+def _clock(cpu: Path, records: Sequence[Mapping[str, str]]) -> tuple[Hertz | None, str]:
+    """The clock that the host reports and where: of what the CPUs run at now, the highest, as
+    others may be idle.
+    """
     text = _read(cpu / "cpufreq/cpuinfo_max_freq")
     if text.isdigit() and int(text) > 0:
         return Hertz(int(text) * 1e3), "cpufreq, highest"
-    if match := re.search(r"@\s*([\d.]+)\s*GHz", info.get("model name", "")):
+    if match := re.search(r"@\s*([\d.]+)\s*GHz", records[0].get("model name", "")):
         return Hertz(float(match[1]) * 1e9), "model name, nominal"
     for key in ("cpu mhz", "clock"):
-        if (match := re.match(r"([\d.]+)", info.get(key, ""))) and float(match[1]) > 0:
-            return Hertz(float(match[1]) * 1e6), f"/proc/cpuinfo, {key!r}"
+        numbers = (re.match(r"([\d.]+)", record.get(key, "")) for record in records)
+        highest = max((float(match[1]) for match in numbers if match), default=0.0)
+        if highest > 0:
+            return Hertz(highest * 1e6), f"/proc/cpuinfo, {key!r}"
     return None, "not reported"
 
 

@@ -1,11 +1,13 @@
 """Measured data of hosts in the user's data folder: one file per hardware and kind of data."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +18,7 @@ from autotune.domain.network import Network
 from autotune.errors import Fault, InputError
 from autotune.files import config
 from autotune.measuring.host import host_probe
+from autotune.measuring.host.detect import reported_clock
 
 T = TypeVar("T")
 
@@ -53,7 +56,8 @@ def stored(machine: Machine) -> Calibration | None:
     path = location(key)
     if not path.exists():
         return None
-    calibration = _read(path, config.read_calibration, _REMEDY)
+    read = functools.partial(config.read_calibration, clock=reported_clock(machine))
+    calibration = _read(path, read, _REMEDY)
     if not calibration.curves:
         raise InputError(Fault(where=str(path), found="has no bandwidth curve", hint=_REMEDY))
     if calibration.identity != key:
@@ -117,7 +121,7 @@ def _read(path: Path, reader: Callable[[Path], T], remedy: str) -> T:
     except InputError as error:
         raise InputError(
             *(
-                Fault(where=f.where or str(path), found=f.found, expected=f.expected, hint=remedy)
+                replace(f, where=f.where or str(path), hint=_either(f.hint, remedy))
                 for f in error.faults
             )
         ) from error
@@ -125,6 +129,11 @@ def _read(path: Path, reader: Callable[[Path], T], remedy: str) -> T:
         raise InputError(
             Fault(where=str(path), found=f"cannot be read: {error.strerror}", hint=remedy)
         ) from error
+
+
+def _either(hint: str, remedy: str) -> str:
+    """What may be meant, if anything, and what helps in any case."""
+    return f"{hint}{' ' if hint.endswith('?') else ', '}else {remedy}" if hint else remedy
 
 
 def _write(path: Path, text: str) -> Path:

@@ -98,8 +98,8 @@ def test_a_machine_file_is_read(tmp_path):
             " expected size = sets x ways x line",
         ),
         ("    sets: 512\n", "", "the key 'sets' is missing; expected the number of sets"),
-        ("name: L2", "name: L1", "the name L1 is taken"),
-        ("name: L2", "name: MEM", "the name MEM is taken"),
+        ("name: L2", "name: L1", "the name L1 is taken by another level"),
+        ("name: L2", "name: MEM", "the name MEM is taken by the memory"),
         ("cores: 4\n", "cores: 0\n", "m.yaml:5:8: cores: the number 0; expected at least 1"),
         ("cores: 4\n", "cores: four\n", "cores: text 'four'; expected a whole number"),
         ("x86_64", "x86", "architecture: text 'x86'; expected 'x86_64', 'aarch64' or 'ppc64'"),
@@ -253,6 +253,7 @@ names = st.text(
 duplexes = st.sampled_from([None, "half", "full"])
 shares = st.floats(min_value=0, max_value=1)
 positive = st.floats(min_value=1e-9, max_value=1e15)
+clocks = st.floats(min_value=2e9, max_value=5e9)
 counts = st.integers(min_value=1, max_value=1000)
 
 
@@ -278,7 +279,8 @@ def cache_levels(draw, name, exposed=None):
 @st.composite
 def curves(draw):
     sizes = sorted(draw(st.sets(st.integers(1, 1 << 40), min_size=1, max_size=4)))
-    column = st.lists(positive, min_size=len(sizes), max_size=len(sizes))
+    rates = st.floats(min_value=1e-3, max_value=1e3)
+    column = st.lists(rates, min_size=len(sizes), max_size=len(sizes))
     return BandwidthCurve(
         threads=draw(counts),
         working_set=tuple(sizes),
@@ -292,10 +294,10 @@ calibrations = st.builds(
     identity=names,
     taken=names,
     seconds=positive,
-    clock=positive,
+    clock=clocks,
     clock_spread=shares,
     curves=st.lists(curves(), max_size=2).map(tuple),
-    barriers=st.dictionaries(counts, positive, max_size=3),
+    barriers=st.dictionaries(counts, st.floats(min_value=1e-9, max_value=0.9), max_size=3),
     exposed=st.dictionaries(names, shares, max_size=3),
     contended=st.booleans(),
     priority=st.text(st.characters(exclude_characters="\0"), max_size=5),
@@ -368,7 +370,7 @@ def machines(draw):
             st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
         ),
         architecture=draw(st.sampled_from(["x86_64", "aarch64", "ppc64"])),
-        clock=draw(positive),
+        clock=draw(clocks),
         cores=draw(counts),
         threads_per_core=draw(counts),
         sockets=draw(counts),

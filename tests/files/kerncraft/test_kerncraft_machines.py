@@ -196,6 +196,11 @@ problems: [{ivp: heat2d, method: radau-iia-7, correctors: 6, size: 64}]
             "clock: 2.3",
             "small.yml:3:8: clock: the number 2.3; expected a",
         ),
+        (
+            "clock: 2.3 GHz",
+            "clock: 23 GHz",
+            "small.yml:3:8: a clock of 23 GHz; expected 0.1 GHz to 10 GHz",
+        ),
         ("2.3 GHz", "2.3 THz", "kerncraft 0.8.18 misreads the prefix T: write GHz"),
         ("cacheline size: 64 B", "cacheline size: 1 KiB", "kerncraft reads binary prefixes as"),
         ("64 B/cy", "64 GB/s", "upstream throughput / 0: text '64 GB/s'; expected a number"),

@@ -99,6 +99,13 @@ def test_without_procfs_the_error_says_what_is_missing(tmp_path):
         detect(tmp_path)
 
 
+def test_the_reported_clock_is_that_of_the_busiest_cpu(tmp_path):
+    (tmp_path / "proc").mkdir()
+    records = (f"processor\t: {i}\ncpu MHz\t\t: {mhz}\n" for i, mhz in enumerate((800, 3600, 900)))
+    (tmp_path / "proc/cpuinfo").write_text("\n".join(records))
+    assert detect(tmp_path).clock == 3.6e9
+
+
 def test_an_empty_processor_record_still_gives_a_machine(tmp_path):
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/cpuinfo").write_text("processor\t: 0\nhart\t: 0\nisa\t: rv64imafdc\n")

@@ -134,3 +134,61 @@ def test_a_contradictory_constant_is_named(machine, old, new, message):
         stored_calibrations.stored(machine)
     assert path.name in str(caught.value)
     assert "autotune machine calibrate" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("clock: 3250 MHz", "clock: 3250 GHz", "a clock of 3250 GHz; expected 0.1 GHz to 10 GHz"),
+        ("clock: 3250 MHz", "clock: 32.5 MHz", "a clock of 32.5 MHz; expected 0.1 GHz to 10 GHz"),
+        (
+            "clock: 3250 MHz",
+            "clock: 325 MHz",
+            "a clock of 325 MHz; expected within a factor of 4 of that of the machine, 2.445 GHz",
+        ),
+        (
+            "bandwidth: 24 B/cy",
+            "bandwidth: 24000 B/cy",
+            "a bandwidth of 2.4e+04 B/cy of one thread; expected 0.0001 to 10000 B/cy",
+        ),
+        ("270 ns", "270 s", "a barrier of 270 s; expected less than a second"),
+    ],
+)
+def test_a_figure_that_no_machine_has_is_refused_at_its_place(machine, old, new, message):
+    path = stored_calibrations.save(calibration(machine))
+    lines = path.read_text().splitlines()
+    (number,) = (i for i, line in enumerate(lines, 1) if old in line)
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError) as caught:
+        stored_calibrations.stored(machine)
+    (fault,) = caught.value.faults
+    assert fault.where.startswith(f"{path}:{number}:")
+    assert f"{fault.found}; expected {fault.expected}" == message
+    assert "autotune machine calibrate" in fault.hint
+
+
+def test_a_constant_of_too_many_cycles_is_refused(machine):
+    slow = Constant(value=2e7, low=0.0, high=3e7, unit="cy", source="", samples=7)
+    kept = dataclasses.replace(calibration(machine), constants={"line_crossing": slow})
+    stored_calibrations.save(kept)
+    with pytest.raises(InputError, match=r"line_crossing of 2e\+07 cy; expected at most 1e\+07 cy"):
+        stored_calibrations.stored(machine)
+
+
+def test_a_misspelt_key_has_the_nearest_name_and_the_remedy(machine):
+    path = stored_calibrations.save(calibration(machine))
+    path.write_text(path.read_text().replace("\nclock:", "\nclok:"))
+    with pytest.raises(InputError) as caught:
+        stored_calibrations.stored(machine)
+    (fault,) = (fault for fault in caught.value.faults if "clok" in fault.found)
+    assert fault.hint.startswith("did you mean clock? else delete the file")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"sources": {"clock": "not reported; placeholder"}}, {"title": "QEMU TCG CPU version 2.5+"}],
+)
+def test_a_clock_is_not_held_against_one_that_cores_do_not_have(machine, change):
+    slow = calibration(machine := dataclasses.replace(machine, **change), clock=3.25e8)
+    stored_calibrations.save(slow)
+    assert stored_calibrations.stored(machine) == slow

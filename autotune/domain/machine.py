@@ -347,7 +347,8 @@ class Machine:
         names = [cache.name for cache in self.caches]
         for i, name in enumerate(names):
             if name == "MEM" or name in names[:i]:
-                found = f"the name {name} is taken"
+                owner = "the memory" if name == "MEM" else "another level"
+                found = f"the name {name} is taken by {owner}"
                 yield Misfit(("caches", i, "name"), found, "a name of its own per level")
 
     def _check_overlap(self) -> None:

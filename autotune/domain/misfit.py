@@ -95,23 +95,28 @@ def no_numbers(keys: Keys, expression: Expr, constants: Mapping[str, Expr]) -> I
             yield Misfit(keys, str(error), "constants that are numbers")
 
 
-def new_name(keys: Keys, taken: Collection[str]) -> Iterator[Misfit]:
-    """The misfit of a name, the last key, that no expression could use."""
+def new_name(keys: Keys, taken: Mapping[str, str]) -> Iterator[Misfit]:
+    """The misfit of a name, the last key, that no expression could use.
+
+    ``taken``: other names, and what each of them is.
+    """
     name = str(keys[-1])
     if not name.isidentifier():
         yield Misfit(keys, f"{name!r} is not a name", "letters and digits", of_key=True)
     elif name in taken:
-        yield Misfit(keys, f"the name {name!r} is taken", "a name of its own", of_key=True)
+        found = f"the name {name!r} is taken by {taken[name]}"
+        yield Misfit(keys, found, "a name of its own", of_key=True)
 
 
 def definitions(
-    key: str, defined: Mapping[str, Expr], names: Collection[str], reserved: Collection[str]
+    key: str, defined: Mapping[str, Expr], names: Mapping[str, str], reserved: Mapping[str, str]
 ) -> Iterator[Misfit]:
     """The misfits of named expressions, each of which may use ``names`` and those before it.
 
-    ``reserved``: further names that must not be given to an expression.
+    ``reserved``: further names that must not be given to an expression. Both say what each is.
     """
+    usable = set(names)
     for name, expression in defined.items():
-        yield from new_name((key, name), {*names, *reserved})
-        yield from scalar((key, name), expression, names)
-        names = {*names, name}
+        yield from new_name((key, name), {**names, **reserved})
+        yield from scalar((key, name), expression, usable)
+        usable.add(name)

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal, Protocol, Self
@@ -58,6 +58,10 @@ _LARGEST_CHECK = 1_000_000
 """Components at most at the small sizes where regions are checked."""
 _LOOKED = 1000
 """Elements of an index array that are looked at near each end, and in between."""
+_SIZES = {"N": "the size", "n": "the number of components"}
+_OF_COMPONENTS = {"j": "the index of a component", "t": "the time"}
+_SOLUTION = {"y": "the solution"}
+"""Names that expressions use, and what they are."""
 _OUTERMOST = 2
 """Rows at each end of a region whose columns may reach over its range."""
 
@@ -376,17 +380,17 @@ class Ivp:
     def misfits(self) -> Iterator[Misfit]:
         """Every name that is unknown where it stands, and every element that must not be read."""
         yield from scalar(("dimension",), self.dimension, {"N"})
-        yield from definitions("constants", self.constants, {"N", "n"}, {"y", "j", "t"})
-        scalars = {"N", "n", *self.constants}
+        yield from definitions("constants", self.constants, _SIZES, _OF_COMPONENTS | _SOLUTION)
+        scalars = {**dict.fromkeys(self.constants, "a constant"), **_SIZES}
         for key in ("row", "plane", "access_distance", "stability"):
             if getattr(self, key) is not None:
                 yield from scalar((key,), getattr(self, key), scalars)
-        names = scalars | {"j", "t"}
+        names = scalars | _OF_COMPONENTS
         for name, expression in self.locals.items():
-            yield from new_name(("locals", name), names | {"y"})
+            yield from new_name(("locals", name), names | _SOLUTION)
             yield from self._unreadable(("locals", name), expression, names)
             yield from no_numbers(("locals", name), expression, self.constants)
-            names |= {name}
+            names = {name: "a local", **names}
         yield from self._sum_misfits(names)
         yield from self._index_misfits(names)
         if self.plane is not None and self.row is None:
@@ -408,32 +412,37 @@ class Ivp:
                     found = f"a local reads {show(ref)}, which initial values set"
                     yield Misfit((*keys, "body"), found, "a term that reads no element")
                 continue
-            yield from self._unreadable((*keys, "body"), region.body, names | set(self.sums))
+            yield from self._unreadable((*keys, "body"), region.body, {*names, *self.sums})
 
-    def _index_misfits(self, names: set[str]) -> Iterator[Misfit]:
-        """What is wrong with index arrays at every size; ``names``: those that are taken."""
+    def _index_misfits(self, names: Mapping[str, str]) -> Iterator[Misfit]:
+        """What is wrong with index arrays at every size; ``names``: what those are that are
+        taken.
+        """
+        sums = dict.fromkeys(self.sums, "a sum")
         for name, element in self.indices.items():
-            yield from new_name(("indices", name), {*names, *self.sums, "y"})
+            yield from new_name(("indices", name), {**sums, **names, **_SOLUTION})
             yield from scalar(("indices", name), element, {"N", "n", "j", *self.constants})
         for key in ("limited", "periodic"):
             if self.indices and getattr(self, key):
                 found = f"{key}, but index arrays may lead to every component"
                 yield Misfit((key,), found, "false")
 
-    def _sum_misfits(self, names: set[str]) -> Iterator[Misfit]:
-        """What is wrong with sums at every size; ``names``: those that a term may use."""
+    def _sum_misfits(self, names: Mapping[str, str]) -> Iterator[Misfit]:
+        """What is wrong with sums at every size; ``names``: what those are that a term may use."""
         scalars = {"N", "n", *self.constants}
+        taken = {**dict.fromkeys(self.sums, "a sum"), **names, **_SOLUTION, "h": "the step size"}
         for name, total in self.sums.items():
             keys: Keys = ("sums", name)
-            yield from new_name(keys, {*names, "y"})
+            yield from new_name(keys, {**names, **_SOLUTION})
             index = total.index
             if not re.fullmatch("[a-z]", index):
                 yield Misfit((*keys, "index"), f"{index!r} is not an index", "one small letter")
-            elif index in {*names, *self.sums, "y", "h"}:
-                yield Misfit((*keys, "index"), f"the name {index!r} is taken", "another letter")
+            elif index in taken:
+                found = f"the name {index!r} is taken by {taken[index]}"
+                yield Misfit((*keys, "index"), found, "another letter")
             for bound in (total.lower, total.upper):
                 yield from scalar((*keys, "range"), bound, scalars)
-            yield from self._unreadable((*keys, "body"), total.body, names | {index})
+            yield from self._unreadable((*keys, "body"), total.body, {*names, index})
             for ref in self._gathered(total.body):
                 yield Misfit((*keys, "body"), f"{show(ref)} in a sum", f"y[{index} + offset]")
             yield from no_numbers((*keys, "body"), total.body, self.constants)
@@ -444,7 +453,7 @@ class Ivp:
                 found = f"periodic, but the sum {name} reads y[{index}] wherever j is"
                 yield Misfit(("periodic",), found, "false")
 
-    def _unreadable(self, keys: Keys, expression: Expr, names: set[str]) -> Iterator[Misfit]:
+    def _unreadable(self, keys: Keys, expression: Expr, names: Collection[str]) -> Iterator[Misfit]:
         """The unknown names of an expression, and the elements that are none of y."""
         yield from unknown_symbols(keys, expression, names)
         inner = {id(ref.indices[0]) for ref in self._gathered(expression)}

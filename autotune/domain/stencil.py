@@ -38,6 +38,7 @@ SOURCE = "u"
 """The array that a sweep reads."""
 TARGET = "v"
 """The array that a sweep writes."""
+_ARRAYS = {SOURCE: "the array that a sweep reads", TARGET: "the array that a sweep writes"}
 LINE = 8
 """Doubles of a cache line, to which rows of a grid are rounded up."""
 Order = Literal["jacobi", "lexicographic", "red-black"]
@@ -116,10 +117,12 @@ class Stencil:
             yield from dimensions
             return
         points, scalars = set(self.dimensions), {*self.extent_names, *self.constants}
-        taken = {*points, SOURCE, TARGET}
-        yield from definitions("constants", self.constants, self.extent_names, taken)
+        extents = {name.upper(): f"the extent of dimension {name}" for name in self.dimensions}
+        taken = {name: f"the index of dimension {name}" for name in self.dimensions} | _ARRAYS
+        constants = dict.fromkeys(self.constants, "a constant")
+        yield from definitions("constants", self.constants, extents, taken)
         for name, expression in self.coefficients.items():
-            yield from new_name(("coefficients", name), scalars | taken)
+            yield from new_name(("coefficients", name), constants | extents | taken)
             yield from scalar(("coefficients", name), expression, scalars | points)
         yield from scalar(("initial",), self.initial, scalars | points)
         arrays = {SOURCE, *self.coefficients}

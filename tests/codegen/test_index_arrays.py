@@ -101,7 +101,7 @@ def test_the_array_is_an_argument_of_the_sweeps_that_use_it() -> None:
         ({"indices": {"partner": parse("j/2")}}, r"partner\[1\] = 0.5 at N = 2; expected whole"),
         ({"indices": {"partner": parse("q")}}, r"indices\.partner: unknown name 'q'"),
         ({"indices": {"partner": parse("t")}}, r"indices\.partner: unknown name 't'"),
-        ({"indices": {"c": parse("j")}}, r"indices\.c: the name 'c' is taken"),
+        ({"indices": {"c": parse("j")}}, r"indices\.c: the name 'c' is taken by a constant"),
         ({"indices": {}}, r"partner\[j\] is not known; expected elements of y: y\[j - 1\]"),
         ({"indices": {"other": parse("j")}}, r"expected .*y\[j - 1\], y\[other\[j\]\]"),
         ({"limited": True}, "limited: limited, but index arrays may lead to every component"),

@@ -41,8 +41,11 @@ def test_the_definition_is_what_is_computed():
         ({"body": parse("v[k][j][i-1] + u[k][j][i]")}, "the target of the sweep"),
         ({"body": parse("c*u[k][j][i]")}, "reads no neighbour"),
         ({"body": parse("e*u[k][j][i-1]")}, "unknown name 'e'"),
-        ({"constants": {"k": parse("1")}}, "the name 'k' is taken"),
-        ({"coefficients": {"u": parse("1")}}, "the name 'u' is taken"),
+        ({"constants": {"k": parse("1")}}, "the name 'k' is taken by the index of dimension k"),
+        ({"constants": {"v": parse("1")}}, "the name 'v' is taken by the array that a sweep write"),
+        ({"coefficients": {"u": parse("1")}}, "the name 'u' is taken by the array that a sweep r"),
+        ({"coefficients": {"K": parse("1")}}, "the name 'K' is taken by the extent of dimension k"),
+        ({"coefficients": {"c": parse("1")}}, "the name 'c' is taken by a constant"),
         ({"initial": parse("u[k][j][i]")}, "is an array element"),
     ],
 )

@@ -144,7 +144,7 @@ def test_an_ivp_is_read(tmp_path):
         ("dimension: N", "dimension: 0", "n = 0, not in 1 .. 1000000"),
         ('k2: "k**2"', 'k2: "k3"', "unknown name 'k3'"),
         ('k2: "k**2"', 'k2: "1/(N - 3)"', "5:29: at N = 3: division by zero"),
-        ('k: "N - 1", ', 'n: "N - 1", k: 1, ', "5:13: the name 'n' is taken"),
+        ('k: "N - 1", ', 'n: "N - 1", k: 1, ', "5:13: the name 'n' is taken by the number of comp"),
         ('k: "N - 1", ', 'a-b: "N - 1", k: 1, ', "'a-b' is not a name"),
         ('s: "sin(t)*j"', 's: "z[j]"', r"z\[j\] is not known"),
         ("access_distance: 1", "access_distance: -1", r"-1 = -1 is too small"),
@@ -232,7 +232,7 @@ def test_sums_of_a_right_hand_side_are_read_with_their_places(tmp_path):
             ('[0, n)", body', '[0, n + 1)", body'),
             "y[i] is y[0] .. y[3]",
         ),
-        (("index: i", "index: s"), "x.yaml:6:21: the name 's' is taken"),
+        (("index: i", "index: s"), "x.yaml:6:21: the name 's' is taken by a local"),
         (('[0, n)", body', '[3, 3)", body'), "is empty"),
         (("index: i, ", ""), "index"),
     ):

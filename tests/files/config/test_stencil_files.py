@@ -119,7 +119,7 @@ def test_every_shipped_stencil_has_its_points():
         ("[k, j, i]", "[k, jj, i]", "x.yaml:4:17: a dimension is named by one small letter"),
         ("[k, j, i]", "[k, i, i]", "x.yaml:4:20: the dimension 'i' is here again"),
         ("[k, j, i]", "[u, j, i]", "x.yaml:4:14: the dimension 'u' has the name of an array"),
-        ("d: \"", "i: \"", "x.yaml:5:23: the name 'i' is taken"),
+        ("d: \"", "i: \"", "x.yaml:5:23: the name 'i' is taken by the index of dimension i"),
         ("(1 - c)/6", "(1 - cc)/6", "x.yaml:5:26: unknown name 'cc'; expected one of I, J, K, c"
          " (did you mean c?)"),
         ("(1 - c)/6", "u[k][j][i]", "u[k][j][i] is an array element"),

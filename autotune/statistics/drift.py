@@ -45,7 +45,7 @@ _MOVES = 0.25
 some values and that of them and as many more."""
 _NORMAL = 1.645
 """Standard deviations on either side of the middle of a 90 % interval."""
-_MEDIAN = 1.2533
+MEDIAN = 1.2533
 """Standard error of a median over that of a mean, for normal noise."""
 POWER = 0.8
 """Two candidates count as told apart in the rounds in which this share of their contests is
@@ -346,7 +346,7 @@ def contest(
     if len(ratios) > 3:
         scatter = MAD_TO_DEVIATION * float(np.median(np.abs(ratios - middle) * np.sqrt(weights)))
         error *= max(1.0, scatter)
-    error *= _MEDIAN if len(ratios) > 2 else 1.0
+    error *= MEDIAN if len(ratios) > 2 else 1.0
     error = math.hypot(error, float(np.average(lost, weights=weights)) * pollution.error)
     bias = mean_bias(a, weights) + mean_bias(b, weights)
     half = student(len(ratios) + 2, share) * error + bias
@@ -367,4 +367,4 @@ def half_width(rounds: int, noise: float, share: float = _SURE) -> float:
 
 def ratio_error(rounds: int, noise: float) -> float:
     """The standard error of the logarithm of the ratio, in a contest of ``rounds`` rounds."""
-    return math.sqrt(2 / rounds) * noise * (_MEDIAN if rounds > 2 else 1.0)
+    return math.sqrt(2 / rounds) * noise * (MEDIAN if rounds > 2 else 1.0)

@@ -16,9 +16,17 @@ import numpy as np
 from autotune.domain.results import Measurement
 from autotune.files.store.records import RunRecord
 from autotune.statistics.distributions import student
-from autotune.statistics.drift import Contest, DriftFreeTimes, contest, levels, share_of_each
+from autotune.statistics.drift import (
+    MEDIAN,
+    Contest,
+    DriftFreeTimes,
+    contest,
+    levels,
+    share_of_each,
+)
 from autotune.statistics.expected_regret import expected_regrets
 from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
+from autotune.statistics.quantiles import MAD_TO_DEVIATION
 from autotune.statistics.waiting import Holds, holds_waiting
 
 Interval = tuple[float, float]
@@ -144,7 +152,7 @@ def comparable_measurements(run: str, measurements: Sequence[Measurement]) -> Co
         rounds={name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual},
         level=level,
         times=level.times,
-        intervals=_intervals(level, flat, level.times),
+        intervals=_intervals(level, compared, level.times),
     )
 
 
@@ -184,7 +192,8 @@ def _intervals(
 ) -> dict[str, Interval]:
     intervals = {}
     for name, rounds in table.items():
-        factor = math.exp(student(len(rounds) + 2, _SHOWN) * _error(level, name, rounds))
+        error = max(_error(level, name, rounds), _own_error(level, name, rounds))
+        factor = math.exp(student(len(rounds) + 2, _SHOWN) * error)
         above = float(np.mean([launch.above for launch in rounds.values()]))
         intervals[name] = times[name] / factor, times[name] * factor * math.exp(above)
     return intervals
@@ -194,6 +203,17 @@ def _error(level: DriftFreeTimes, name: str, rounds: Rounds) -> float:
     """Standard deviation of the logarithm of a candidate's time."""
     lost = float(np.mean([launch.lost for launch in rounds.values()]))
     return math.hypot(level.errors[name], level.pollution.error * lost)
+
+
+def _own_error(level: DriftFreeTimes, name: str, rounds: Rounds) -> float:
+    """The same by the scatter of its own launches, which may be more than the noise of all; 0
+    where there are too few to tell.
+    """
+    if len(rounds) <= _LEAST_ROUNDS:
+        return 0.0
+    at = math.log(level.times[name])
+    away = [abs(math.log(x.seconds) - at - level.drift[key]) for key, x in rounds.items()]
+    return MEDIAN * MAD_TO_DEVIATION * float(np.median(away)) / math.sqrt(len(away))
 
 
 def _enough(table: Table) -> Table:

@@ -349,14 +349,19 @@ def losses(result: ProblemEvaluation) -> str:
 
 
 def floor(result: ProblemEvaluation) -> str:
-    """The noise floor of the run, in words; and what is undecided, where that is more."""
+    """The noise floor of the run, in words; and what is undecided, where that is more.
+
+    Where both halves choose the same candidate by chance, the floor is 0 and says nothing.
+    """
     if result.noise_floor is None:
         return "noise floor unknown: it needs two rounds of two candidates"
     mean, maximum = result.noise_floor.mean, result.noise_floor.maximum
     text = f"noise floor {percent(mean)} mean, {percent(maximum)} max"
-    if maximum == 0:
-        text = "noise floor 0 %: both halves of the rounds choose the same candidate"
+    same = "both halves of the rounds choose the same candidate"
     width = undecided_width(result)
+    if maximum == 0:
+        text = f"noise floor 0 %: {same}" if width == 0 else f"noise floor unknown: {same}, but"
+        text += " that may be chance" * (width > 0)
     if width <= maximum:
         return text
     return f"{text}; the candidates that may be the fastest lie within {percent(width)}"

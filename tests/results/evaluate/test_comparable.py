@@ -243,3 +243,22 @@ def test_the_ratio_of_two_has_an_interval_from_three_rounds_on():
     assert three is not None
     low, high = three.ratio("b", "a") or (0, 0)
     assert 1.7 < low < 2.0 < high < 2.4
+
+
+def test_a_time_is_no_surer_than_its_own_launches():
+    """The noise of a launch is that of all candidates; one may be far less steady."""
+    steady = [1.0, 1.01, 0.99, 1.0]
+    made = comparable_run(
+        run(
+            measured("restless", rounds(5.1, 4.9, 7.6, 6.8)),
+            *(
+                measured(name, rounds(*(f * x for x in steady)))
+                for name, f in zip("abc", (1, 2, 3), strict=True)
+            ),
+        ),
+        ["restless", *"abc"],
+    )
+    assert made is not None
+    low, high = made.intervals["restless"]
+    assert low < 5.1 < 6.8 < high
+    assert all(made.intervals[name][1] < 1.2 * made.intervals[name][0] for name in "abc")

@@ -183,7 +183,8 @@ def test_a_floor_of_zero_is_no_figure_beside_what_is_undecided(store):
     assert found.noise_floor.maximum == 0.0
     width = found.contenders[1].measured / found.contenders[0].measured - 1
     assert words.floor(found) == (
-        "noise floor 0 %: both halves of the rounds choose the same candidate;"
+        "noise floor unknown: both halves of the rounds choose the same candidate, but that may be"
+        " chance;"
         f" the candidates that may be the fastest lie within {100 * width:.1f} %"
     )
     assert f"(within {100 * width:.1f} %)" in words.undecided(found)

@@ -108,6 +108,26 @@ def test_equal_programs_are_one_candidate(family, spaces):
     assert all(reason.removeprefix("same program as ") in labels for reason in twins)
 
 
+def test_blocks_that_hold_a_whole_pipeline_are_one_candidate(tmp_path):
+    """Seven stages of radius 4 go over 256 components and at most 56 more: 512 hold all."""
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "schema: autotune.config/1\nmachine: haswell-e5-2630v3\nskeleton: erk\nspace: erk-small\n"
+        "problems:\n  - {ivp: wave1d, method: dormand-prince-5, size: 256}\nthreads: [1]\n",
+        encoding="utf-8",
+    )
+    setup = config.load(path)
+    space = listed(setup, KINDS["ivp"])
+    assert {c.variant.parameters["block"] for c in space.legal} == {"none", 256, 512}
+    same = {label: reason for label, _, reason in space.illegal if reason.startswith(SAME_PROGRAM)}
+    for block in (1024, 2048):
+        reason = same[f"ji-au-block{block}-reg-pad5@wave1d-N256-T1"]
+        assert reason == f"{SAME_PROGRAM}ji-au-block512-reg-pad5"
+    longer = replace(setup, problems=(replace(setup.problems[0], size=2048),))
+    blocks = {c.variant.parameters["block"] for c in listed(longer, KINDS["ivp"]).legal}
+    assert blocks == {"none", 256, 512, 1024, 2048}
+
+
 def test_more_threads_than_cores_are_refused_with_their_place(ivp):
     with pytest.raises(InputError) as raised:
         listed(ivp, KINDS["ivp"], cores=1)

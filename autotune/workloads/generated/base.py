@@ -42,6 +42,11 @@ class GeneratedKind(Protocol):
         The dimension None stands for components.
         """
 
+    def longest_pipeline(self, program: StepProgram, problem: AnyProblem, part: int) -> int:
+        """The components that a pipeline of a thread goes over at most: those of its part, and by
+        how much its stages reach beyond it on both sides; 0 for a kind without pipelines.
+        """
+
     def doubt(self, problem: AnyProblem) -> str | None:
         """What looks wrong about a problem, in words; None where nothing does."""
 

@@ -188,7 +188,11 @@ class _Maker:
             return replace(made, reason="one thread has no neighbours to wait for")
         limits = self._kind.largest_parts(program, problem, layout.ranks * layout.threads)
         thin = plane_sweep.too_thin(program, limits, layout.threads)
-        return replace(made, reason=thin, key="" if thin else self._key(program, limits))
+        if thin is not None:
+            return replace(made, reason=thin, key="")
+        components = limits.get(None, 0)
+        longest = self._kind.longest_pipeline(program, problem, components)
+        return replace(made, key=self._key(program, limits, longest))
 
     def _refusal(self, program: loop_tree.StepProgram) -> str | None:
         key = id(program.body)
@@ -196,19 +200,21 @@ class _Maker:
             self._refusals[key] = communication.refusal(program)
         return self._refusals[key]
 
-    def _key(self, program: loop_tree.StepProgram, limits: "_Limits") -> str:
-        """A key that is equal for programs that do the same on blocks of this size."""
+    def _key(self, program: loop_tree.StepProgram, limits: "_Limits", longest: int) -> str:
+        """A key that is equal for programs that do the same on blocks of this size, where a
+        pipeline goes over ``longest`` components.
+        """
         if program.plain is not None:
             kinds = {(s.align, s.lanes, s.lines, s.ahead) for s in _component_sweeps(program.body)}
-            return f"{self._key(program.plain, limits)}-{sorted(kinds, key=str)}"
+            return f"{self._key(program.plain, limits, longest)}-{sorted(kinds, key=str)}"
         tiles = list(_tiles(program.body))
         effective = tuple(
             min(limit, max((t.size for t in tiles if t.dimension == dimension), default=0))
             for dimension, limit in limits.items()
         )
-        key = (id(program.body), effective)
+        key = (id(program.body), (*effective, longest))
         if key not in self._keys:
-            body = _without_pointless_tiles(program.body, limits)
+            body = _without_pointless_tiles(program.body, limits, longest)
             self._keys[key] = hashlib.sha256(self._text(body).encode()).hexdigest()
         return f"{self._keys[key]}-{program.pad_lines}"
 
@@ -243,16 +249,22 @@ def _tiles(block: loop_tree.NodeBlock) -> Iterator[loop_tree.Tiles]:
             yield from _tiles(node.body)
 
 
-def _without_pointless_tiles(block: loop_tree.NodeBlock, limits: _Limits) -> loop_tree.NodeBlock:
-    """A block of code without loops over tiles if one tile holds all components of a thread."""
+def _without_pointless_tiles(
+    block: loop_tree.NodeBlock, limits: _Limits, longest: int
+) -> loop_tree.NodeBlock:
+    """A block of code without loops over tiles if one tile holds all components of a thread, and
+    with pipelines of endless blocks where one block holds all.
+    """
     nodes: list[loop_tree.Node] = []
     for node in block.nodes:
         if isinstance(node, loop_tree.Tiles | loop_tree.Repeat):
-            body = _without_pointless_tiles(node.body, limits)
+            body = _without_pointless_tiles(node.body, limits, longest)
             if isinstance(node, loop_tree.Tiles) and node.size >= limits[node.dimension]:
                 nodes.extend(body.nodes)
             else:
                 nodes.append(replace(node, body=body))
+        elif isinstance(node, loop_tree.PipelineLoop) and not node.strips:
+            nodes.append(replace(node, block=min(node.block, longest)))
         else:
             nodes.append(node)
     return loop_tree.NodeBlock(tuple(nodes))

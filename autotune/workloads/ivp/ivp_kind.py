@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from autotune.codegen import communication
-from autotune.codegen.tree import regions
+from autotune.codegen.tree import loop_tree, regions
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.family import IVP
 from autotune.domain.problem import AnyProblem, Problem
@@ -42,6 +42,12 @@ class IvpKind:
         """The number of components of the largest block, in whole granules."""
         blocks = -(-problem.n // program.granule)
         return {None: program.granule * -(-blocks // threads)}
+
+    def longest_pipeline(self, program: StepProgram, problem: AnyProblem, part: int) -> int:
+        """The components of the part, and one lag a stage on both sides, in whole granules."""
+        at, granule = ivp_problem(problem), program.granule
+        lag = granule * -(-at.ivp.distance(at.size) // granule)
+        return part + 2 * loop_tree.stages(program.body) * lag
 
     def doubt(self, problem: AnyProblem) -> str | None:
         """That the stated bound of the spectrum is far too small, if so."""

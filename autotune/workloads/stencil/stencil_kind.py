@@ -63,6 +63,10 @@ class StencilKind:
         slowest, *others = zip(grid.stencil.dimensions, grid.extents, strict=True)
         return {slowest[0]: -(-slowest[1] // threads), **dict(others)}
 
+    def longest_pipeline(self, program: StepProgram, problem: AnyProblem, part: int) -> int:  # noqa: ARG002
+        """0: sweeps of a stencil have no pipelines."""
+        return 0
+
     def doubt(self, problem: AnyProblem) -> None:
         """None: a stencil states nothing that is not checked when it is read."""
 

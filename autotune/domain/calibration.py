@@ -269,7 +269,8 @@ class Calibration:
     """How priority was raised: ``autogroup``, ``nice`` or ``none``."""
     compiler: str
     probe: str = ""
-    """The program that measured it and the figures that it was to measure, as a hash."""
+    """A hash of the program that measured it and of the figures that it was to measure. Where that
+    of the installed version differs, the host is calibrated again; who edits a file keeps it."""
     constants: Mapping[str, Constant] = field(default_factory=dict)
     """As ``CONSTANTS`` defines them; those not measured are absent."""
     refined: Mapping[str, Refined] = field(default_factory=dict)

@@ -17,9 +17,9 @@ class StudyOptions:
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Start no launch after this many seconds from the start of the command, a"
-            " calibration of the host not counted. Where predictions take more than half of them,"
-            " the other half is left to measure. Replaces a budget of candidates in the config.",
+            help="Start no launch after this many seconds of the command. A calibration of the host"
+            " is not counted. However long predictions take, half of the seconds are left to"
+            " measure. Replaces the config's budget of candidates.",
             parser=seconds(),
         ),
     ] = None

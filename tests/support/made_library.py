@@ -169,13 +169,13 @@ def built(
     """The folder of the library, written, edited and built by its ``build.sh``.
 
     ``optimised``: otherwise with -O0 in place of each level, where only results are tested.
-    ``calls``: otherwise only the loops are optimised, not the calls between them (``step.c``) and
-    the solver around them.
+    ``calls``: otherwise only the loops are optimised, not the calls between them (``step.c`` and
+    ``fixed_step.c``) and the solver around them.
     Without either the sweeps of one variant are compiled as one file.
     """
     written(folder, facts, edited)
     if not (optimised and calls):
-        _simplify(folder, r"/step\.c |^exact=" if optimised else "")
+        _simplify(folder, r"/(fixed_)?step\.c |^exact=" if optimised else "")
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CC": compiler, "CFLAGS": flags}
     environment |= {"MPICC": mpicc, "HOME": str(folder)}  # without one Open MPI 5 compiles nothing
     done = subprocess.run(

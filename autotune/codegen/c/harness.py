@@ -45,6 +45,8 @@ Constant = tuple[c_expressions.Kind, str, str]
 
 _STATED = {callback.ACCESSED: "given->distance"}
 """What the caller of a library states, in C, in the place of the values of constants."""
+STEP, FIXED_STEP = "step.c", "fixed_step.c"
+"""The files of a step, and of the step of a library whose size is given."""
 _STATE = "y"
 """The array that holds the state, by the language of skeletons and right-hand sides."""
 
@@ -76,20 +78,42 @@ def units(
         program = replace(program, body=communication.without(program.body))
     started = _every_row(program) if filled else (loop_tree.StoredRow(_STATE),)
     header = "ranks.h" if distributed else "program.h"
-    texts["step.c"] = _step(program, problem, functions, started, header)
+    texts[STEP] = _step(program, problem, functions, started, header)
     return texts | _parts_of_steps(program) | _sweep_units(functions, asserted=asserted)
 
 
 def stepper_units(
-    program: loop_tree.StepProgram, problem: Problem, stepper: str, *, distributed: bool = False
+    program: loop_tree.StepProgram,
+    problem: Problem,
+    stepper: str,
+    *,
+    distributed: bool = False,
+    fixed: loop_tree.StepProgram | None = None,
 ) -> dict[str, str]:
     """The source files of a time step for a library, file name to C text.
 
-    They define one symbol, ``stepper``, of the type in ``stepper.h``; the names of the sweeps,
+    They define the symbol ``stepper``, of the type in ``stepper.h``; the names of the sweeps,
     which other files define, begin with it. In a program that calls a function of the caller, the
     problem is that of ``callback.problem_of_caller``; there are no initial values then.
     ``distributed``: for several ranks as well as for one, with what ``exchange_units`` has.
+    ``fixed``: the program of steps of a given size, if it is another: ``FIXED_STEP`` has it, with
+    a symbol of its own to which the other refers. Sweeps that both have are there once.
     """
+    if fixed is None:
+        texts = _stepper_texts(program, problem, stepper, "", distributed)
+        return _prefixed(texts, stepper) | _stepper_headers(program)
+    symbol = f"{stepper}_fixed"
+    texts = _stepper_texts(program, problem, stepper, symbol, distributed)
+    other = _apart(_stepper_texts(fixed, problem, symbol, "", distributed), texts)
+    other[FIXED_STEP] = other.pop(STEP)
+    headers = _stepper_headers(program) | _stepper_headers(fixed)
+    return _prefixed(other | texts, stepper) | headers
+
+
+def _stepper_texts(
+    program: loop_tree.StepProgram, problem: Problem, stepper: str, fixed: str, distributed: bool
+) -> dict[str, str]:
+    """The step of a library and its sweeps; ``fixed``: the symbol of steps of a given size."""
     called = any(sweep.called for sweep in loop_tree.sweeps(program.body))
     functions = _functions(program, problem.ivp, initial=not called)
     names = {function.name for function in functions}
@@ -99,10 +123,28 @@ def stepper_units(
         program = replace(program, body=communication.without(program.body))
     started = () if called else (loop_tree.StoredRow(_STATE),)
     header = "ranks.h" if distributed else "stepper.h"
-    step = {"step.c": _step(program, problem, functions, started, header, stepper)}
-    renamed = _prefixed(step | _sweep_units(functions), stepper)
+    step = {STEP: _step(program, problem, functions, started, header, stepper, fixed)}
+    return step | _sweep_units(functions)
+
+
+def _stepper_headers(program: loop_tree.StepProgram) -> dict[str, str]:
+    """The headers that a step of a library includes."""
+    called = any(sweep.called for sweep in loop_tree.sweeps(program.body))
     headers = {"thread.h": "thread.h", **({"callback.h": "callback.h"} if called else {})}
-    return renamed | _runtime(headers) | _parts_of_steps(program)
+    return _runtime(headers) | _parts_of_steps(program)
+
+
+def _apart(texts: Mapping[str, str], taken: Mapping[str, str]) -> dict[str, str]:
+    """Texts of a step with other names for those of its sweeps that differ from sweeps of another
+    step with the same name.
+    """
+    own = {file.removesuffix(".c") for file in texts if taken.get(file, texts[file]) != texts[file]}
+    names = re.compile("|".join(rf"\b{name}\b" for name in sorted(own - {"step"})) or r"(?!)")
+
+    def renamed(text: str) -> str:
+        return names.sub(lambda name: name[0].replace("sweep_", "sweep_fixed_", 1), text)
+
+    return {renamed(file): renamed(text) for file, text in texts.items()}
 
 
 def exchange_units() -> dict[str, str]:
@@ -224,8 +266,11 @@ def _step(
     started: Sequence[loop_tree.StoredRow],
     header: str,
     stepper: str = "",
+    fixed: str = "",
 ) -> str:
-    """The text of ``step.c``; with ``stepper`` that of a library."""
+    """The text of ``step.c``; with ``stepper`` that of a library, which refers to the symbol
+    ``fixed``.
+    """
     distributed = header == "ranks.h"
     called = any(sweep.called for sweep in loop_tree.sweeps(program.body))
     ivp, method = problem.ivp, problem.method
@@ -269,6 +314,7 @@ def _step(
         distributed=int(distributed),
         header=header,
         stepper=stepper,
+        fixed=fixed,
         embedded=emit.array(EMBEDDED) if EMBEDDED in dict(program.arrays) else -1,
         bound=bound,
         derivative=emit.call_lines(_derivative(ivp, called)) if stepper else [],

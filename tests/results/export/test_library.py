@@ -14,9 +14,12 @@ import pytest
 from made_library import facts_of
 from scipy.integrate import solve_ivp
 
+from autotune.codegen.c import harness
+from autotune.codegen.tree import variant_program
 from autotune.domain.problem import Problem
 from autotune.domain.variant import Build, Value
 from autotune.errors import InputError
+from autotune.files import config
 from autotune.measuring.verification import ivp_reference
 from autotune.results.export.library import library_facts, library_files
 
@@ -82,6 +85,11 @@ def reference(ivp: str, size: int, t1: float) -> np.ndarray:
     return done.y[:, -1]
 
 
+def of_size(h: float) -> dict[str, float]:
+    """Options of a solver that takes steps of a size, whatever their error."""
+    return {"rtol": 1.0, "atol": 1e300, "first_step": h, "largest_step": h}
+
+
 # --- steps of a given size ------------------------------------------------------------------------
 
 
@@ -103,6 +111,10 @@ def test_every_code_steps_as_the_reference(
                     state = solver.step(t + 2 * problem.h, problem.h, state, 3)
                     error = np.abs(state - expected).max() / np.abs(expected).max()
                     assert error <= 1e-12, (choice, threads)
+                    state, work = solver.solve(t, t + 5 * problem.h, y, **of_size(problem.h))
+                    error = np.abs(state - expected).max() / np.abs(expected).max()
+                    assert error <= 1e-12, (choice, threads)
+                    assert work.accepted in (5, 6)
                     assert solver.choice.team == threads
 
 
@@ -300,6 +312,40 @@ def test_explicit_methods_step_and_keep_the_tolerance(
             assert np.abs(state - truth).max() <= 2e-7, choice
             stages = facts.problem.method.stages
             assert work.evaluations == (work.accepted + work.rejected) * stages
+
+
+@pytest.mark.parametrize(
+    ("method", "variants"),
+    [("dormand-prince-5", EXPLICIT), ("dormand-prince-8", EXPLICIT), ("radau-iia-5", VARIANTS)],
+)
+def test_a_step_of_a_given_size_is_the_one_that_was_measured(
+    method: str, variants: list[tuple[int, dict[str, Value]]], tmp_path: Path
+) -> None:
+    """It calls the same sweeps, and computes nothing of the error estimate."""
+    facts = facts_of(
+        tmp_path, "wave1d", variants, method=method, correctors=4 if variants is VARIANTS else 0
+    )
+    skeleton = config.skeleton("pirk" if variants is VARIANTS else "erk")
+    for name, stepper in facts.steppers.items():
+        program = variant_program.program(stepper.variant, skeleton, facts.problem)
+        measured = harness.units(program, facts.problem)
+        texts = {
+            file: text.replace(f"{name}_sweep_", "sweep_") for file, text in stepper.files.items()
+        }
+        fixed = texts["fixed_step.c"].replace("sweep_fixed_", "sweep_")
+        assert step_of(fixed) == step_of(measured["step.c"])
+        assert ".embedded = -1," in fixed
+        assert ".embedded = ARRAY_embedded," in texts["step.c"]
+        for sweep in {file for file in measured if file.startswith("sweep_")}:
+            apart = sweep.replace("sweep_", "sweep_fixed_")
+            text = texts.get(apart, texts[sweep]).replace("sweep_fixed_", "sweep_")
+            assert text == measured[sweep]
+
+
+def step_of(text: str) -> str:
+    """The body of the function ``step`` in C."""
+    _, _, body = text.partition("void step(struct thread *me, double t)\n{\n")
+    return body.partition("\n}\n")[0]
 
 
 # --- wrong input ----------------------------------------------------------------------------------

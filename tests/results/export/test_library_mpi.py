@@ -573,9 +573,9 @@ def test_the_choice_on_line_is_among_codes_of_one_process(
     assert [entry.layout.ranks for entry in facts.entries] == [1, 2, 1]
 
     def edited(files: Mapping[str, str]) -> Mapping[str, str]:
-        text = files["src/wave1d_2/step.c"].replace(".step = step,", ".step = ranks_step,")
-        text = text.replace("const struct stepper ", ALONE_NEVER)
-        return {**files, "src/wave1d_2/step.c": text}
+        path = "src/wave1d_2/fixed_step.c"
+        text = files[path].replace(".step = step,", ".step = ranks_step,")
+        return {**files, path: text.replace("const struct stepper ", ALONE_NEVER)}
 
     folder = _built(tmp_path, facts, edited=edited)
     assert _run(folder / "self_test_mpi", 2).rstrip().endswith("right")

@@ -62,9 +62,10 @@ def slowed(files: Mapping[str, str]) -> Mapping[str, str]:
     visible = "#pragma GCC visibility push(default)\n{}#pragma GCC visibility pop\n"
     made["src/wave1d.c"] += visible.format(CLOCK)
     for code in range(len(VARIANTS)):
-        path = f"src/wave1d_{code + 1}/step.c"
-        text = made[path].replace(".step = step,", ".step = slow_step,")
-        made[path] = text.replace("const struct stepper ", SLOW.format(code=code))
+        for file in ("step.c", "fixed_step.c"):
+            path = f"src/wave1d_{code + 1}/{file}"
+            text = made[path].replace(".step = step,", ".step = slow_step,")
+            made[path] = text.replace("\nconst struct stepper ", SLOW.format(code=code))
     return made
 
 
@@ -257,6 +258,29 @@ def test_states_between_steps_are_right_in_a_race_that_goes_on(
     expected, _ = plain.solve(t, t + 0.01, y, rtol=1e-9, atol=1e-9, at=times)
     assert work.outputs == len(times)
     assert deviation(states, expected) <= 1e-12
+
+
+def test_steps_of_another_kind_are_not_compared(clocked: Clocked, states: np.ndarray) -> None:
+    """Those that estimate their error take longer: the built-in code takes them, untimed."""
+    clocked.begin((1.0, 1.3, 0.7, 2.0))
+    solver = clocked.module.Solver(SIZE, 2, choose=True)
+    t, y = solver.initial()
+    estimated = {"rtol": 1.0, "atol": 1e300, "first_step": H, "largest_step": H}
+    taken = [0, 0, 0, 0]
+    for step in range(60):
+        state = solver.step(t + 2 * step * H, H, y, 1)
+        before, timed = clocked.steps, solver.choice.race_steps
+        races = solver.choice.source == "racing"
+        y, work = solver.solve(t + (2 * step + 1) * H, t + (2 * step + 2) * H, state, **estimated)
+        others = [now - then for now, then in zip(clocked.steps, before, strict=True)]
+        assert sum(others) == work.accepted
+        assert others[BUILT_IN if races else 2] == work.accepted
+        assert solver.choice.race_steps == timed
+        taken[BUILT_IN if races else 2] += work.accepted
+    assert deviation(y, states[-1]) <= 1e-12
+    assert solver.choice.source == "on line"
+    assert all(taken[code] > 0 for code in (2, BUILT_IN))
+    assert solver.choice.candidate.startswith("v2@")
 
 
 def test_a_call_that_takes_no_step_times_none(clocked: Clocked, states: np.ndarray) -> None:

@@ -1,11 +1,13 @@
 """Steps of a library whose right-hand side is a function of its caller."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from autotune.codegen.c import harness
-from autotune.codegen.tree import loop_tree
+from autotune.codegen.tree import loop_tree, variant_program
 from autotune.codegen.tree.called_program import CalledProgram, called_program
+from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import Ivp, Problem, Region
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import TRANSFORMATIONS
@@ -55,7 +57,10 @@ class CalledForms:
 
     library: str
     skeleton: Skeleton
+    """Whose steps estimate their error, where the method has an estimate."""
     problem: Problem
+    fixed: Skeleton | None = None
+    """That of steps of a given size; None: the same."""
     made: dict[tuple[object, ...], tuple[str, Mapping[str, str]]] = field(default_factory=dict)
     """Name and files by transformations and flags."""
 
@@ -70,7 +75,7 @@ class CalledForms:
         key = (made.kept, made.problem.ivp.limited, flags)
         if key not in self.made:
             name = f"{self.library}_called_{len(self.made) + 1}"
-            self.made[key] = name, harness.stepper_units(made.program, made.problem, name)
+            self.made[key] = name, self._files(name, variant, made)
         name, files = self.made[key]
         return CalledForm(
             name=name,
@@ -80,6 +85,15 @@ class CalledForms:
             stages=loop_tree.stages(made.program.body),
             left_out=_words(made.left_out),
         )
+
+    def _files(self, name: str, variant: Variant, made: CalledProgram) -> dict[str, str]:
+        """The code, with that of steps of a given size where the same transformations are legal."""
+        fixed = None
+        if self.fixed is not None:
+            same = replace(variant, transformations=made.kept)
+            with suppress(IllegalTransformation):
+                fixed = variant_program.program(same, self.fixed, made.problem, called=True)
+        return harness.stepper_units(made.program, made.problem, name, fixed=fixed)
 
     def _program(self, variant: Variant, limited: bool, autonomous: bool) -> CalledProgram:
         """The program; the one for any access distance where a limited one gains nothing."""

@@ -131,7 +131,9 @@ def gather(choices: Choices, setup: Setup, predicted: Mapping[str, float]) -> Li
     problem, skeleton = cast("Problem", chosen_problem), setup.skeleton
     controlled = skeleton.controlled() if estimates_error(problem) else None
     name = library_name(sections[0])
-    forms = CalledForms(name, controlled or skeleton, problem)
+    forms = CalledForms(
+        name, controlled or skeleton, problem, None if controlled is None else skeleton
+    )
 
     def make(
         name: str, variant: Variant, flags: tuple[str, ...], distributed: bool
@@ -382,11 +384,14 @@ def _stepper(
 ) -> LibraryStepper:
     problem = forms.problem
     program = variant_program.program(variant, forms.skeleton, problem)
+    fixed = None
+    if forms.fixed is not None:
+        fixed = variant_program.program(variant, forms.fixed, problem)
     return LibraryStepper(
         name=name,
         variant=variant,
         flags=flags,
-        files=harness.stepper_units(program, problem, name, distributed=distributed),
+        files=harness.stepper_units(program, problem, name, distributed=distributed, fixed=fixed),
         evaluations=evaluations(program, variant.transformations, problem.correctors),
         called=forms.of(variant, flags),
     )

@@ -21,6 +21,7 @@ struct rivalry {
     struct rival rivals[MOST_RIVALS]; /* the code that the solver had before, and others */
     struct solver *codes[MOST_RIVALS];
     enum source source;
+    enum kind raced;        /* of the jobs whose steps are timed: that of the first one */
     int row;                /* of the code that was chosen */
     double seconds;         /* of its step; 0: not known */
     double cost;            /* of the race, in seconds */
@@ -37,17 +38,35 @@ static struct solver *owner(struct solver *s)
     return s->rivalry ? s->rivalry->codes[0] : s;
 }
 
-/* Whose code takes the next step. */
-static struct solver *running(struct solver *s)
+/* Before a job: steps that estimate their error take longer than those of a given size, so only one
+   kind of them is compared. */
+static void begin_job(struct solver *s, enum kind kind)
 {
-    return s->rivalry ? s->rivalry->codes[s->rivalry->chooser.running] : s;
+    if (s->rivalry && s->rivalry->chooser.steps == 0)
+        s->rivalry->raced = kind;
+}
+
+/* Whether steps of this kind are those of a race that goes on. */
+static int is_raced(const struct solver *s, enum kind kind)
+{
+    return s->rivalry && s->rivalry->chooser.racing && s->rivalry->raced == kind;
+}
+
+/* Whose code takes the next step of a job. During a race for steps of another kind it is the code
+   that the solver had before. */
+static struct solver *running(struct solver *s, enum kind kind)
+{
+    struct rivalry *const r = s->rivalry;
+    if (r)
+        s = r->codes[!r->chooser.racing || is_raced(s, kind) ? r->chooser.running : 0];
+    return kind == STEPS && s->fixed ? s->fixed : s;
 }
 
 /* Before a step, on all threads: goes on with the code that is to take it, over y. */
-static struct solver *next_code(struct solver *s, struct thread **me, double *y)
+static struct solver *next_code(struct solver *s, enum kind kind, struct thread **me, double *y)
 {
-    struct solver *const next = running(s);
-    struct chooser *const chooser = s->rivalry ? &s->rivalry->chooser : NULL;
+    struct solver *const next = running(s, kind);
+    struct chooser *const chooser = is_raced(s, kind) ? &s->rivalry->chooser : NULL;
     if (next != s) {
         double begun = 0.0;
 #pragma omp master
@@ -58,9 +77,9 @@ static struct solver *next_code(struct solver *s, struct thread **me, double *y)
         copy_block(*me, state(next, *me), y);
 #pragma omp barrier
 #pragma omp master
-        record(&chooser->changes, clock_seconds() - begun);
+        record(&s->rivalry->chooser.changes, clock_seconds() - begun);
     }
-    if (chooser && chooser->racing) {
+    if (chooser) {
 #pragma omp master
         chooser->since = clock_seconds();
     }
@@ -68,9 +87,9 @@ static struct solver *next_code(struct solver *s, struct thread **me, double *y)
 }
 
 /* After a step, on all threads. */
-static void step_done(struct solver *s)
+static void step_done(struct solver *s, enum kind kind)
 {
-    if (!s->rivalry || !s->rivalry->chooser.racing)
+    if (!is_raced(s, kind))
         return;
 #pragma omp barrier
 #pragma omp master
@@ -93,14 +112,22 @@ static void close_codes(struct solver *s)
     r->codes[0] = s;
 }
 
+/* The code, and that of steps of a given size, are of this rivalry. */
+static void join(struct solver *s, struct rivalry *r)
+{
+    for (struct solver *each = s; each; each = each->fixed)
+        each->rivalry = r;
+}
+
 static void close_rivalry(struct solver *s)
 {
-    if (!s->rivalry)
+    struct rivalry *const r = s->rivalry;
+    if (!r)
         return;
     close_codes(s);
-    free(s->rivalry->path);
-    free(s->rivalry);
-    s->rivalry = NULL;
+    free(r->path);
+    free(r);
+    join(s, NULL);
 }
 
 /* The arrays of all codes, each over the same memory. */
@@ -123,11 +150,10 @@ static enum code share_arrays(struct solver *s, int count)
         few += omp_get_num_threads() != s->threads;
         for (int i = fresh ? 0 : 1; i < count && !few && !lacking; i++) {
             struct solver *const code = r->codes[i];
-            struct thread *const me = &code->team[id];
-            view(code, me, id);
+            view_both(code, id);
             if (fresh)
-                touch(code, me);
-            lacking += i > 0 && !code->code->ready(me);
+                touch(code, &code->team[id]);
+            lacking += i > 0 && !ready_both(code, id);
         }
     }
     if (few) /* the blocks of the threads still lie in the arrays that there were */
@@ -154,8 +180,7 @@ static enum code open_codes(struct solver *s, int count)
         code->limit = s->limit;
         code->evaluations = r->rivals[i].evaluations;
         code->rivalry = r;
-        lay_out(code);
-        if (!equip(code, s->threads))
+        if (!lay_out_both(code) || !equip(code, s->threads))
             return NO_MEMORY;
     }
     return share_arrays(s, count);
@@ -171,6 +196,7 @@ static void take_code(struct solver *s, const struct solver *from)
     s->saved = from->saved;
     s->ld = from->ld;
     s->evaluations = from->evaluations;
+    s->fixed = from->fixed;
 }
 
 /* Goes on with one of the codes; the others are closed. Between the jobs of a solver. */
@@ -223,7 +249,7 @@ static int look_up(struct rivalry *r, int count)
 static enum code begin_rivalry(struct solver *s, struct rivalry *r, int count, const char *path)
 {
     close_rivalry(s);
-    s->rivalry = r;
+    join(s, r);
     r->codes[0] = s;
     r->note = "";
     r->path = path && path[0] ? strdup(path) : NULL;

@@ -73,6 +73,7 @@ struct solver {
     long evaluations; /* of the right-hand side in a step */
     size_t bytes;     /* of the arrays */
     struct rivalry *rivalry; /* of several codes, on line; NULL: the code is given */
+    struct solver *fixed; /* takes steps of a given size, over the same arrays; NULL: this does */
     atomic_flag busy;
 };
 
@@ -97,11 +98,14 @@ struct work {
     int stiff; /* a stretch of steps was as long as stability allows */
 };
 
+enum kind { STEPS, SOLUTION, DERIVATIVE, START, REFUSAL }; /* of a job */
+
 /* Defined in rivals.h. */
 static struct solver *owner(struct solver *s);
-static struct solver *running(struct solver *s);
-static struct solver *next_code(struct solver *s, struct thread **me, double *y);
-static void step_done(struct solver *s);
+static void begin_job(struct solver *s, enum kind kind);
+static struct solver *running(struct solver *s, enum kind kind);
+static struct solver *next_code(struct solver *s, enum kind kind, struct thread **me, double *y);
+static void step_done(struct solver *s, enum kind kind);
 static void settle(struct solver *s);
 static void close_rivalry(struct solver *s);
 
@@ -117,6 +121,9 @@ static void close_code(struct solver *s)
     free(s->team);
     free(s->flags);
     free(s->parts);
+    if (s->fixed)
+        close_code(s->fixed);
+    free(s->fixed);
 }
 
 static void close_solver(struct solver *s)
@@ -185,8 +192,10 @@ static void view(struct solver *s, struct thread *me, long id)
 static void touch(const struct solver *s, const struct thread *me)
 {
     const long end = me->last == s->n ? s->ld : me->last;
-    for (double *row = s->base; row <= s->spare; row += s->ld)
-        memset(row + me->first, 0, (size_t)(end - me->first) * sizeof(double));
+    const size_t rows = s->bytes / ((size_t)s->ld * sizeof(double));
+    for (size_t r = 0; r < rows; r++)
+        memset(s->base + (long)r * s->ld + me->first, 0,
+               (size_t)(end - me->first) * sizeof(double));
 }
 
 /* The rows beside the arrays: the state before a step, and of a solver with a callback one more. */
@@ -214,6 +223,24 @@ static void lay_out(struct solver *s)
     s->bytes = (size_t)(rows_of_arrays(code) + rows_beside(s)) * (size_t)s->ld * sizeof(double);
 }
 
+/* The same for the code and, over the same arrays, that of steps of a given size; 0: no memory. */
+static int lay_out_both(struct solver *s)
+{
+    lay_out(s);
+    if (!s->code->fixed)
+        return 1;
+    struct solver *const fixed = malloc(sizeof *fixed);
+    if (!fixed)
+        return 0;
+    *fixed = *s;
+    fixed->code = s->code->fixed;
+    lay_out(fixed);
+    if (fixed->bytes > s->bytes)
+        s->bytes = fixed->bytes;
+    s->fixed = fixed;
+    return 1;
+}
+
 static double *arrays(size_t bytes)
 {
     double *const base = aligned(bytes, PAGE_DOUBLES * sizeof(double));
@@ -229,6 +256,8 @@ static void use_arrays(struct solver *s, double *base)
     s->base = base;
     s->saved = base + rows_of_arrays(s->code) * s->ld;
     s->spare = s->saved + (rows_beside(s) - 1) * s->ld;
+    if (s->fixed)
+        use_arrays(s->fixed, base);
 }
 
 /* What the code needs beside the arrays; returns whether there was memory. */
@@ -242,7 +271,20 @@ static int equip(struct solver *s, long threads)
     if (s->team)
         memset(s->team, 0, (size_t)threads * sizeof *s->team);
     s->constants = s->code->setup(s->size, s->n, s->given);
-    return s->flags && s->parts && s->team && s->constants;
+    return s->flags && s->parts && s->team && s->constants && (!s->fixed || equip(s->fixed, threads));
+}
+
+/* The block of the calling thread, by the code and by that of steps of a given size. */
+static void view_both(struct solver *s, long id)
+{
+    for (struct solver *each = s; each; each = each->fixed)
+        view(each, &each->team[id], id);
+}
+
+/* What the steps of the calling thread need beside the arrays; returns whether there was memory. */
+static int ready_both(struct solver *s, long id)
+{
+    return s->code->ready(&s->team[id]) && (!s->fixed || s->fixed->code->ready(&s->fixed->team[id]));
 }
 
 /* `communication`: how ranks exchange rows, one of enum scheme. */
@@ -251,8 +293,7 @@ static enum code open_solver(struct solver *s, const struct stepper *code, long 
 {
     s->code = code;
     s->size = size;
-    lay_out(s);
-    double *const base = arrays(s->bytes);
+    double *const base = lay_out_both(s) ? arrays(s->bytes) : NULL;
     if (!base)
         return NO_MEMORY;
     use_arrays(s, base);
@@ -264,12 +305,12 @@ static enum code open_solver(struct solver *s, const struct stepper *code, long 
 #pragma omp parallel num_threads((int)threads) reduction(+ : lacking)
     {
 #pragma omp single
-        s->threads = omp_get_num_threads();
+        for (struct solver *each = s; each; each = each->fixed)
+            each->threads = omp_get_num_threads();
         const long id = omp_get_thread_num();
-        struct thread *const me = &s->team[id];
-        view(s, me, id);
-        touch(s, me);
-        lacking += !code->ready(me);
+        view_both(s, id);
+        touch(s, &s->team[id]);
+        lacking += !ready_both(s, id);
     }
     return lacking ? NO_MEMORY : DONE;
 }
@@ -564,10 +605,10 @@ static struct course solve_block(struct solver *s, struct thread *me,
         if (w->most_steps > 0 && tried >= w->most_steps) {
             c.code = TOO_MANY_STEPS;
         } else {
-            s = next_code(s, &me, y);
+            s = next_code(s, SOLUTION, &me, y);
             try_step(s, me, w, &c, t1);
             if (c.work.accepted + c.work.rejected > tried)
-                step_done(s);
+                step_done(s, SOLUTION);
         }
         if (!delivered(s))
             c.code = MPI_FAILED;
@@ -586,8 +627,6 @@ static int usable(const struct solver *s, const double *y, double t, double h)
 {
     return s && (y || !s->count) && isfinite(t) && isfinite(h);
 }
-
-enum kind { STEPS, SOLUTION, DERIVATIVE, START, REFUSAL };
 
 /* What all threads do with their blocks; every kind uses some of it. */
 struct job {
@@ -638,6 +677,7 @@ static enum code on_team(struct solver *s, part_of_job *part, struct job *job)
         return BUSY;
     if (s->given)
         atomic_store(&s->given->failed, 0);
+    begin_job(s, job->kind);
 #pragma omp parallel num_threads((int)s->threads)
     {
         int able = omp_get_num_threads() == s->threads;
@@ -652,7 +692,7 @@ static enum code on_team(struct solver *s, part_of_job *part, struct job *job)
             able = !job->code;
         }
         if (able) {
-            struct solver *const first = running(s);
+            struct solver *const first = running(s, job->kind);
             part(first, &first->team[omp_get_thread_num()], job);
         }
     }
@@ -676,11 +716,11 @@ static void step_block(struct solver *s, struct thread *me, struct job *job)
     long turn = 0;
     int failed = 0;
     for (long k = 0; k < job->steps && !failed; k++) {
-        s = next_code(s, &me, job->y);
+        s = next_code(s, STEPS, &me, job->y);
         me->h = job->h;
         s->code->step(me, job->t + (double)k * job->h);
         failed = s->given && !isfinite(total(s, me, unless_failed(s, 0.0), turn++));
-        step_done(s);
+        step_done(s, STEPS);
     }
     const double sum = total(s, me, finite_sum(me, state(s, me)), turn);
     if (!failed)

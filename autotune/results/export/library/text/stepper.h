@@ -24,6 +24,8 @@ struct stepper {
     void (*initial)(struct thread *me); /* NULL: the caller has the initial values */
     void (*step)(struct thread *me, double t);
     void (*derivative)(const struct thread *of, double t, const double *y, double *dy);
+    const struct stepper *fixed; /* of steps of a given size, which leaves out what only that
+                                    approximation needs; NULL: this code has none */
     /* Of the code of several ranks: what it reads of components of others. */
     int reading_count;
     void (*readings)(const struct constants *of, struct reading *all);

@@ -54,6 +54,26 @@ class ComparableRun:
     """90 % intervals of the times."""
     finals: bool = False
     """Those that may be chosen were measured again after they were chosen to be."""
+    by_all_rounds: "ComparableRun | None" = None
+    """All that compare, as rivals by all rounds that they have."""
+
+    def among(self, names: Collection[str]) -> "ComparableRun | None":
+        """Some of the candidates as rivals, with the times that they have beside all of them; None
+        where none of them compares.
+
+        Where none of them may be chosen among all, those may that have half of the most rounds.
+        """
+        made, rounds = self, _named(self.rounds, names)
+        if not rounds and self.by_all_rounds is not None:
+            made, rounds = self.by_all_rounds, _enough(_named(self.by_all_rounds.rounds, names))
+        if not rounds:
+            return None
+        return replace(
+            made,
+            rounds=rounds,
+            times={name: time for name, time in self.times.items() if name in names},
+            intervals={name: ends for name, ends in self.intervals.items() if name in names},
+        )
 
     @property
     def fastest(self) -> str:
@@ -147,13 +167,15 @@ def comparable_measurements(run: str, measurements: Sequence[Measurement]) -> Co
     first = _only(flat, _earliest(stages)) if stages else flat
     # a rival takes part in every batch of first candidates, the others in one: the median is usual
     usual = float(np.median([len(rounds) for rounds in first.values()])) if first else 1
-    return ComparableRun(
+    whole = ComparableRun(
         run=run,
-        rounds={name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual},
+        rounds=flat,
         level=level,
         times=level.times,
         intervals=_intervals(level, compared, level.times),
     )
+    rounds = {name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual}
+    return replace(whole, rounds=rounds, by_all_rounds=whole)
 
 
 def _with_finals(run: str, measured: Table, final: Table) -> ComparableRun:
@@ -167,17 +189,18 @@ def _with_finals(run: str, measured: Table, final: Table) -> ComparableRun:
     offsets = [math.log(chosen.times[name] / level.times[name]) for name in chosen.times]
     offset = float(np.median(offsets))
     times = {name: time * math.exp(offset) for name, time in level.times.items()}
-    return ComparableRun(
+    whole = ComparableRun(
         run=run,
-        rounds={name: _level(chosen, rounds) for name, rounds in final.items()},
-        level=chosen,
+        rounds={name: _level(level, rounds) for name, rounds in measured.items()},
+        level=level,
         times={**times, **chosen.times},
         intervals={
             **_intervals(level, measured, times),
             **_intervals(chosen, final, chosen.times),
         },
-        finals=True,
     )
+    rounds = {name: _level(chosen, rounds) for name, rounds in final.items()}
+    return replace(whole, rounds=rounds, level=chosen, finals=True, by_all_rounds=whole)
 
 
 def _level(drift: DriftFreeTimes, rounds: Rounds) -> Rounds:
@@ -233,6 +256,11 @@ def _finalists(table: Table) -> Table:
         for name, rounds in table.items()
         if len(rounds) >= _LEAST_ROUNDS and 2 * len(rounds) >= order[max(rounds)]
     }
+
+
+def _named(table: Table, names: Collection[str]) -> Table:
+    """The table reduced to some candidates."""
+    return {name: rounds for name, rounds in table.items() if name in names}
 
 
 def _only(table: Table, numbers: Collection[int]) -> dict[str, dict[int, LaunchTime]]:

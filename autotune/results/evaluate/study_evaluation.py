@@ -18,7 +18,7 @@ from autotune.domain.metric import positive_cost
 from autotune.domain.problem_facts import ProblemFacts, labels
 from autotune.domain.results import Measurement, Prediction, Status
 from autotune.domain.variant import Value
-from autotune.files.store.records import CandidateRecord, ProblemSpace, StudyRecord
+from autotune.files.store.records import CandidateRecord, ProblemSpace, RunRecord, StudyRecord
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.results.evaluate.comparable import (
     ComparableRun,
@@ -274,23 +274,43 @@ def evaluate(study: StudyRecord, engine: str | None = None) -> StudyEvaluation:
     return StudyEvaluation(study=study, problems=tuple(results))
 
 
-def _problem(
-    study: StudyRecord, label: str, candidates: Sequence[CandidateRecord], engine: str | None
+def evaluate_among(
+    study: StudyRecord, label: str, candidates: Sequence[CandidateRecord]
 ) -> ProblemEvaluation:
+    """The results of some candidates of one problem, at least one: the winner is one of them.
+
+    Their times are those of ``evaluate``, which sees by all candidates of the problem when the
+    machine was slower. ``label``: of the problem.
+    """
+    key = candidates[0].problem.key
+    return _problem(
+        study, label, candidates, None, [c for c in study.candidates if c.problem.key == key]
+    )
+
+
+def _problem(
+    study: StudyRecord,
+    label: str,
+    candidates: Sequence[CandidateRecord],
+    engine: str | None,
+    beside: Sequence[CandidateRecord] = (),
+) -> ProblemEvaluation:
+    """``beside``: all candidates of the problem, where the results are of some of them."""
     ordered = _by_prediction(study, candidates, engine)
     space = study.space(candidates[0].problem.key)
     here = study.runs[-1].machine_identity if study.runs else ""
     # those for a map are no ground for statistics
     runs = [run for run in study.tunings if run.machine_identity == here]
     members = {candidate.identity for candidate in candidates}
-    comparable_runs = [comparable for run in runs if (comparable := comparable_run(run, members))]
+    everybody = members | {candidate.identity for candidate in beside}
+    comparable_runs = [made for run in runs if (made := _compared(run, members, everybody))]
     safe = next((c.identity for c in candidates if c.baseline), None)
     comparable = deciding_run(comparable_runs)
     contenders = comparable.contenders if comparable else ()
     winner = _choice(comparable, {c.identity: c for c in candidates}, safe)
     regrets = comparable.regrets if comparable else {}
     before = {name for comparable in comparable_runs for name in comparable.times}
-    rows = tuple(_row(study, c, p, rank, comparable) for c, p, rank in ordered)
+    rows = tuple(_row(study, c, p, rank, comparable, comparable_runs) for c, p, rank in ordered)
     rivals = comparable is not None and len(comparable.times) > 1
     complete = sum(row.measurement is not None for row in rows) >= space.candidates
     by_identity = {row.candidate.identity: row for row in rows}
@@ -329,6 +349,16 @@ def _problem(
         regret=regrets.get(winner or ""),
         other_runs=_in_other_runs(winner, comparable, comparable_runs),
     )
+
+
+def _compared(
+    run: RunRecord, members: Collection[str], everybody: Collection[str]
+) -> ComparableRun | None:
+    """The comparable times of candidates in a run: those that they have beside ``everybody``,
+    unless all of them have too few rounds for that.
+    """
+    whole = comparable_run(run, everybody)
+    return (whole and whole.among(members)) or comparable_run(run, members)
 
 
 def _in_other_runs(
@@ -434,8 +464,11 @@ def _row(
     prediction: Prediction | None,
     rank: int | None,
     comparable: ComparableRun | None,
+    comparable_runs: Sequence[ComparableRun],
 ) -> EvaluatedCandidate:
-    """A candidate with its measurement in the run of the statistics, else in its last run."""
+    """A candidate with its measurement in the run of the statistics, else in its last run: with the
+    time that it has there beside the others.
+    """
     identity = candidate.identity
     tried = [(run, m) for run in study.runs if (m := run.measurement(identity))]
     reasons = [c.reason for run in study.runs for c in run.choices if c.candidate == identity]
@@ -443,8 +476,9 @@ def _row(
     within = [(run, m) for run, m in tried if comparable and run.id == comparable.run]
     measurement = (within or tried)[-1][1] if tried else None
     measured, interval, note = _location(measurement)
-    if comparable is not None and compared:
-        measured, interval = comparable.times[identity], comparable.intervals[identity]
+    for made in comparable_runs:
+        if measurement is not None and made.run == measurement.run and identity in made.times:
+            measured, interval = made.times[identity], made.intervals[identity]
     if comparable is not None and measurement is not None and measured is not None and not compared:
         same = measurement.run == comparable.run
         note = "too few samples to compare" if same else f"of run {measurement.run}: not compared"

@@ -1,7 +1,7 @@
 """From an evaluated study to entries: the winner of each problem for each number of threads.
 
 The winner of a problem is that of ``evaluate``. For every other number of threads and of ranks it
-is the winner that ``evaluate`` finds among the candidates of that number alone. If the study has a
+is the winner among the candidates of that number, by the times of ``evaluate``. If the study has a
 decision map, which weighs all of its measurements, the cells of the map take precedence.
 """
 
@@ -15,7 +15,7 @@ from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     ProblemEvaluation,
     StudyEvaluation,
-    evaluate,
+    evaluate_among,
 )
 from autotune.results.export import origins
 from autotune.results.export.entries import (
@@ -187,7 +187,7 @@ def _part(
         return result
     if not candidates:
         return None
-    return evaluate(dataclasses.replace(study, candidates=tuple(candidates))).problems[0]
+    return evaluate_among(study, result.label, candidates)
 
 
 def _layout(candidate: CandidateRecord) -> Layout:

@@ -47,6 +47,34 @@ def rounds(*times):
     return dict(enumerate(times))
 
 
+def test_some_of_the_candidates_keep_the_times_that_they_have_beside_all() -> None:
+    """The machine is slower in the final rounds, which only a and b have."""
+    stages = {number: "first" if number < 3 else "final" for number in range(7)}
+    final = {"stages": stages}
+    made = comparable_run(
+        run(
+            measured("a", rounds(1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5), **final),
+            measured("b", rounds(1.1, 1.1, 1.1, 1.6, 1.6, 1.6, 1.6), **final),
+            measured("c", rounds(2.0, 2.0, 2.0), **final),
+            measured("d", rounds(3.0), **final),
+        ),
+        set("abcd"),
+    )
+    assert made is not None
+    assert made.finals
+    assert made.among(set("abcd")).contenders == made.contenders
+    assert made.among({"e"}) is None
+    for names, rivals, fastest in (("bcd", "b", "b"), ("cd", "c", "c"), ("d", "d", "d")):
+        some = made.among(set(names))
+        assert set(some.rounds) == set(rivals)
+        assert some.fastest == fastest
+        assert some.times == {name: made.times[name] for name in names}
+        assert some.intervals == {name: made.intervals[name] for name in names}
+        assert some.finals == ("b" in names)
+        assert some.least_regret == fastest
+    assert made.times["c"] == pytest.approx(3.0, rel=0.05)
+
+
 def test_a_run_that_measured_none_of_the_candidates_compares_nothing():
     other = run(measured("a", rounds(1.0)))
     assert comparable_run(other, {"b"}) is None

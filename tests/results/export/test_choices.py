@@ -15,6 +15,7 @@ from autotune.domain.parameter_domain import ParameterDomain
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program, Template
 from autotune.domain.readings import TimeReading
+from autotune.domain.results import Measurement
 from autotune.domain.variant import Build, Candidate, Variant
 from autotune.errors import InputError
 from autotune.files.store import Store, StoredChoice, StudyOrigin
@@ -92,6 +93,56 @@ def test_each_number_of_threads_has_its_own_winner(tmp_path: Path) -> None:
         4: "no candidate has a time that compares (1 crashed)",
         8: "none of its candidates was measured",
     }
+
+
+def test_the_time_of_a_choice_is_the_one_that_tables_show(tmp_path: Path) -> None:
+    """The candidates of one thread were not measured again when the machine had become slower."""
+    seconds = {("jli", 1): 2.0, ("ijl", 1): 2.4, ("jli", 2): 1.1, ("ijl", 2): 1.0}
+    study = teams(
+        tmp_path / "r.sqlite", {key: Fate(time * 1e-3, None) for key, time in seconds.items()}
+    ).study
+    threads = {one.identity: one.layout.threads for one in study.candidates}
+    (run,) = study.runs
+
+    def launches(measurement: Measurement) -> Measurement:
+        rounds = range(3) if threads[measurement.candidate] == 1 else range(9)
+        samples = [
+            dataclasses.replace(
+                measurement.timed[0],
+                seconds=measurement.timed[0].seconds * (1.0 if number < 3 else 1.2),
+                launch=number,
+                round=number,
+                conditions={"stage": "search" if number < 3 else "final"},
+            )
+            for number in rounds
+        ]
+        return dataclasses.replace(measurement, samples=tuple(samples))
+
+    slower = dataclasses.replace(run, measurements=tuple(map(launches, run.measurements)))
+    again = dataclasses.replace(
+        slower,
+        id="again",
+        measurements=tuple(
+            dataclasses.replace(m, run="again")
+            for m in slower.measurements
+            if threads[m.candidate] == 2
+        ),
+    )
+    _same_times(evaluate(dataclasses.replace(study, runs=(slower,))))
+    _same_times(evaluate(dataclasses.replace(study, runs=(slower, again))))
+
+
+def _same_times(result: StudyEvaluation) -> None:
+    (problem,) = result.problems
+    shown = {row.candidate.id: row for row in problem.rows}
+    entries = {entry.threads: entry for entry in choices(result).sections[0].entries}
+    assert set(entries) == {1, 2}
+    for entry in entries.values():
+        row = shown[entry.candidate]
+        assert (entry.seconds, entry.interval) == (row.measured, row.interval)
+    if problem.serial is not None:
+        assert entries[1].candidate == problem.serial.candidate.id
+        assert problem.serial_speedup.value == entries[1].seconds / entries[2].seconds
 
 
 def test_a_problem_without_a_time_is_told_and_the_others_are_exported(tmp_path: Path) -> None:

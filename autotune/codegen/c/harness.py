@@ -138,8 +138,9 @@ def _apart(texts: Mapping[str, str], taken: Mapping[str, str]) -> dict[str, str]
     """Texts of a step with other names for those of its sweeps that differ from sweeps of another
     step with the same name.
     """
-    own = {file.removesuffix(".c") for file in texts if taken.get(file, texts[file]) != texts[file]}
-    names = re.compile("|".join(rf"\b{name}\b" for name in sorted(own - {"step"})) or r"(?!)")
+    differ = {file for file in texts if taken.get(file, texts[file]) != texts[file]} - {STEP}
+    words = [rf"\b{file.removesuffix('.c')}\b" for file in sorted(differ)]
+    names = re.compile("|".join(words) or r"(?!)")
 
     def renamed(text: str) -> str:
         return names.sub(lambda name: name[0].replace("sweep_", "sweep_fixed_", 1), text)
@@ -268,9 +269,7 @@ def _step(
     stepper: str = "",
     fixed: str = "",
 ) -> str:
-    """The text of ``step.c``; with ``stepper`` that of a library, which refers to the symbol
-    ``fixed``.
-    """
+    """The text of ``step.c``; with ``stepper`` that of a library, which refers to ``fixed``."""
     distributed = header == "ranks.h"
     called = any(sweep.called for sweep in loop_tree.sweeps(program.body))
     ivp, method = problem.ivp, problem.method
@@ -279,7 +278,6 @@ def _step(
     constants, kinds = _constants(ivp)
     if called:
         constants = [(kind, name, _STATED[name]) for kind, name, _ in constants]
-    needed = symbols(ivp.dimension)
     bound = c_expressions.real(ivp.stability, kinds)
     dimension = c_expressions.whole(ivp.dimension, kinds)
     indices = [
@@ -301,7 +299,7 @@ def _step(
         signatures=[emit.signature(sweep) for sweep in functions],
         constants=constants,
         indices=indices,
-        before_dimension=[c for c in constants if c[1] in needed],
+        before_dimension=[c for c in constants if c[1] in symbols(ivp.dimension)],
         dimension=dimension,
         initial=emit.call_lines([s for row in started for s in _started(ivp, row)]),
         support=c_expressions.support("\n".join(texts)),

@@ -298,12 +298,7 @@ def _problem(
     """``beside``: all candidates of the problem, where the results are of some of them."""
     ordered = _by_prediction(study, candidates, engine)
     space = study.space(candidates[0].problem.key)
-    here = study.runs[-1].machine_identity if study.runs else ""
-    # those for a map are no ground for statistics
-    runs = [run for run in study.tunings if run.machine_identity == here]
-    members = {candidate.identity for candidate in candidates}
-    everybody = members | {candidate.identity for candidate in beside}
-    comparable_runs = [made for run in runs if (made := _compared(run, members, everybody))]
+    comparable_runs = _comparable_runs(study, candidates, beside)
     safe = next((c.identity for c in candidates if c.baseline), None)
     comparable = deciding_run(comparable_runs)
     contenders = comparable.contenders if comparable else ()
@@ -351,14 +346,23 @@ def _problem(
     )
 
 
-def _compared(
-    run: RunRecord, members: Collection[str], everybody: Collection[str]
-) -> ComparableRun | None:
-    """The comparable times of candidates in a run: those that they have beside ``everybody``,
-    unless all of them have too few rounds for that.
+def _comparable_runs(
+    study: StudyRecord, candidates: Sequence[CandidateRecord], beside: Sequence[CandidateRecord]
+) -> list[ComparableRun]:
+    """The comparable times of candidates in each run on the last machine that measured them: those
+    that they have beside all, unless all of them have too few rounds for that.
     """
-    whole = comparable_run(run, everybody)
-    return (whole and whole.among(members)) or comparable_run(run, members)
+    here = study.runs[-1].machine_identity if study.runs else ""
+    members = {candidate.identity for candidate in candidates}
+    everybody = members | {candidate.identity for candidate in beside}
+
+    def times(run: RunRecord) -> ComparableRun | None:
+        whole = comparable_run(run, everybody)
+        return (whole and whole.among(members)) or comparable_run(run, members)
+
+    # runs for a map are no ground for statistics
+    runs = [run for run in study.tunings if run.machine_identity == here]
+    return [comparable for run in runs if (comparable := times(run))]
 
 
 def _in_other_runs(

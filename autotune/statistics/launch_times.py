@@ -213,9 +213,12 @@ def _grouped(
     }
 
 
-def time_of(samples: Sequence[Sample]) -> float:
-    """Seconds of a time step of a candidate; ValueError without samples, and as ``by_launch``."""
-    return candidate_time(list(by_launch(samples).values()))
+def time_of(samples: Sequence[Sample], holds: Holds | None = None) -> float:
+    """Seconds of a time step of a candidate; ``holds`` as ``by_launch``.
+
+    ValueError without samples, and as ``by_launch``.
+    """
+    return candidate_time(list(by_launch(samples, holds).values()))
 
 
 def candidate_time(launches: Sequence[LaunchTime]) -> float:

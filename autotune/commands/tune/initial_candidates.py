@@ -9,6 +9,7 @@ from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Selection
 from autotune.domain.variant import Candidate
 from autotune.statistics.launch_times import time_of
+from autotune.statistics.waiting import holds_waiting
 from autotune.tuning import Chosen, EarlierResult, Task
 from autotune.tuning.first_candidates import choose, everything, first_candidates
 from autotune.workloads.legal_baseline import legal_baseline
@@ -122,11 +123,13 @@ def _fastest(earlier: Sequence[EarlierResult]) -> set[str]:
     fastest: set[str] = set()
     later: set[str] = set()
     for run in sorted({e.measurement.run for e in earlier}, reverse=True):
-        times = {
-            e.candidate.identity: time_of(e.measurement.samples)
+        timed = [
+            e.measurement
             for e in earlier
             if e.measurement.run == run and e.measurement.status == "ok" and e.measurement.timed
-        }
+        ]
+        holds = holds_waiting([measurement.samples for measurement in timed])
+        times = {m.candidate: time_of(m.samples, holds) for m in timed}
         best = min(times, key=lambda identity: (times[identity], identity), default=None)
         if best is not None and best not in later:
             fastest.add(best)

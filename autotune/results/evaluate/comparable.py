@@ -145,12 +145,23 @@ def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | 
     return comparable_measurements(run.id, [m for m in run.measurements if m.candidate in members])
 
 
+def run_holds(run: RunRecord, members: Collection[str]) -> Holds:
+    """Whether the times of candidates of one problem in a run hold what their programs waited: one
+    candidate alone says little of that.
+    """
+    return _holds([m for m in run.measurements if m.candidate in members])
+
+
+def _holds(measurements: Sequence[Measurement]) -> Holds:
+    return holds_waiting([m.timed for m in measurements if m.status == "ok"])
+
+
 def comparable_measurements(run: str, measurements: Sequence[Measurement]) -> ComparableRun | None:
     """The comparable times of the candidates of one problem, from what a run measured of them;
     None if it measured none.
     """
     ended_well = [m for m in measurements if m.status == "ok"]
-    holds = holds_waiting([m.timed for m in ended_well])
+    holds = _holds(measurements)
     measured = {
         m.candidate: timed_rounds for m in ended_well if (timed_rounds := _rounds(m, holds))
     }

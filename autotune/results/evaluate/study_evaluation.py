@@ -25,6 +25,7 @@ from autotune.results.evaluate.comparable import (
     comparable_run,
     crossed_ratios,
     deciding_run,
+    run_holds,
 )
 from autotune.statistics import (
     estimators,
@@ -35,6 +36,7 @@ from autotune.statistics import (
 )
 from autotune.statistics.estimators import NoiseFloor
 from autotune.statistics.residual_scales import Observed, Residual
+from autotune.statistics.waiting import Holds
 
 OBJECTIVES = ("time", "energy", "memory")
 """What a front is over, as far as it was read."""
@@ -305,7 +307,11 @@ def _problem(
     winner = _choice(comparable, {c.identity: c for c in candidates}, safe)
     regrets = comparable.regrets if comparable else {}
     before = {name for comparable in comparable_runs for name in comparable.times}
-    rows = tuple(_row(study, c, p, rank, comparable, comparable_runs) for c, p, rank in ordered)
+    everybody = {candidate.identity for candidate in (*candidates, *beside)}
+    holds = {run.id: run_holds(run, everybody) for run in study.runs}
+    rows = tuple(
+        _row(study, c, p, rank, comparable, comparable_runs, holds) for c, p, rank in ordered
+    )
     rivals = comparable is not None and len(comparable.times) > 1
     complete = sum(row.measurement is not None for row in rows) >= space.candidates
     by_identity = {row.candidate.identity: row for row in rows}
@@ -469,9 +475,12 @@ def _row(
     rank: int | None,
     comparable: ComparableRun | None,
     comparable_runs: Sequence[ComparableRun],
+    holds: Mapping[str, Holds],
 ) -> EvaluatedCandidate:
     """A candidate with its measurement in the run of the statistics, else in its last run: with the
     time that it has there beside the others.
+
+    ``holds``: whether the times of a run hold what the programs waited.
     """
     identity = candidate.identity
     tried = [(run, m) for run in study.runs if (m := run.measurement(identity))]
@@ -479,7 +488,7 @@ def _row(
     compared = comparable is not None and identity in comparable.times
     within = [(run, m) for run, m in tried if comparable and run.id == comparable.run]
     measurement = (within or tried)[-1][1] if tried else None
-    measured, interval, note = _location(measurement)
+    measured, interval, note = _location(measurement, holds)
     for made in comparable_runs:
         if measurement is not None and made.run == measurement.run and identity in made.times:
             measured, interval = made.times[identity], made.intervals[identity]
@@ -527,11 +536,14 @@ def varied(candidate: CandidateRecord) -> dict[str, Value]:
     }
 
 
-def _location(measurement: Measurement | None) -> tuple[float | None, Interval | None, str]:
+def _location(
+    measurement: Measurement | None, holds: Mapping[str, Holds]
+) -> tuple[float | None, Interval | None, str]:
     if measurement is None or measurement.status != "ok":
         return None, None, ""
     try:
-        launches = list(launch_times.by_launch(measurement.samples).values())
+        of_run = holds.get(measurement.run)
+        launches = list(launch_times.by_launch(measurement.samples, of_run).values())
     except ValueError as error:
         return None, None, str(error)
     if not launches:

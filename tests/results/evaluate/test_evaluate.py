@@ -248,6 +248,29 @@ def test_runs_are_not_mixed(store):
     assert "time per step of 3 of 3 candidates" in study_table.problem(found)
 
 
+def test_a_time_of_another_run_is_judged_beside_the_others_of_that_run(store):
+    """All processes waited before they printed their times, which are as they are: the others say
+    so, the single launch of one candidate does not.
+    """
+    begin(store, a=4.0, b=2.0, c=1.0)
+    number = store.begin_run("study", fake.facts())
+    for name, waits in {"a": [2.8, 1.5, 0.7] * 3, "b": [0.7, 2.8, 1.5] * 3, "c": [2.8]}.items():
+        for launch, lost in enumerate(waits):
+            seconds = 3.0 if name == "c" else 2.0
+            life = {"cpu_s": 3.2 * seconds, "waited_s": lost * seconds, "wall_s": 3.2 * seconds}
+            accounts = {**life, "part_of_run": 0.31, "threads": 1}
+            for place in range(3):
+                sample = fake.sample(seconds, launch=launch, round=launch, conditions=accounts)
+                disturbed = replace(sample, busy=max(0.1, 1 - lost / 3.2), undisturbed=False)
+                store.add_sample(number, one(name).identity, place, disturbed)
+        store.add_outcome(number, one(name).identity, "ok")
+    run(store, a=[4.0] * 3, b=[2.0] * 3)
+    found = result(store)
+    by_pad = {row.candidate.parameters["pad"]: row for row in found.rows}
+    assert not by_pad[3].compared
+    assert by_pad[3].measured == pytest.approx(3.0, rel=0.05)
+
+
 def test_a_winner_above_faster_rows_says_why(store):
     begin(store, a=4.0, b=2.0, c=1.0)
     run(store, a=[4.0] * 3, b=[2.0] * 3)

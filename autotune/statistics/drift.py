@@ -4,12 +4,16 @@ different rounds.
 Where some candidates were launched in many rounds and others in few, their samples are not
 comparable: the machine may have been faster in some rounds, and more samples have a smaller lower
 quartile. Launches within one round are comparable. The logarithm of a launch's time is modelled as
-the sum of a level of the candidate, a level of the round, and noise. Rounds that share candidates
+the sum of a level of the candidate, the drift of the round, and noise. Rounds that share candidates
 tie all levels together.
+
+The drift of a round is a random variable whose standard deviation is estimated too. Were the drift
+free, luck would pass for it: a candidate that is the fastest so far was lucky, so that the rounds
+after it look slow and the next candidate looks faster than it ever was, and so on.
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -30,10 +34,20 @@ NOISE = 0.03
 """Relative spread from launch to launch that is assumed before it is seen: some per cent."""
 _WORTH = 4.0
 """So many launches the assumption is worth."""
+DRIFT = 0.05
+"""Standard deviation of the drift of rounds of a run (logarithm) before it is seen."""
+_DRIFT_WORTH = 4.0
+"""So many rounds that assumption is worth."""
+_FITS = 10
+"""Repetitions of the fit at most."""
+_CLOSE = 0.02
+"""The standard deviation of the drift is found where it changes by less than this part of it."""
 _WANDER = 0.5
-"""Rounds wander by about this much (logarithm); it only ties what shares no round."""
+"""Runs wander by about this much (logarithm); it only ties what shares no round."""
 _HUBER = 1.5
 """Residuals beyond so many standard deviations count linearly (Huber 1964)."""
+_LEAST_SHARE = 0.25
+"""A launch of a candidate that scatters counts as so much of one that does not, at least."""
 _DENSE = 100_000
 """Tables of candidates and rounds with more entries are held sparsely."""
 SURE = 0.95
@@ -93,15 +107,24 @@ class DriftFreeTimes:
         return math.sqrt(max(seen, (_WORTH * NOISE**2 + freedom * seen) / (_WORTH + freedom)))
 
 
+def one_run(_: Hashable) -> Hashable:
+    """The run of every round, where all rounds are of one."""
+    return ""
+
+
 def levels(
-    rounds: Mapping[str, Mapping[Round, LaunchTime]], at: Sequence[Round] = ()
+    rounds: Mapping[str, Mapping[Round, LaunchTime]],
+    at: Sequence[Round] = (),
+    run_of: Callable[[Round], Hashable] = one_run,
 ) -> DriftFreeTimes:
     """The time of every candidate at the level of the machine in the rounds ``at``.
 
     ``rounds``: candidate to round to the time of its launch in that round. Without ``at``, or where
-    nothing was timed in these rounds, the level is the mean of all rounds. The fit is robust: it
-    uses Huber's weights. Disturbed launches are slower than their lost time explains, by a power of
-    it that is the same for all launches and is fitted together with the levels.
+    nothing was timed in these rounds, the level is the mean of all rounds. ``run_of``: the run that
+    a round belongs to; how much slower one run was than another is known from the candidates that
+    both have. The fit is robust: it uses Huber's weights. Disturbed launches are slower than their
+    lost time explains, by a power of it that is the same for all launches and is fitted together
+    with the levels.
     """
     launches = [
         (name, key, x) for name, times in sorted(rounds.items()) for key, x in times.items()
@@ -112,6 +135,7 @@ def levels(
     keys = list(dict.fromkeys(key for _, key, _ in launches))
     row = {name: k for k, name in enumerate(names)}
     column = {key: k for k, key in enumerate(keys)}
+    runs = {run: k for k, run in enumerate(dict.fromkeys(map(run_of, keys)))}
     table = _Launches(
         i=np.array([row[name] for name, _, _ in launches]),
         j=np.array([column[key] for _, key, _ in launches]),
@@ -119,6 +143,7 @@ def levels(
         lost=np.array([x.lost for _, _, x in launches]),
         error=np.array([x.error for _, _, x in launches]),
         bias=np.array([x.bias for _, _, x in launches]),
+        run=np.array([runs[run_of(key)] for key in keys]),
     )
     fit = _fit(table)
     anchor = [column[key] for key in at if key in column]
@@ -147,6 +172,8 @@ class _Launches:
     lost: Floats
     error: Floats
     bias: Floats
+    run: NDArray[np.intp]
+    """(rounds,) the run of each round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,14 +206,14 @@ def _fit(launches: _Launches) -> _Fit:
     n, m = int(i.max()) + 1, int(j.max()) + 1
     free = max(0, len(y) - n - m + 1)
     robust = np.ones(len(y))
-    noise, pollution, precision = NOISE, 0.0, 1 / POLLUTION**2
+    noise, wander, pollution, precision = NOISE, DRIFT, 0.0, 1 / POLLUTION**2
     solution = np.zeros(n + m)
     disturbed = bool(lost.any())
-    for _ in range(6):
+    for _ in range(_FITS):
         weights = robust / (1 + (launches.error / noise) ** 2)
-        ridge = (noise / _WANDER) ** 2
+        pull = _Pull(launches.run, (noise / wander) ** 2, (noise / _WANDER) ** 2)
         both = np.column_stack([y, lost]) if disturbed else y[:, None]
-        solved = _solve(i, j, both, weights, ridge)
+        solved = _solve(i, j, both, weights, pull)
         solution = solved[:, 0]
         if disturbed:
             moved = solved[:, 1]
@@ -200,8 +227,9 @@ def _fit(launches: _Launches) -> _Fit:
             # a share free/len of the spread is left after the fit
             seen = MAD_TO_DEVIATION * float(np.median(size)) * math.sqrt(len(y) / free)
             noise = math.sqrt((_WORTH * NOISE**2 + free * seen**2) / (_WORTH + free))
-        before, robust = robust, np.minimum(1.0, _HUBER * noise / np.maximum(size, 1e-12))
-        if np.abs(robust - before).max() < 1e-3:
+        before, robust = robust, _robust(launches, size, noise)
+        wandered, wander = wander, _wander(launches, solution[n:], weights, pull.within)
+        if np.abs(robust - before).max() < 1e-3 and abs(wander / wandered - 1) < _CLOSE:
             break
     return _Fit(
         level=solution[:n],
@@ -212,16 +240,83 @@ def _fit(launches: _Launches) -> _Fit:
     )
 
 
+def _robust(launches: _Launches, size: Floats, noise: float) -> Floats:
+    """The weights of launches, by the sizes of their residuals (n,): Huber's, less for candidates
+    that scatter by more than the noise of all, such as one whose time depends on its memory pages.
+    """
+    huber = np.minimum(1.0, _HUBER * noise / np.maximum(size, 1e-12))
+    squares = _sums(launches.i, huber * size**2)
+    scatter = (_WORTH * noise**2 + squares) / (_WORTH + np.bincount(launches.i))
+    return np.asarray(
+        huber * np.clip(noise**2 / scatter, _LEAST_SHARE, 1.0)[launches.i], dtype=np.float64
+    )
+
+
+def _wander(launches: _Launches, drift: Floats, weights: Floats, within: float) -> float:
+    """The standard deviation of the drift of rounds within a run, from a fit in which the drift was
+    pulled towards the mean of its run with the precision ``within``.
+
+    The fixed point of MacKay (1992): the squares of the drift over the number of rounds whose drift
+    the launches determine.
+    """
+    run, precision = launches.run, _sums(launches.j, weights)
+    apart = drift - (_sums(run, drift) / np.bincount(run))[run]
+    determined = float((precision / (precision + within)).sum())
+    squares = _DRIFT_WORTH * DRIFT**2 + float(apart @ apart)
+    return math.sqrt(squares / (_DRIFT_WORTH + determined))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pull:
+    """What is known of the drift beforehand, as precisions relative to that of a launch."""
+
+    run: NDArray[np.intp]
+    """(rounds,) the run of each round."""
+    within: float
+    """Towards the mean of the run."""
+    between: float
+    """Of that mean towards 0."""
+
+    def side(self, weights: Floats, right: Floats, place: NDArray[np.intp]) -> "_Side":
+        """The rounds in the equations, by the sums of the weights of their launches (m,)."""
+        sizes = np.bincount(self.run).astype(float)
+        member = np.zeros((len(self.run), len(sizes)))
+        member[np.arange(len(self.run)), self.run] = 1.0
+        return _Side(
+            weights + self.within, right, place, member, (self.within - self.between) / sizes
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Levels of candidates or of rounds in the equations: the matrix is the diagonal less the outer
+    product of each column of ``member`` with itself, times ``share``.
+    """
+
+    diagonal: Floats
+    """(n,)"""
+    right: Floats
+    """(n, k) right-hand sides."""
+    place: NDArray[np.intp]
+    """Where each launch belongs."""
+    member: Floats
+    """(n, r); the columns are nowhere both other than 0."""
+    share: Floats
+    """(r,)"""
+
+
 def _solve(
-    i: NDArray[np.intp], j: NDArray[np.intp], values: Floats, weights: Floats, ridge: float
+    i: NDArray[np.intp], j: NDArray[np.intp], values: Floats, weights: Floats, pull: _Pull
 ) -> Floats:
     """Weighted least squares for the levels of candidates and then rounds, of each column of
     ``values``, (n, k); the more numerous of candidates and rounds are eliminated first.
     """
     weighted = weights[:, None] * values
-    candidates = _sums(i, weights), _column_sums(i, weighted), i
-    rounds = _sums(j, weights) + ridge, _column_sums(j, weighted), j
-    if len(candidates[0]) >= len(rounds[0]):
+    each = _sums(i, weights)
+    none = np.zeros((len(each), 0))
+    candidates = _Side(each, _column_sums(i, weighted), i, none, np.zeros(0))
+    rounds = pull.side(_sums(j, weights), _column_sums(j, weighted), j)
+    if len(candidates.diagonal) >= len(rounds.diagonal):
         drift, levels_ = _eliminated(rounds, candidates, weights)
     else:
         levels_, drift = _eliminated(candidates, rounds, weights)
@@ -236,30 +331,29 @@ def _column_sums(where: NDArray[np.intp], values: Floats) -> Floats:
     return np.column_stack([_sums(where, column) for column in values.T])
 
 
-_Side = tuple[Floats, Floats, NDArray[np.intp]]
-"""Diagonal, right-hand sides (n, k), and where each launch belongs."""
-
-
 def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floats]:
-    """The solutions of [[K, T], [T', G]] (x, y) = (r, l) with diagonal K and G, by the Schur
-    complement of G.
+    """The solutions of [[K, T], [T', G]] (x, y) = (r, l) for the two sides, by the Schur complement
+    of G, whose inverse is that of its diagonal and an outer product (Sherman and Morrison 1950).
     """
-    (diagonal, right, i), (other, left, j) = kept, gone
-    n, m = len(diagonal), len(other)
+    n, m = len(kept.diagonal), len(gone.diagonal)
+    scaled = gone.member / gone.diagonal[:, None]
+    factor = gone.share / (1 - gone.share * (gone.member * scaled).sum(axis=0))
+    table = scipy.sparse.csr_matrix((weights, (kept.place, gone.place)), shape=(n, m))
     if n * m <= _DENSE:
-        dense = np.zeros((n, m))
-        np.add.at(dense, (i, j), weights)
-        scaled = dense / other
-        x = scipy.linalg.solve(
-            np.diag(diagonal) - scaled @ dense.T, right - scaled @ left, assume_a="pos"
-        )
-        return x, (left - dense.T @ x) / other[:, None]
-    table = scipy.sparse.csr_matrix((weights, (i, j)), shape=(n, m))
-    thin = table @ scipy.sparse.diags(1 / other)
+        dense = table.toarray()
+        product = (dense / gone.diagonal) @ dense.T
+    else:
+        product = (table @ scipy.sparse.diags(1 / gone.diagonal) @ table.T).toarray()
+    tied = table @ scaled
+    own = np.diag(kept.diagonal) - (kept.member * kept.share) @ kept.member.T
+    right = kept.right - table @ (gone.right / gone.diagonal[:, None])
     x = scipy.linalg.solve(
-        np.diag(diagonal) - (thin @ table.T).toarray(), right - thin @ left, assume_a="pos"
+        own - product - (tied * factor) @ tied.T,
+        right - (tied * factor) @ (scaled.T @ gone.right),
+        assume_a="pos",
     )
-    return x, (left - table.T @ x) / other[:, None]
+    rest = gone.right - table.T @ x
+    return x, rest / gone.diagonal[:, None] + (scaled * factor) @ (scaled.T @ rest)
 
 
 # --- one candidate against another ------------------------------------------------------------

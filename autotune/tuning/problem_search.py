@@ -26,6 +26,8 @@ BATCH = 2
 """So many builds for each CPU: the first candidates after the first few come in batches."""
 FINALISTS = 3
 """So many of the fastest are measured again at the end, with the baseline beside them."""
+_NOISE = 2.0
+"""Two levels nearer than so many standard errors of their ratio may be the same."""
 _COMMON = 2
 """So many of the fastest of every problem are measured in the finals of all others."""
 _LEAST_FINALS = 3
@@ -79,7 +81,11 @@ class ProblemSearch:
     """Candidate to the number of its evaluation, from 1."""
     waiting: set[str] = field(default_factory=set)
     """Candidates that are being built or timed."""
+    rival: str | None = None
+    """With which the next candidates are compared; it changes where one is clearly faster."""
     _begun: float = field(default_factory=lambda: time.monotonic())
+    _building: float = 0.0
+    """Seconds that all builds took."""
     _entries: dict[str, Ranked] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,7 +135,7 @@ class ProblemSearch:
             require_baseline(self.group, self.task.baseline, self.label, "first", self.deadline)
         count = BATCH * self.plan.batch if len(self.order) >= JUDGED else 2
         chosen, self.first = self.first[:count], self.first[count:]
-        rival = self.incumbent(self.group.levels()) if begun else None
+        rival = self._standing_rival() if begun else None
         self._compare(chosen, search, "first", rival, f"measure {self.label}")
         self.tell(search, sorted(self.earlier))
         if self.first and not self.task.complete and self._misled():
@@ -176,8 +182,13 @@ class ProblemSearch:
             return
         self.step += 1
         chosen = [self._choice(proposal) for proposal in proposals]
-        rival = self.incumbent(self.group.levels())
+        rival = self._standing_rival()
         self._compare(chosen, search, "search", rival, f"measure {self.label}, step {self.step}")
+
+    def _standing_rival(self) -> str | None:
+        """The rival so far; where there is none, or it failed, the fastest so far."""
+        times = self.group.levels()
+        return self.rival if self.rival in times.times else self.incumbent(times)
 
     def _compare(
         self, chosen: Sequence[Chosen], search: Search, stage: Stage, rival: str | None, what: str
@@ -219,7 +230,7 @@ class ProblemSearch:
         if identity not in self._entries and proposal.prediction is not None:
             self._entries[identity] = Ranked(None, proposal.candidate, proposal.prediction)
         entry = self._entries[identity]
-        why = f"step {self.step}: {proposal.why}"
+        why, posterior = f"step {self.step}: {proposal.why}", proposal.posterior
         self.publish(
             self,
             ProblemNotice(
@@ -227,7 +238,7 @@ class ProblemSearch:
                 candidate=proposal.candidate,
                 why=proposal.why,
                 predicted=entry.prediction.seconds,
-                expected=proposal.posterior,
+                expected=None if posterior is None else posterior * self.group.usual_level,
             ),
             None,
         )
@@ -316,9 +327,12 @@ class ProblemSearch:
         self.bench.progress(stage, total, total)
 
     def finalists(self, times: DriftFreeTimes) -> list[str]:
-        """The three fastest, the baseline, and the fastest of the predicted top 1, 3 and 5."""
+        """The three fastest, the rival, the baseline, the fastest of the predicted top 1, 3 and 5,
+        and up to three that only other runs measured and that may be the fastest.
+        """
         able = sorted(times.times, key=lambda i: (times.times[i], i))
         names = able[:FINALISTS]
+        names += [i for i in able if i == self.rival]
         for k in TOPS:
             top = {
                 e.candidate.identity for e in self.task.ranking.entries if (e.rank or k + 1) <= k
@@ -327,7 +341,27 @@ class ProblemSearch:
         if self.task.baseline in times.times:
             names.append(self.task.baseline)
         names += self._best_elsewhere() if self.plan.common else []
+        names += self._best_of_other_runs(times)
         return list(dict.fromkeys(names))
+
+    def _best_of_other_runs(self, times: DriftFreeTimes) -> list[str]:
+        """The best that only other runs measured: those that may be as fast as the fastest by their
+        levels, or that took no longer there than it takes here.
+
+        How much one run was slower than another is known from few candidates.
+        """
+        if not times.times:
+            return []
+        fastest = min(times.times, key=lambda i: (times.times[i], i))
+        least, error = times.times[fastest], times.errors[fastest]
+        here = least * max(1.0, self.group.usual_level)
+        near: list[tuple[float, str]] = []
+        for identity in self.earlier - self.group.prepared.keys() & times.times.keys():
+            level, there = times.times[identity], self.group.earlier_seconds(identity)
+            noise = _NOISE * math.hypot(error, times.errors[identity])
+            if math.log(level / least) <= noise or there <= here:
+                near.append((min(level, there), identity))
+        return [identity for _, identity in sorted(near)[:FINALISTS]]
 
     def _best_elsewhere(self) -> list[str]:
         """The candidates of this problem that are the same as the fastest of the other problems."""
@@ -373,10 +407,14 @@ class ProblemSearch:
 
     @property
     def reserve(self) -> float:
-        """The expected duration of the problem's finals in seconds, from its launches so far."""
+        """The expected duration of the problem's finals in seconds, from its launches and builds so
+        far; candidates that only other runs measured are built for the finals.
+        """
         launches = sum(self.group.launches.values())
         rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
-        return rounds * (FINALISTS + 2) * self.group.launching / max(1, launches)
+        others = min(FINALISTS, len(self.earlier - self.group.prepared.keys()))
+        launching = (FINALISTS + 2 + others) * self.group.launching / max(1, launches)
+        return rounds * launching + others * self._building / max(1, len(self.group.prepared))
 
     # --- building and timing ------------------------------------------------------------
 
@@ -394,7 +432,7 @@ class ProblemSearch:
             show=lambda number, count: self._shown(what, number, count),
             tell=self._report_standing,
         )
-        race.run(entrants)
+        self.rival = race.run(entrants)
         self.waiting.clear()
 
     def _shown(self, what: str, number: int, count: int) -> Shown:
@@ -412,7 +450,10 @@ class ProblemSearch:
         times = self.group.levels().times
         fastest = min(times.values(), default=None)
         limit = self.deadline if deadline is None else deadline
-        for prepared in prepare(candidates, self.bench, limit):
+        began = time.monotonic()
+        built = prepare(candidates, self.bench, limit)
+        self._building += time.monotonic() - began
+        for prepared in built:
             identity = prepared.candidate.identity
             self.group.enter(prepared, fastest or self._entries[identity].prediction.seconds)
             standing = RaceStanding(
@@ -452,7 +493,7 @@ class ProblemSearch:
             samples=len(taken),
             disturbed=sum(not sample.undisturbed for sample in taken),
             best=self._best(times),
-            baseline=times.times.get(self.task.baseline),
+            baseline=self.group.shown(self.task.baseline),
             expected_improvement=self.proposed,
             evaluations_left=left,
             seconds_left=None if math.isinf(seconds) else max(0.0, seconds),
@@ -466,7 +507,7 @@ class ProblemSearch:
             return None
         return Best(
             candidate=self._entries[identity].candidate,
-            seconds=times.times[identity],
+            seconds=times.times[identity] * self.group.usual_level,
             predicted=self._entries[identity].prediction.seconds,
             evaluation=0 if identity in self.earlier else self.order.get(identity, 0),
         )
@@ -478,11 +519,16 @@ def _choice(candidate: Candidate) -> tuple[str, Build, ExecutionLayout]:
 
 
 def _scaled(measurement: Measurement, seconds: float) -> Measurement:
-    """The samples of a measurement, brought to a level where their time is ``seconds``."""
-    factor = seconds / time_of(measurement.samples)
+    """The samples of a measurement, brought to a level where their time is ``seconds``.
+
+    They hold no waiting any more, so that none is taken off again.
+    """
+    calm = [
+        dataclasses.replace(sample, busy=1.0, undisturbed=True) for sample in measurement.samples
+    ]
+    factor = seconds / time_of(calm)
     samples = (
-        dataclasses.replace(sample, seconds=Seconds(factor * sample.seconds))
-        for sample in measurement.samples
+        dataclasses.replace(sample, seconds=Seconds(factor * sample.seconds)) for sample in calm
     )
     return dataclasses.replace(measurement, samples=tuple(samples))
 

@@ -2,7 +2,9 @@
 
 A candidate that is clearly slower is dropped early. One that cannot be distinguished from the
 fastest is launched again, up to a limit, if that may distinguish it. The fastest takes part in
-every round, so that the drift of the machine can be seen.
+every round, so that the drift of the machine can be seen. It is replaced by one that is clearly
+faster, not by one that may only have been lucky: what is compared with lucky ones in turn seems to
+become faster and faster.
 """
 
 import time
@@ -57,8 +59,10 @@ class Race:
         """The number of rounds of a candidate that is close to the fastest."""
         return most_rounds(self.usual)
 
-    def run(self, entrants: Sequence[str]) -> None:
+    def run(self, entrants: Sequence[str]) -> str | None:
         """Launch the candidates until each is decided, or the deadline has passed.
+
+        Returns the fastest, with which the next ones are to be compared; None: there is none.
 
         The journal receives the outcome of each decided candidate. A resumed study continues with
         the others.
@@ -68,31 +72,39 @@ class Race:
         running = []
         for identity in entrants:
             if identity in group.failed:
-                self._settle(identity, "failed", None, group.levels())
+                self._settle(identity, "failed", None)
             else:
                 running.append(identity)
-        number = 0
+        number, rival = 0, self.rival
         while running and time.monotonic() < self.deadline:
-            rival = self._rival(entrants, group.levels())
+            rival = self._rival(rival, entrants, group.levels())
             together = [*running] if rival in (None, *running) else [str(rival), *running]
             group.round(together, self.stage, self.show(number, len(together)), self.deadline)
             number += 1
             times = group.levels()
-            rival = self._rival(entrants, times)
+            rival = self._rival(rival, entrants, times)
             for identity in list(running):
                 spent = group.launches.get(identity, 0) - started[identity]
                 if self._judge(identity, rival, times, spent):
                     running.remove(identity)
         group.recount()
+        return rival
 
-    def _rival(self, entrants: Sequence[str], times: DriftFreeTimes) -> str | None:
-        """The fastest candidate with at least two rounds; before there is one, the initial
-        rival.
+    def _rival(
+        self, rival: str | None, entrants: Sequence[str], times: DriftFreeTimes
+    ) -> str | None:
+        """The rival so far, or the fastest of those with at least two rounds that are clearly
+        faster; without a rival, the fastest with so many.
         """
         able = [i for i in entrants if len(self.group.times(i)) > 1 and i in times.times]
-        if self.rival is not None and self.rival in times.times:
-            able.append(self.rival)
-        return min(able, key=lambda i: (times.times[i], i)) if able else self.rival
+        if rival is not None and rival in times.times:
+            able = [i for i in able if i != rival and self._beats(i, rival, times)]
+        return min(able, key=lambda i: (times.times[i], i)) if able else rival
+
+    def _beats(self, identity: str, rival: str, times: DriftFreeTimes) -> bool:
+        first, second = self.group.times(identity), self.group.times(rival)
+        comparison = contest(first, second, times.noise, times.pollution)
+        return comparison is not None and comparison.faster
 
     def _judge(
         self, identity: str, rival: str | None, times: DriftFreeTimes, launches: int
@@ -101,39 +113,37 @@ class Race:
         group = self.group
         rounds = group.times(identity)
         if group.bad(identity):
-            return self._settle(identity, "failed", None, times)
+            return self._settle(identity, "failed", None)
         comparison = None
         if rival is not None and rival != identity:
             comparison = contest(rounds, group.times(rival), times.noise, times.pollution)
         if comparison and comparison.slower and identity not in self.kept:
-            return self._settle(identity, "slower", comparison, times)
+            return self._settle(identity, "slower", comparison)
         leads = identity == rival
         over = len(rounds) >= self.most or settled(comparison, self.most)
         if len(rounds) >= self.usual and (leads or identity in self.kept or over):
             slower = bool(comparison and comparison.slower)
             verdict: Verdict = "best" if leads else "slower" if slower else "close"
-            return self._settle(identity, verdict, comparison, times)
+            return self._settle(identity, verdict, comparison)
         limit = self.usual if leads or identity in self.kept else self.most
         if launches >= limit + TAIL:
-            return self._settle(identity, "close" if rounds else "failed", comparison, times)
-        self.tell(self._standing(identity, "open", comparison, times))
+            return self._settle(identity, "close" if rounds else "failed", comparison)
+        self.tell(self._standing(identity, "open", comparison))
         return False
 
-    def _settle(
-        self, identity: str, verdict: Verdict, comparison: Contest | None, times: DriftFreeTimes
-    ) -> bool:
+    def _settle(self, identity: str, verdict: Verdict, comparison: Contest | None) -> bool:
         self.group.settle(identity)
-        self.tell(self._standing(identity, verdict, comparison, times))
+        self.tell(self._standing(identity, verdict, comparison))
         return True
 
     def _standing(
-        self, identity: str, verdict: Verdict, comparison: Contest | None, times: DriftFreeTimes
+        self, identity: str, verdict: Verdict, comparison: Contest | None
     ) -> RaceStanding:
         return RaceStanding(
             identity=identity,
             verdict=verdict,
             contest=comparison,
-            seconds=times.times.get(identity),
+            seconds=self.group.shown(identity),
             rounds=len(self.group.times(identity)),
         )
 

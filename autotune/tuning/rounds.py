@@ -5,6 +5,7 @@ machine affects all alike.
 """
 
 import dataclasses
+import math
 import random
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -14,7 +15,7 @@ from autotune.domain.results import Measurement, Prepared, Sample, Stage, Status
 from autotune.measuring.candidates.base import Launch
 from autotune.progress import Progress
 from autotune.statistics.drift import DriftFreeTimes, levels
-from autotune.statistics.launch_times import LaunchTime, by_round
+from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
 from autotune.statistics.waiting import Holds, holds_waiting
 from autotune.tuning.base import Bench, EarlierResult, TuningPlan
 from autotune.tuning.plausible_times import constant_time, odd_shares
@@ -167,6 +168,15 @@ class MeasuredGroup:
             self._by_round[run, identity] = measurement, self._holds, times
         return times
 
+    def earlier_seconds(self, identity: str) -> float:
+        """The time of a candidate in the other run where it was fastest; infinite without any."""
+        timed = [
+            list(self._earlier_times(run, name).values())
+            for (run, name), result in self.earlier.items()
+            if name == identity and result.measurement.status == "ok"
+        ]
+        return min((candidate_time(launches) for launches in timed if launches), default=math.inf)
+
     def levels(self) -> DriftFreeTimes:
         """Times of all candidates at the level of the first rounds, also from earlier runs.
 
@@ -177,6 +187,19 @@ class MeasuredGroup:
         if self._levels is None or self._levels[0] != state:
             self._levels = state, self._fitted()
         return self._levels[1]
+
+    @property
+    def usual_level(self) -> float:
+        """How many times slower the machine was in the mean of all rounds of this run than in the
+        first ones. Times at that level are shown: they are nearer to the samples.
+        """
+        drift = [d for key, d in self.levels().drift.items() if not isinstance(key, tuple)]
+        return math.exp(sum(drift) / len(drift)) if drift else 1.0
+
+    def shown(self, identity: str) -> float | None:
+        """The time of a candidate at the usual level of this run; None where it has none."""
+        seconds = self.levels().times.get(identity)
+        return None if seconds is None else seconds * self.usual_level
 
     def _fitted(self) -> DriftFreeTimes:
         wrong = self.wrong()
@@ -194,7 +217,7 @@ class MeasuredGroup:
             for identity, rounds in table.items()
             if rounds and identity not in self.failed | wrong.keys() | self.implausible().keys()
         }
-        return levels(able, at=range(self.plan.measuring.rounds))
+        return levels(able, at=range(self.plan.measuring.rounds), run_of=_run_of)
 
     def wrong(self) -> dict[str, Checksum]:
         """The candidates with another checksum than the majority, earlier runs included."""
@@ -266,3 +289,8 @@ class MeasuredGroup:
         for identity, status in list(self.reported.items()):
             if self._verdict(identity)[0] != status:
                 self.settle(identity)
+
+
+def _run_of(key: Hashable) -> Hashable:
+    """The run of a round: those of other runs are named together with it."""
+    return key[0] if isinstance(key, tuple) else ""

@@ -3,12 +3,13 @@
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from fake_host import Host, InOrder, Notebook, bench, candidate, first_of, ranking
 
 from autotune.domain.ranking import Ranking
-from autotune.domain.results import Measurement
+from autotune.domain.results import Measurement, Sample
 from autotune.domain.setup import Measuring
 from autotune.statistics.drift import DriftFreeTimes
 from autotune.statistics.launch_times import time_of
@@ -192,6 +193,28 @@ def test_finalists_are_the_fastest_the_best_of_the_predicted_top_and_the_baselin
     assert Tried(steady(*SEVEN), baseline=1).search.finalists(times(c3=1.0)) == [identity(3)]
 
 
+def test_the_best_of_another_run_are_finalists_too() -> None:
+    """Those that may be as fast as the fastest: 3 and 4; not 5, which is clearly slower."""
+    before = Tried(steady(1.0, 9.0, 9.0, 0.99, 0.992, 1.5), first=(0, 3, 4, 5)).begin()
+    tried = Tried(
+        steady(1.0, 0.98, 0.982, 9.0, 9.0, 9.0, 0.984),
+        first=(0, 1, 2, 6),
+        earlier=results(before.journal, 0, 3, 4, 5),
+    ).begin()
+    names = tried.search.finalists(tried.search.group.levels())
+    assert set(names) == {identity(n) for n in (0, 1, 2, 6, 3, 4)}
+
+
+def test_one_that_was_faster_in_another_run_is_a_finalist_and_no_more_than_three_are() -> None:
+    """That run was faster, which only candidate 0 shows: it may not have been."""
+    fast = Tried(steady(0.8, 9.0, 9.0, 0.93, 0.94, 0.95, 0.96), first=(0, 3, 4, 5, 6)).begin()
+    tried = Tried(
+        steady(1.0, 0.98, 0.982), first=(0, 1, 2), earlier=results(fast.journal, 0, 3, 4, 5, 6)
+    ).begin()
+    names = tried.search.finalists(tried.search.group.levels())
+    assert set(names) == {identity(n) for n in (0, 1, 2, 3, 4, 5)}
+
+
 # --- finals -------------------------------------------------------------------------------------
 
 
@@ -306,6 +329,45 @@ def test_disturbed_candidates_are_told_with_what_they_would_have_taken() -> None
         if (measurement := tried.algorithm.told[identity(number)][0]) is not None
     }
     assert times == pytest.approx({0: 1.0, 1: 1.4}, rel=0.05)
+
+
+class WaitedAtStart(Host):
+    """Programs that print three times, and whose processes wait for a CPU before these, some long,
+    some shortly: their share of CPU time says nothing of their times.
+    """
+
+    def launch(self, prepared, *, round_number, launch, expected, on_sample):
+        def waited(sample: Sample) -> None:
+            life = 3.2 * sample.seconds
+            lost = sample.seconds * (2.8, 1.5, 0.7)[len(self.launched) % 3]
+            accounts = {"part_of_run": 0.31, "cpu_s": life, "waited_s": lost, "wall_s": life}
+            busy = max(0.1, 1 - lost / life)
+            on_sample(
+                replace(
+                    sample,
+                    busy=busy,
+                    undisturbed=False,
+                    conditions={**sample.conditions, **accounts},
+                )
+            )
+
+        return super().launch(
+            prepared,
+            round_number=round_number,
+            launch=launch,
+            expected=expected,
+            on_sample=waited,
+        )
+
+
+def test_what_is_told_of_disturbed_candidates_is_their_level() -> None:
+    """It is guessed from all candidates that the times hold no waiting, and not guessed again."""
+    tried = Tried(WaitedAtStart(dict(enumerate(SEVEN)), noise=0.001)).run()
+    levels = tried.search.group.levels()
+    assert len(levels.times) == 7
+    for name, seconds in levels.times.items():
+        told, _ = tried.algorithm.told[name]
+        assert time_of(told.samples) == pytest.approx(seconds, rel=0.02)
 
 
 def test_what_others_finished_is_learned_but_for_what_this_run_measured() -> None:

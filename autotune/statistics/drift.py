@@ -224,8 +224,9 @@ def _fit(launches: _Launches) -> _Fit:
         residual = y - pollution * lost - solution[i] - solution[n + j]
         size = np.abs(residual) / np.sqrt(1 + (launches.error / noise) ** 2)
         if free:
-            # a share free/len of the spread is left after the fit
-            seen = MAD_TO_DEVIATION * float(np.median(size)) * math.sqrt(len(y) / free)
+            # a share of the spread is left after the fit, the more the less the drift is free
+            left = len(y) - n - max(0.0, _determined(_sums(j, weights), pull.within) - 1)
+            seen = MAD_TO_DEVIATION * float(np.median(size)) * math.sqrt(len(y) / left)
             noise = math.sqrt((_WORTH * NOISE**2 + free * seen**2) / (_WORTH + free))
         before, robust = robust, _robust(launches, size, noise)
         wandered, wander = wander, _wander(launches, solution[n:], weights, pull.within)
@@ -234,7 +235,7 @@ def _fit(launches: _Launches) -> _Fit:
     return _Fit(
         level=solution[:n],
         drift=solution[n:],
-        noise=noise,
+        noise=_noise_within(launches, residual, robust, free),
         pollution=Pollution(pollution, 1 / math.sqrt(precision)),
         freedom=free,
     )
@@ -252,6 +253,26 @@ def _robust(launches: _Launches, size: Floats, noise: float) -> Floats:
     )
 
 
+def _noise_within(launches: _Launches, residual: Floats, robust: Floats, free: int) -> float:
+    """The noise of launches beside others of their rounds, by their residuals (n,).
+
+    What all launches of a round have in common is none, also where the drift was pulled from it.
+    """
+    if not free:
+        return NOISE
+    j, size = launches.j, len(residual)
+    weights = robust / (1 + (launches.error / NOISE) ** 2)
+    common = _sums(j, weights * residual) / _sums(j, weights)
+    apart = np.abs(residual - common[j]) / np.sqrt(1 + (launches.error / NOISE) ** 2)
+    seen = MAD_TO_DEVIATION * float(np.median(apart)) * math.sqrt(size / free)
+    return math.sqrt((_WORTH * NOISE**2 + free * seen**2) / (_WORTH + free))
+
+
+def _determined(precision: Floats, within: float) -> float:
+    """How many rounds have a drift that their launches determine, of ``precision`` (m,) in all."""
+    return float((precision / (precision + within)).sum())
+
+
 def _wander(launches: _Launches, drift: Floats, weights: Floats, within: float) -> float:
     """The standard deviation of the drift of rounds within a run, from a fit in which the drift was
     pulled towards the mean of its run with the precision ``within``.
@@ -261,7 +282,7 @@ def _wander(launches: _Launches, drift: Floats, weights: Floats, within: float) 
     """
     run, precision = launches.run, _sums(launches.j, weights)
     apart = drift - (_sums(run, drift) / np.bincount(run))[run]
-    determined = float((precision / (precision + within)).sum())
+    determined = _determined(precision, within)
     squares = _DRIFT_WORTH * DRIFT**2 + float(apart @ apart)
     return math.sqrt(squares / (_DRIFT_WORTH + determined))
 

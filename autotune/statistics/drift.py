@@ -34,7 +34,7 @@ NOISE = 0.03
 """Relative spread from launch to launch that is assumed before it is seen: some per cent."""
 _WORTH = 4.0
 """So many launches the assumption is worth."""
-DRIFT = 0.05
+DRIFT = 0.1
 """Standard deviation of the drift of rounds of a run (logarithm) before it is seen."""
 _DRIFT_WORTH = 4.0
 """So many rounds that assumption is worth."""
@@ -46,7 +46,7 @@ _WANDER = 0.5
 """Runs wander by about this much (logarithm); it only ties what shares no round."""
 _HUBER = 1.5
 """Residuals beyond so many standard deviations count linearly (Huber 1964)."""
-_LEAST_SHARE = 0.25
+_LEAST_SHARE = 0.5
 """A launch of a candidate that scatters counts as so much of one that does not, at least."""
 _DENSE = 100_000
 """Tables of candidates and rounds with more entries are held sparsely."""
@@ -206,7 +206,7 @@ def _fit(launches: _Launches) -> _Fit:
     n, m = int(i.max()) + 1, int(j.max()) + 1
     free = max(0, len(y) - n - m + 1)
     robust = np.ones(len(y))
-    noise, wander, pollution, precision = NOISE, DRIFT, 0.0, 1 / POLLUTION**2
+    noise, wander, pollution, precision = NOISE, _WANDER, 0.0, 1 / POLLUTION**2
     solution = np.zeros(n + m)
     disturbed = bool(lost.any())
     for _ in range(_FITS):
@@ -333,9 +333,9 @@ def _solve(
     ``values``, (n, k); the more numerous of candidates and rounds are eliminated first.
     """
     weighted = weights[:, None] * values
-    each = _sums(i, weights)
-    none = np.zeros((len(each), 0))
-    candidates = _Side(each, _column_sums(i, weighted), i, none, np.zeros(0))
+    total = _sums(i, weights)
+    none = np.zeros((len(total), 0))
+    candidates = _Side(total, _column_sums(i, weighted), i, none, np.zeros(0))
     rounds = pull.side(_sums(j, weights), _column_sums(j, weighted), j)
     if len(candidates.diagonal) >= len(rounds.diagonal):
         drift, levels_ = _eliminated(rounds, candidates, weights)
@@ -366,10 +366,10 @@ def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floa
     else:
         product = (table @ scipy.sparse.diags(1 / gone.diagonal) @ table.T).toarray()
     tied = table @ scaled
-    own = np.diag(kept.diagonal) - (kept.member * kept.share) @ kept.member.T
+    matrix = np.diag(kept.diagonal) - (kept.member * kept.share) @ kept.member.T
     right = kept.right - table @ (gone.right / gone.diagonal[:, None])
     x = scipy.linalg.solve(
-        own - product - (tied * factor) @ tied.T,
+        matrix - product - (tied * factor) @ tied.T,
         right - (tied * factor) @ (scaled.T @ gone.right),
         assume_a="pos",
     )

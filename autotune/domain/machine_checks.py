@@ -9,9 +9,6 @@ from autotune.domain.misfit import Keys, Misfit
 from autotune.units import Hertz, show
 
 _CLOCKS = (1e8, 1e10)
-_CLOCK_RATIO = 4.0
-"""Between a calibrated clock and a documented one: more than processors differ from what they are
-sold as, be it boosted, throttled or in a virtual machine."""
 _MOST_CORES = 1 << 16
 _SLOWEST = 1.0
 """Seconds: more than any latency of a network or barrier of a node."""
@@ -42,7 +39,7 @@ def impossible_rates(machine: Machine) -> Iterator[Misfit]:
     """A clock that no processor has, and every such figure of the calibration."""
     yield from impossible_clock(machine.clock)
     if machine.calibration is not None:
-        for misfit in impossible_figures(machine.calibration, machine.clock):
+        for misfit in impossible_figures(machine.calibration):
             yield misfit._replace(keys=("calibration", *misfit.keys))
 
 
@@ -53,18 +50,9 @@ def impossible_clock(clock: Hertz) -> Iterator[Misfit]:
         yield Misfit(("clock",), f"a clock of {show(clock, 'frequency')}", "0.1 GHz to 10 GHz")
 
 
-def impossible_figures(calibration: Calibration, clock: Hertz | None = None) -> Iterator[Misfit]:
-    """Every figure of a calibration that is impossible, alone or beside the documented ``clock`` of
-    its machine.
-    """
-    impossible = list(impossible_clock(calibration.clock))
-    yield from impossible
-    if clock and not impossible:
-        ratio = calibration.clock / clock
-        if not 1 / _CLOCK_RATIO <= ratio <= _CLOCK_RATIO:
-            found = f"a clock of {show(calibration.clock, 'frequency')}"
-            stated = f"that of the machine, {show(clock, 'frequency')}"
-            yield Misfit(("clock",), found, f"within a factor of {_CLOCK_RATIO:g} of {stated}")
+def impossible_figures(calibration: Calibration) -> Iterator[Misfit]:
+    """Every figure of a calibration that is impossible."""
+    yield from impossible_clock(calibration.clock)
     least, most = _BANDWIDTHS
     for i, curve in enumerate(calibration.curves):
         for j, bandwidth in enumerate(curve.bandwidth):

@@ -163,15 +163,13 @@ def test_each_contradiction_says_where_and_what_can_be(change, contradiction):
     assert list(contradictions(replace(SOUND, **change))) == [contradiction]
 
 
-@pytest.mark.parametrize("clock", [4.9e8, 8.1e9])
-def test_a_calibrated_clock_is_near_that_of_the_machine(clock):
+@pytest.mark.parametrize("clock", [0.99e8, 1.01e10])
+def test_a_calibrated_clock_is_that_of_a_processor(clock):
     machine = replace(SOUND, calibration=replace(CALIBRATION, clock=clock), **memory(single=None))
     (misfit,) = contradictions(machine)
     assert misfit.keys == ("calibration", "clock")
-    assert misfit.expected == "within a factor of 4 of that of the machine, 2 GHz"
-    for near in (5e8, 8e9):
-        assert not list(impossible_figures(replace(CALIBRATION, clock=near), SOUND.clock))
-    assert not list(impossible_figures(replace(CALIBRATION, clock=clock)))
+    for possible in (1.01e8, 0.99e10):  # whatever a guest, or an idle host, reports
+        assert not list(impossible_figures(replace(CALIBRATION, clock=possible)))
 
 
 def test_an_outer_cache_may_be_smaller_only_where_fewer_cores_share_it():

@@ -38,7 +38,6 @@ from autotune.files.config.spaces import read_generated
 from autotune.files.config.studies import SCHEMA, read_study, study_in
 from autotune.files.parsing import yaml_document
 from autotune.files.parsing.stated_values import document_of
-from autotune.units import Hertz
 
 __all__ = [
     "check_machine",
@@ -174,12 +173,10 @@ def reference(name: str | Path) -> Reference:
     return _named(name, "benchmarks/published", read_reference)
 
 
-def read_calibration(path: str | Path, clock: Hertz | None = None) -> Calibration:
-    """The calibration in a file, of a machine with this documented ``clock``; ConfigError with
-    every fault, impossible figures too.
-    """
+def read_calibration(path: str | Path) -> Calibration:
+    """The calibration in a file; ConfigError with every fault, impossible figures too."""
     session = Session()
-    return _finished(session, measured_files.read_calibration(session, Path(path), clock))
+    return _finished(session, measured_files.read_calibration(session, Path(path)))
 
 
 def read_network(path: str | Path) -> Network:

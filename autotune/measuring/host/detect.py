@@ -23,9 +23,6 @@ from autotune.units import Bytes, BytesPerCycle, Hertz, show
 _LINE = Bytes(64)
 _WAYS = 8
 _CLOCK = Hertz(2.0e9)
-_PLACEHOLDER = "; placeholder"
-_EMULATOR = "QEMU"
-"""In the name of a processor that is emulated: it is far slower than the clock it reports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +56,6 @@ def examine(root: Path = Path("/")) -> DetectedMachine:
     return decide(gather(root))
 
 
-def reported_clock(host: Machine) -> Hertz | None:
-    """The clock that a detected host reports; None where it reports none that its cores could
-    have.
-    """
-    placeholder = _PLACEHOLDER in host.sources.get("clock", "")
-    return None if placeholder or _EMULATOR in host.title else host.clock
-
-
 def decide(facts: HostFacts) -> DetectedMachine:
     """The machine that the facts of a host describe."""
     match = _match(facts)
@@ -82,7 +71,7 @@ def decide(facts: HostFacts) -> DetectedMachine:
             decided=show(clock, "frequency"),
             because=facts.clock_source
             + (" (of a guest)" if facts.guest else "")
-            + (_PLACEHOLDER if facts.clock is None else "")
+            + ("; placeholder" if facts.clock is None else "")
             + "; calibration measures it",
         )
     )

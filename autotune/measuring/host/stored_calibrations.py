@@ -1,7 +1,6 @@
 """Measured data of hosts in the user's data folder: one file per hardware and kind of data."""
 
 import contextlib
-import functools
 import hashlib
 import json
 import os
@@ -18,7 +17,6 @@ from autotune.domain.network import Network
 from autotune.errors import Fault, InputError
 from autotune.files import config
 from autotune.measuring.host import host_probe
-from autotune.measuring.host.detect import reported_clock
 
 T = TypeVar("T")
 
@@ -56,8 +54,7 @@ def stored(machine: Machine) -> Calibration | None:
     path = location(key)
     if not path.exists():
         return None
-    read = functools.partial(config.read_calibration, clock=reported_clock(machine))
-    calibration = _read(path, read, _REMEDY)
+    calibration = _read(path, config.read_calibration, _REMEDY)
     if not calibration.curves:
         raise InputError(Fault(where=str(path), found="has no bandwidth curve", hint=_REMEDY))
     if calibration.identity != key:

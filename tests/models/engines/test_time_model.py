@@ -217,13 +217,19 @@ def test_starts_of_streams_are_spread_over_the_points_between_jumps() -> None:
 
 
 def test_first_loads_from_memory_wait_at_the_same_time_those_from_caches_in_turn() -> None:
-    costs = replace(SERIAL, stream_start=np.array([0.0, 10.0, 20.0, 30.0]))
+    costs = replace(SERIAL, stream_start=np.array([0.0, 1.0, 2.0, 30.0]))
     near, far = Stream(0, everywhere(MIDDLE)), Stream(0, everywhere(MEMORY))
-    assert timed(*[far] * 3, costs=costs, jump=50.0).starts[0] == pytest.approx(30 / 50)
-    assert timed(*[near] * 3, costs=costs, jump=50.0).starts[0] == pytest.approx(30 / 50)
-    assert timed(*[far] * 3, near, costs=costs, jump=50.0).starts[0] == pytest.approx(40 / 50)
-    rare = far._replace(lines=1 / 80)
-    assert timed(rare, far, costs=costs, jump=50.0).starts[0] == pytest.approx(30 / 50)
+
+    def started(*streams: Stream) -> float:
+        return float(timed(*streams, costs=costs, jump=50.0).starts[0]) * 50
+
+    assert started(*[far] * 3) == pytest.approx(30)
+    assert started(*[near] * 3) == pytest.approx(3)
+    assert started(*[far] * 3, near) == pytest.approx(31)
+    assert started(far._replace(lines=1 / 80), far) == pytest.approx(30)
+    outermost = Stream(0, everywhere(FAR))
+    assert started(*[outermost] * 40) == pytest.approx(80)
+    assert started(*[far] * 40) == pytest.approx(80), "no less than from the outermost cache"
 
 
 def test_stores_across_lines_wait_longer_the_more_lines_are_loaded() -> None:

@@ -181,7 +181,7 @@ def _lines_by_level(flows: FlowArrays, level: Whole, kinds: Flags, levels: int) 
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
     """(works,): cycles from a jump until all streams have begun. Those from caches begin one after
     the other; the first loads from memory wait at the same time, so that they take the longest of
-    their waits.
+    their waits, but no less than from the outermost cache.
 
     ``level``: of each stream. The streams of a tile go on where those of the tile before ended. The
     first of the eight doubles in a line bears the start of its stream.
@@ -189,14 +189,18 @@ def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
     count = len(flows.run)
     if costs.stream_start is None:
         return np.zeros(count)
-    cycles = costs.stream_start[level]
+    starts = costs.stream_start[:, None]
     if costs.stream_resume is not None:
-        cycles = np.where(flows.resumed[flows.owner], costs.stream_resume[level], cycles)
-    cycles = cycles * _line_weights(flows)
-    memory = level == len(costs.names) - 1
+        resumed = flows.resumed[flows.owner]
+        starts = np.where(resumed, costs.stream_resume[:, None], starts)
+    starts = starts * _line_weights(flows)  # (levels, streams)
+    stream, last = np.arange(len(level)), len(costs.names) - 1
     waiting = np.zeros(count)
-    np.maximum.at(waiting, flows.owner[memory], cycles[memory])
-    started: Floats = total(flows.owner, np.where(memory, 0.0, cycles), count) + waiting
+    memory = level == last
+    np.maximum.at(waiting, flows.owner[memory], starts[last, memory])
+    cached = starts[np.minimum(level, last - 1), stream]
+    from_caches = total(flows.owner, np.where(memory, 0.0, cached), count)
+    started: Floats = np.maximum(from_caches + waiting, total(flows.owner, cached, count))
     return started
 
 

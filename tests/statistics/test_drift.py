@@ -141,7 +141,7 @@ def search(
 
 
 def test_luck_of_the_fastest_so_far_does_not_pass_for_drift() -> None:
-    """Each fastest so far was lucky; with free drift the last ones would have 6 % less time."""
+    """Each fastest so far was lucky; with free drift the last ones would have 8 % less time."""
     table, truth = search(3, lambda _: 1.0)
     times = levels(table, at=range(4)).times
     assert min(times.values()) > 0.985

@@ -18,7 +18,7 @@ _FENCE = re.compile(r'^(?P<indent> *)```(?P<language>\w*)(?: title="(?P<file>[^"
 
 BUDGETS = {
     "autotune.commands.rank.host_machine.DEFAULT_BUDGET": 3.0,
-    "autotune.commands.rank.host_machine.NETWORK_BUDGET": 3.0,
+    "autotune.commands.rank.host_machine.NETWORK_BUDGET": 10.0,
 }
 """Seconds of shorter calibrations of a host and an MPI that have none."""
 LESS = {

@@ -123,7 +123,7 @@ class Recheck:
     contended: bool
     line_of_another_core: float | None = None
     """Cycles to read a line that the next core has just written, beyond one of its own; None: one
-    thread."""
+    thread, or not measured."""
     line_ratio: float | None = None
 
     @property
@@ -242,7 +242,7 @@ def _line_of_another_core(
     program: HostProbe, machine: Machine, threads: int, clock: Hertz
 ) -> float | None:
     """Cycles per line that the next core has just written, beyond one of its own; None where it was
-    not measured.
+    not measured: beside other processes both threads may run on one core.
 
     The cores of a guest move between those of its host, which share a cache or do not.
     """
@@ -252,7 +252,7 @@ def _line_of_another_core(
     items = [item for _, item in definition.items] * _LAUNCHES
     ran = host_probe.run(program, threads, items, sample=SHORT, until=_SLOT)
     measured = host_constants.constants([ran.samples], clock, [definition], contended=False)
-    return next((constant.value for constant in measured.values()), None)
+    return next((constant.value for constant in measured.values() if constant.value > 0), None)
 
 
 class _Session:

@@ -162,7 +162,8 @@ def test_recheck_compares_with_what_is_stored(machine, quick):
     assert check.clock_spread >= done.clock_spread
     assert check.bandwidth_ratio > 0
     assert check.threads == done.loads[-1].threads
-    if check.threads > 1:
+    if check.line_of_another_core is not None:  # beside other work it may not be measured
+        assert check.threads > 1
         assert check.line_of_another_core > 0
     assert ("the clock is" in str(check)) == check.drifted
 
@@ -195,6 +196,7 @@ def test_a_recheck_beside_other_work_takes_what_was_least_disturbed(machine, qui
     monkeypatch.setattr(host_probe, "run", disturbed)
     check = calibrate.recheck(machine)
     assert len(launches) > 2
+    assert check.line_of_another_core is None  # both threads took as long for lines of their own
     assert check.clock_ratio == pytest.approx(1.0, rel=1e-3)
     assert not check.drifted
     assert check.bandwidth_ratio == pytest.approx(1.0, rel=1e-3)

@@ -171,14 +171,19 @@ class _Walk:
         count = node.end - node.first
         repetitions, swapped = count, _has_swap(node.body)
         if not _selects_rows(node):
-            # With two buffers the iterations alternate: keep the parity of the count.
-            repetitions = min(count, 2) if not swapped else min(count, 3 if count % 2 else 4)
-        start = len(self.order)
+            # With two buffers the iterations alternate: keep the parity of the count. In a tile
+            # the last one differs: what it writes leaves the caches with the tile.
+            repetitions = min(count, 3 if tile is not None else 2)
+            if swapped:
+                repetitions = min(count, 3 if count % 2 else 4)
+        every = list[list[int]]()
         for value in range(node.first, node.first + repetitions):
             start = len(self.order)
             self.block(node.body, {**loop, node.variable: value}, tile)
-        last = self.order[start:]
-        self.order.extend(last * (count - repetitions))
+            every.append(self.order[start:])
+        if count > repetitions:
+            usual = every[1] if tile is not None and not swapped else every[-1]
+            self.order.extend(usual * (count - repetitions))
 
 
 def _has_swap(block: NodeBlock) -> bool:

@@ -132,6 +132,46 @@ f:
     assert [loop.iterations for loop in loops.rest] == [2]
 
 
+def test_single_operations_of_a_remainder_that_stores_whole_vectors_count_once():
+    """Four multiply-adds on vectors for eight components are as much as eight single ones for four."""
+    single = "".join(f"\tvfmadd213sd %xmm6, %xmm5, %xmm{n % 4}\n" for n in range(8))
+    text = f"""
+f:
+\txorl %eax, %eax
+.L4:
+\tvmovupd (%rsi,%rax,8), %ymm0
+\tvmovupd 32(%rsi,%rax,8), %ymm1
+\tvfmadd213pd %ymm6, %ymm5, %ymm0
+\tvfmadd213pd %ymm6, %ymm5, %ymm1
+\tvfmadd213pd %ymm6, %ymm5, %ymm0
+\tvfmadd213pd %ymm6, %ymm5, %ymm1
+\tvmovupd %ymm0, (%rdi,%rax,8)
+\tvmovupd %ymm1, 32(%rdi,%rax,8)
+\taddq $8, %rax
+\tcmpq %r10, %rax
+\tjne .L4
+\tcmpq %rdx, %rax
+\tje .L9
+.L8:
+\tvmovsd (%rsi,%rax,8), %xmm0
+\tvmovsd 8(%rsi,%rax,8), %xmm1
+\tvmovsd 16(%rsi,%rax,8), %xmm2
+\tvmovsd 24(%rsi,%rax,8), %xmm3
+{single}\tvunpcklpd %xmm1, %xmm0, %xmm0
+\tvunpcklpd %xmm3, %xmm2, %xmm2
+\tvinsertf128 $1, %xmm2, %ymm0, %ymm0
+\tvmovupd %ymm0, (%rdi,%rax,8)
+\taddq $4, %rax
+\tcmpq %rdx, %rax
+\tjl .L8
+.L9:
+\tret
+"""
+    loops = hot_loops.hot_loops(text, "f")
+    assert [(loop.label, loop.iterations) for loop in loops.main] == [(".L4", 8)]
+    assert [loop.iterations for loop in loops.rest] == [4]
+
+
 TWO_PASSES = """
 sweep:
 	xorl	%ebx, %ebx

@@ -180,9 +180,11 @@ def _strong(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _computed(loop: HotLoop) -> float:
-    """The operations of floating point for a component."""
-    operations = sum(i.work not in ("none", "other") for i in loop.instructions)
-    return operations * loop.lanes / loop.iterations
+    """The operations of floating point for a component; an instruction on a vector is one for each
+    of its elements.
+    """
+    operations = sum(i.lanes for i in loop.instructions if i.work not in ("none", "other"))
+    return operations / loop.iterations
 
 
 def _main(widest: _Candidate, candidates: Sequence[_Candidate]) -> _Candidate:

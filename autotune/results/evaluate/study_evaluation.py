@@ -330,11 +330,7 @@ def _problem(
     regrets = comparable.regrets if comparable else {}
     before = {name for comparable in comparable_runs for name in comparable.times}
     everybody = {candidate.identity for candidate in (*candidates, *beside)}
-    holds = {run.id: run_holds(run, everybody) for run in study.runs}
-    rows = tuple(
-        _marked(_row(study, c, p, rank, comparable, comparable_runs, holds), lost)
-        for c, p, rank in ordered
-    )
+    rows = _rows(study, ordered, comparable, comparable_runs, everybody)
     rivals = comparable is not None and len(comparable.times) > 1
     tried = sum(row.legal and row.measurement is not None for row in rows)
     by_identity = {row.candidate.identity: row for row in rows}
@@ -375,11 +371,23 @@ def _problem(
     )
 
 
-def _marked(row: EvaluatedCandidate, lost: Collection[str]) -> EvaluatedCandidate:
-    """The row, told as no longer legal where it is one of the ``lost`` identities."""
-    if row.candidate.identity not in lost:
-        return row
-    return dataclasses.replace(row, legal=False, note=LOST)
+def _rows(
+    study: StudyRecord,
+    ordered: Sequence[tuple[CandidateRecord, Prediction | None, int | None]],
+    comparable: ComparableRun | None,
+    comparable_runs: Sequence[ComparableRun],
+    everybody: Collection[str],
+) -> tuple[EvaluatedCandidate, ...]:
+    """The candidates as rows; those that are no longer legal are told. ``everybody``: the
+    identities of all candidates of the problem.
+    """
+    holds = {run.id: run_holds(run, everybody) for run in study.runs}
+    rows = [_row(study, c, p, rank, comparable, comparable_runs, holds) for c, p, rank in ordered]
+    lost = study.lost
+    return tuple(
+        dataclasses.replace(row, legal=False, note=LOST) if row.candidate.identity in lost else row
+        for row in rows
+    )
 
 
 def _comparable_runs(

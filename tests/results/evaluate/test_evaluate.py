@@ -77,8 +77,9 @@ def space(candidates: int) -> ProblemSpace:
 def test_a_candidate_that_is_no_longer_legal_counts_nowhere(store):
     begin(store, a=4.0, b=2.0, c=1.0)
     run(store, a=[4.0] * 4, b=[1.0] * 4, c=[2.0] * 4)
-    store.add_space("study", [space(2)], [])
-    store.add_predictions("study", fake.ranked([(one(n), fake.prediction()) for n in "ac"]))
+    entries = fake.ranked([(one(name), fake.prediction()) for name in "ac"])
+    store.add_space("study", [space(2)], entries[:1])
+    store.add_predictions("study", entries)
     store.mark_lost("study", [one("b").identity])
     after = result(store)
     (lost,) = after.lost

@@ -13,6 +13,7 @@ from autotune.domain.results import Status
 from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError, WorkFailed, unknown_name
 from autotune.files import codec
+from autotune.files.store.records import LOST
 from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.results.report import words
@@ -330,9 +331,10 @@ def _verdict(problem: ProblemEvaluation) -> str:
 
 def _counts(problem: ProblemEvaluation) -> str:
     """How many candidates were tried, and how many of them failed in which way."""
-    tried = f"{len(problem.evaluated)} of {words.legal(problem)} candidates tried"
+    tried = f"{words.of_legal(len(problem.evaluated), problem)} candidates tried"
     kinds = Counter(words.status(row) for row in problem.failures)
-    return ", ".join((tried, *(f"{count} {kind}" for kind, count in kinds.most_common())))
+    gone = [f"{len(problem.lost)} {LOST}"] if problem.lost else []
+    return ", ".join((tried, *(f"{count} {kind}" for kind, count in kinds.most_common()), *gone))
 
 
 def _why_nothing(problem: ProblemEvaluation) -> str:

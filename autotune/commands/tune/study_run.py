@@ -257,7 +257,8 @@ class StudyRun:
     def _enter(self) -> None:
         """Enter the study and what it chooses from into the store: a summary and the baselines.
 
-        Candidates that earlier runs of the study proposed get the predictions of today.
+        Candidates that earlier runs of the study proposed get the predictions of today; those that
+        are no longer legal are marked.
         """
         rankings, results = self.ranked.rankings, self.results
         results.begin_study(self.study, study_origin(self.ranked.workload))
@@ -267,6 +268,15 @@ class StudyRun:
         results.add_space(self.study, spaces, entries_of(rankings, safe))
         earlier = results.members(self.study) - safe
         results.add_predictions(self.study, entries_of(rankings, earlier))
+        results.mark_lost(self.study, self._lost())
+
+    def _lost(self) -> set[str]:
+        """The candidates of a continued study that its problems no longer have."""
+        rankings = self.ranked.rankings
+        present = {entry.candidate.identity for r in rankings for entry in r.entries}
+        keys = {ranking.problem.key for ranking in rankings}
+        before = self.resumed.candidates if self.resumed else ()
+        return {c.identity for c in before if c.problem.key in keys} - present
 
     @contextmanager
     def _running(

@@ -210,6 +210,11 @@ class Store:
         with self._writing() as connection:
             store_writing.add_predictions(connection, study, entries)
 
+    def mark_lost(self, study: str, identities: Collection[str]) -> None:
+        """Store that members of a study are no longer legal, in place of their predictions."""
+        with self._writing() as connection:
+            store_writing.mark_lost(connection, study, identities)
+
     def add_choices(self, run: str, choices: Sequence[StoredChoice]) -> None:
         """Store which candidates a run measures, in which order, and why."""
         self._write(store_tables.choices, [row_of(c, run=run) for c in choices], replace=True)

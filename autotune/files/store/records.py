@@ -80,6 +80,11 @@ class ProblemSpace:
     """All values of each parameter of their variants."""
 
 
+LOST = "no longer legal"
+"""Reason of the prediction of a candidate that its space had when it was proposed and, when the
+study was last continued, had no longer."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPrediction:
     """The prediction of one candidate in a study."""
@@ -238,6 +243,12 @@ class StudyRecord(StudyEntry):
             builds=tuple(dict.fromkeys(c.build for c in stored)),
             parameters=values_of_parameters([c.parameters for c in stored]),
         )
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """The identities of the candidates that are no longer legal."""
+        legal = {p.candidate for p in self.predictions if p.prediction.reason != LOST}
+        return frozenset(p.candidate for p in self.predictions) - legal
 
     def candidate(self, identity: str) -> CandidateRecord | None:
         """The candidate with this identity; None where the study has none."""

@@ -6,8 +6,10 @@ from dataclasses import replace
 import sqlalchemy as sa
 
 from autotune.domain.ranking import Ranked
+from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate
 from autotune.files.store import store_tables
+from autotune.files.store.records import LOST
 from autotune.files.store.store_rows import Row, candidate_row, row_of, upsert
 
 
@@ -72,3 +74,14 @@ def add_predictions(connection: sa.Connection, study: str, entries: Sequence[Ran
         for entry in entries
     ]
     upsert(connection, store_tables.predictions, rows, replace=True)
+
+
+def mark_lost(connection: sa.Connection, study: str, identities: Collection[str]) -> None:
+    """Replace the predictions of members of a study by the reason that they have none any more."""
+    table = store_tables.predictions
+    none = Prediction(seconds=None, interval=None, parts=(), engine="", reason=LOST)
+    values = {k: v for k, v in row_of(none, rank=None).items() if k != "engine"}
+    theirs = (table.c.study == study) & (table.c.candidate == sa.bindparam("lost"))
+    rows = [{"lost": identity} for identity in sorted(identities)]
+    if rows:
+        connection.execute(sa.update(table).where(theirs).values(**values), rows)

@@ -7,6 +7,7 @@ for rounds over the points that take little time. No root access, hardware count
 needed.
 """
 
+import math
 import os
 import random
 import resource
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autotune.domain.calibration import BandwidthCurve, Calibration
+from autotune.domain.calibration import BandwidthCurve, Calibration, Constant
 from autotune.domain.machine import Machine
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.measuring.host import calibration_plan, estimates, host_facts, host_probe
@@ -120,11 +121,16 @@ class Recheck:
     bandwidth: BytesPerSecond | None
     """Memory bandwidth per thread while all threads run; None: the host was too slow for it."""
     bandwidth_ratio: float | None
+    bandwidth_spread: float = 0.0
+    """Spreads of the calibrated and of the new bandwidth, added."""
     contended: bool
     line_of_another_core: float | None = None
     """Cycles to read a line that the next core has just written, beyond one of its own; None: one
     thread, or not measured."""
     line_ratio: float | None = None
+    line_between: tuple[float, float] | None = None
+    """The least and the greatest ratio by the 80 % intervals of the calibrated and of the new
+    cycles; None where they are not known."""
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -137,7 +143,7 @@ class Recheck:
                 f" was calibrated: what is bound by the core takes {100 * abs(longer):.0f} %"
                 f" {'longer' if longer > 0 else 'less'} than predicted"
             )
-        if self.bandwidth_ratio is not None and abs(self.bandwidth_ratio - 1) > _HOLDS:
+        if self.slowed:
             changes.append(f"memory bandwidth is {self.bandwidth_ratio:.2f} of the calibrated one")
         if self.moved:
             changes.append(
@@ -153,9 +159,21 @@ class Recheck:
         return abs(self.clock_ratio - 1) > least
 
     @property
+    def slowed(self) -> bool:
+        """Whether the memory bandwidth differs, in either direction, by more than both spreads
+        together, and by more than leaves a calibration valid.
+        """
+        least = max(self.bandwidth_spread, _HOLDS)
+        return self.bandwidth_ratio is not None and abs(self.bandwidth_ratio - 1) > least
+
+    @property
     def moved(self) -> bool:
-        """Whether the cores share other caches than when they were calibrated."""
-        return self.line_ratio is not None and not 1 / _MODES < self.line_ratio < _MODES
+        """Whether the cores share other caches than when they were calibrated: lines of other cores
+        take another multiple of the cycles, and no value within both intervals is alike.
+        """
+        if self.line_ratio is None or 1 / _MODES < self.line_ratio < _MODES:
+            return False
+        return self.line_between is None or not self.line_between[0] <= 1 <= self.line_between[1]
 
     def __str__(self) -> str:
         if not self.changes:
@@ -189,6 +207,35 @@ def recheck(machine: Machine) -> Recheck:
         _least_in_memory(curve),
         calibration_plan.largest_working_set(machine, curve.threads, host_facts.available_memory()),
     )
+    chains, streams, cpu = _chains_and_streams(program, curve.threads, size)
+    contended = load.contended([*chains, *streams], cpu)
+    clock, spread = estimates.clock(chains)
+    line = _line_of_another_core(program, machine, curve.threads, clock)
+    calibrated = calibration.constant("core_to_core", curve.threads)
+    pair = (line, calibrated) if line and calibrated and calibrated.value > 0 else None
+    fresh = estimates.curves(streams, clock)[0] if streams else None
+    now = fresh.bandwidth[0] * clock if fresh else None
+    return Recheck(
+        clock=clock,
+        clock_ratio=clock / calibration.clock,
+        clock_spread=spread + calibration.clock_spread,
+        threads=curve.threads,
+        bandwidth=None if now is None else BytesPerSecond(now),
+        bandwidth_ratio=None if now is None else now / (curve.at(size) * calibration.clock),
+        bandwidth_spread=fresh.spread[0] + _spread_at(curve, size) if fresh else 0.0,
+        contended=contended,
+        line_of_another_core=None if line is None else line.value,
+        line_ratio=pair[0].value / pair[1].value if pair else None,
+        line_between=_between(*pair) if pair else None,
+    )
+
+
+def _chains_and_streams(
+    program: HostProbe, threads: int, size: Bytes
+) -> tuple[list[ProbeSample], list[ProbeSample], float]:
+    """Samples of several launches: of chains of additions, and of reading a working set; and the
+    processor time of the launches. Raises WorkFailed without a chain.
+    """
     chains: list[ProbeSample] = []
     streams: list[ProbeSample] = []
     detail, cpu = "", 0.0
@@ -198,34 +245,17 @@ def recheck(machine: Machine) -> Recheck:
         if left < _LEAST_SLOT:
             break
         items = [ProbeItem(kind="clock")] * CHAINS
-        ran = host_probe.run(program, curve.threads, items, sample=_CHAIN, until=left / 3)
+        ran = host_probe.run(program, threads, items, sample=_CHAIN, until=left / 3)
         chains += ran.samples
         cpu += ran.cpu
         items = [host_probe.load(size)] * 9
-        ran = host_probe.run(program, curve.threads, items, sample=0.02, until=2 * left / 3)
+        ran = host_probe.run(program, threads, items, sample=0.02, until=2 * left / 3)
         streams += ran.samples
         cpu += ran.cpu
         detail = ran.detail or detail
     if not chains:
         raise WorkFailed(f"the host could not be measured: {detail}")
-    contended = load.contended([*chains, *streams], cpu)
-    clock, spread = estimates.clock(chains)
-    line = _line_of_another_core(program, machine, curve.threads, clock)
-    calibrated = calibration.constant("core_to_core", curve.threads)
-    now = estimates.curves(streams, clock)[0].bandwidth[0] * clock if streams else None
-    return Recheck(
-        clock=clock,
-        clock_ratio=clock / calibration.clock,
-        clock_spread=spread + calibration.clock_spread,
-        threads=curve.threads,
-        bandwidth=None if now is None else BytesPerSecond(now),
-        bandwidth_ratio=None if now is None else now / (curve.at(size) * calibration.clock),
-        contended=contended,
-        line_of_another_core=line,
-        line_ratio=line / calibrated.value
-        if line and calibrated and calibrated.value > 0
-        else None,
-    )
+    return chains, streams, cpu
 
 
 def _least_in_memory(curve: BandwidthCurve) -> Bytes:
@@ -238,21 +268,35 @@ def _least_in_memory(curve: BandwidthCurve) -> Bytes:
     return next(size for size, bandwidth in points if bandwidth <= limit)
 
 
+def _spread_at(curve: BandwidthCurve, size: Bytes) -> float:
+    """The spread of the first point of a curve that is at least so large."""
+    points = zip(curve.working_set, curve.spread, strict=True)
+    return next((spread for point, spread in points if point >= size), curve.spread[-1])
+
+
+def _between(now: Constant, then: Constant) -> tuple[float, float]:
+    """The least and the greatest ratio of two figures by their intervals."""
+    return now.low / then.high, now.high / then.low if then.low > 0 else math.inf
+
+
 def _line_of_another_core(
     program: HostProbe, machine: Machine, threads: int, clock: Hertz
-) -> float | None:
+) -> Constant | None:
     """Cycles per line that the next core has just written, beyond one of its own; None where it was
     not measured: beside other processes both threads may run on one core.
 
-    The cores of a guest move between those of its host, which share a cache or do not.
+    The cores of a guest move between those of its host, which share a cache or do not. The samples
+    are taken in turns, so that its interval is that of several values.
     """
     if threads == 1:
         return None
     definition = next(host_constants.lines_of_others(threads, machine.line))
+    size = len(definition.items)
     items = [item for _, item in definition.items] * _LAUNCHES
     ran = host_probe.run(program, threads, items, sample=SHORT, until=_SLOT)
-    measured = host_constants.constants([ran.samples], clock, [definition], contended=False)
-    return next((constant.value for constant in measured.values() if constant.value > 0), None)
+    turns = [ran.samples[k : k + size] for k in range(0, len(ran.samples), size)]
+    measured = host_constants.constants(turns, clock, [definition], contended=False)
+    return next((constant for constant in measured.values() if constant.value > 0), None)
 
 
 class _Session:

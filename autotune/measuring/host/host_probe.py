@@ -1,5 +1,6 @@
 """The probe program: builds it for this host, runs it in a child process, and parses its output."""
 
+import functools
 import hashlib
 import json
 import os
@@ -38,6 +39,9 @@ FUNCTIONS = (
 """Functions of the mathematical library that the program can call, in the order of probe.c."""
 BUILD = Build(compiler="gcc", flags=("-O3", "-march=native"))
 
+_FORMULAS = ("calibration_plan.py", "constants.py", "estimates.py")
+"""Modules that define what is measured and how figures follow from it."""
+_NO_FORMULA = re.compile(r'"""(?s:.*?)"""|#[^\n]*')
 _WAITING: tuple[Kind, ...] = ("barrier", "meet", "handed", "kept", "lent", "owned")
 _COMPILE_LIMIT = 60.0
 _GRACE = 3.0
@@ -124,11 +128,21 @@ def source() -> str:
     return resources.files(__package__).joinpath("probe.c").read_text(encoding="utf-8")
 
 
+@functools.cache
 def identity() -> str:
-    """What the probe program measures: 12 hexadecimal digits of SHA-256 of its text and the names
-    of all constants.
+    """What a calibration of this version means: the digest of the text of the probe program, and of
+    the modules that say what it measures and what is computed of that.
     """
-    text = "\n".join([source(), *sorted(CONSTANTS)])
+    package = resources.files(__package__)
+    return digest(source(), [package.joinpath(f).read_text(encoding="utf-8") for f in _FORMULAS])
+
+
+def digest(program: str, formulas: Sequence[str]) -> str:
+    """12 hexadecimal digits of SHA-256 of a probe program, the names of all constants, and modules
+    with formulas, whose comments, docstrings and spaces do not count.
+    """
+    bare = ("".join(_NO_FORMULA.sub("", text).split()) for text in formulas)
+    text = "\n".join([program, *sorted(CONSTANTS), *bare])
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

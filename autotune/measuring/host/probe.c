@@ -700,9 +700,13 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
         return 0;
     case KIND_mixed:
         if (item->run)
-            (item->extra <= NARROW ? narrow_dense : item->extra <= HALF ? half_dense : dense)(count, &a);
+            (item->extra <= NARROW ? narrow_dense
+             : item->extra <= HALF ? half_dense
+                                   : dense)(count, &a);
         else
-            (item->extra <= NARROW ? narrow_mixed : item->extra <= HALF ? half_mixed : mixed)(count, &a);
+            (item->extra <= NARROW ? narrow_mixed
+             : item->extra <= HALF ? half_mixed
+                                   : mixed)(count, &a);
         return 0;
     case KIND_taps:
         for (uint64_t i = 0; i < count; ++i)

@@ -106,6 +106,8 @@ class ProblemRow:
     """Candidates that were measured or failed."""
     candidates: int
     """Legal ones, whether proposed or not."""
+    lost: tuple[str, ...]
+    """Ids of those that were tried and are no longer legal: they count nowhere."""
     disturbed: int
     """Samples of all candidates that other processes disturbed."""
     failures: tuple[FailureGroup, ...]
@@ -181,9 +183,10 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
         noise_floor=problem.noise_floor,
         rank_correlation=problem.rank_correlation,
         ordered_pairs=problem.ordered_pairs,
-        measured=f"{problem.compared} of {words.legal(problem)}",
-        tried=len(rows),
+        measured=words.of_legal(problem.compared, problem),
+        tried=len(rows) - problem.surplus,
         candidates=problem.space.candidates,
+        lost=tuple(row.candidate.id for row in problem.lost),
         disturbed=sum(row.disturbed for row in rows),
         failures=failed(problem),
         objective=problem.problem.goal,

@@ -18,7 +18,13 @@ from autotune.domain.metric import positive_cost
 from autotune.domain.problem_facts import ProblemFacts, labels
 from autotune.domain.results import Measurement, Prediction, Status
 from autotune.domain.variant import Value
-from autotune.files.store.records import CandidateRecord, ProblemSpace, RunRecord, StudyRecord
+from autotune.files.store.records import (
+    LOST,
+    CandidateRecord,
+    ProblemSpace,
+    RunRecord,
+    StudyRecord,
+)
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.results.evaluate.comparable import (
     ComparableRun,
@@ -71,6 +77,8 @@ class EvaluatedCandidate:
     """Peak resident memory of its launches, bytes; None where it was not read."""
     energy: float | None = None
     """Joules of the node's packages in a time step; None where they cannot be read."""
+    legal: bool = True
+    """False: its space has lost it since it was proposed."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Medians of the time in seconds and of the metrics of a program in their units, by name."""
 
@@ -236,8 +244,8 @@ class ProblemEvaluation:
 
     @property
     def evaluated(self) -> tuple[EvaluatedCandidate, ...]:
-        """The candidates that were tried, fastest first, failures last."""
-        tried = [row for row in self.rows if row.measurement]
+        """The legal candidates that were tried, fastest first, failures last."""
+        tried = [row for row in self.rows if row.measurement and row.legal]
         return tuple(
             sorted(
                 tried,
@@ -247,8 +255,21 @@ class ProblemEvaluation:
 
     @property
     def failures(self) -> tuple[EvaluatedCandidate, ...]:
-        """The candidates that were tried and have no time."""
-        return tuple(row for row in self.rows if row.measurement and row.status != "ok")
+        """The legal candidates that were tried and have no time."""
+        tried = (row for row in self.rows if row.measurement and row.legal)
+        return tuple(row for row in tried if row.status != "ok")
+
+    @property
+    def lost(self) -> tuple[EvaluatedCandidate, ...]:
+        """The candidates that were tried and are no longer legal: they take no part."""
+        return tuple(row for row in self.rows if row.measurement and not row.legal)
+
+    @property
+    def surplus(self) -> int:
+        """How many candidates more were tried than there are, where none is known to be lost: in
+        studies that were continued before such candidates were marked.
+        """
+        return max(0, len(self.evaluated) - self.space.candidates) if self.space.exact else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,8 +320,9 @@ def _problem(
 ) -> ProblemEvaluation:
     """``beside``: all candidates of the problem, where the results are of some of them."""
     ordered = _by_prediction(study, candidates, engine)
-    space = study.space(candidates[0].problem.key)
-    comparable_runs = _comparable_runs(study, candidates, beside)
+    space, lost = study.space(candidates[0].problem.key), study.lost
+    legal = [c for c in candidates if c.identity not in lost]
+    comparable_runs = _comparable_runs(study, legal, (*candidates, *beside))
     safe = next((c.identity for c in candidates if c.baseline), None)
     comparable = deciding_run(comparable_runs)
     contenders = comparable.contenders if comparable else ()
@@ -308,12 +330,9 @@ def _problem(
     regrets = comparable.regrets if comparable else {}
     before = {name for comparable in comparable_runs for name in comparable.times}
     everybody = {candidate.identity for candidate in (*candidates, *beside)}
-    holds = {run.id: run_holds(run, everybody) for run in study.runs}
-    rows = tuple(
-        _row(study, c, p, rank, comparable, comparable_runs, holds) for c, p, rank in ordered
-    )
+    rows = _rows(study, ordered, comparable, comparable_runs, everybody)
     rivals = comparable is not None and len(comparable.times) > 1
-    complete = sum(row.measurement is not None for row in rows) >= space.candidates
+    tried = sum(row.legal and row.measurement is not None for row in rows)
     by_identity = {row.candidate.identity: row for row in rows}
     best = by_identity[winner] if winner else None
     baseline = next((row for row in rows if row.candidate.baseline), None)
@@ -334,7 +353,7 @@ def _problem(
         contenders=tuple(by_identity[name] for name in contenders),
         baseline=baseline,
         speedup=_speedup(comparable_runs, best, baseline, decided=len(contenders) == 1)
-        if rivals or complete
+        if rivals or tried >= space.candidates
         else None,
         serial=serial,
         serial_speedup=_speedup(comparable_runs, best, serial, decided=True),
@@ -349,6 +368,25 @@ def _problem(
         searched=_searched_objectives(study, comparable),
         regret=regrets.get(winner or ""),
         other_runs=_in_other_runs(winner, comparable, comparable_runs),
+    )
+
+
+def _rows(
+    study: StudyRecord,
+    ordered: Sequence[tuple[CandidateRecord, Prediction | None, int | None]],
+    comparable: ComparableRun | None,
+    comparable_runs: Sequence[ComparableRun],
+    everybody: Collection[str],
+) -> tuple[EvaluatedCandidate, ...]:
+    """The candidates as rows; those that are no longer legal are told. ``everybody``: the
+    identities of all candidates of the problem.
+    """
+    holds = {run.id: run_holds(run, everybody) for run in study.runs}
+    rows = [_row(study, c, p, rank, comparable, comparable_runs, holds) for c, p, rank in ordered]
+    lost = study.lost
+    return tuple(
+        dataclasses.replace(row, legal=False, note=LOST) if row.candidate.identity in lost else row
+        for row in rows
     )
 
 

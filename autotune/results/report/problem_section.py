@@ -293,7 +293,7 @@ def _all_rows(result: ProblemEvaluation, plan: SectionPlan) -> Card:
     """Every candidate that was proposed: the measured ones first, the rest by prediction."""
     tried = result.evaluated
     rest = [row for row in result.rows if not row.measurement]
-    ordered = [*tried, *rest]
+    ordered = [*tried, *rest, *result.lost]
     kept = [
         row
         for place, row in enumerate(ordered)
@@ -303,13 +303,14 @@ def _all_rows(result: ProblemEvaluation, plan: SectionPlan) -> Card:
     columns = _columns(result, predicted)
     left_out = len(ordered) - len(kept)
     more = f"{left_out} more: autotune export {plan.study.name} --format csv. " if left_out else ""
+    proposed = sum(row.legal for row in result.rows)
     places = f"# is the predicted place among {words.legal(result)}. " if predicted else ""
     same = ""
     if result.builds == result.layouts == 1 and result.rows:
         candidate = result.rows[0].candidate
         same = f"All are built with {candidate.build.words} and run on {candidate.layout.words}."
     return Card(
-        title=f"{len(tried)} tried, {len(result.rows)} proposed of {words.legal(result)}",
+        title=f"{words.of_legal(len(tried), result)} tried, {proposed} proposed",
         blocks=(
             PageTable(
                 caption=f"Candidates of {result.label}, measured ones first",

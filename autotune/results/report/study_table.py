@@ -70,7 +70,7 @@ def problem(
     if not goal.timed:
         what += f" (the {goal.better} the better)"
     tried = len(evaluation.evaluated)
-    head = f"{evaluation.label}: {what} of {tried} of {words.legal(evaluation)} candidates"
+    head = f"{evaluation.label}: {what} of {words.of_legal(tried, evaluation)} candidates"
     right = {*_RIGHT, *range(len(_HEAD), len(head_cells))}
     unpredicted = all(row.predicted is None for row in evaluation.evaluated)
     left_out = {*(_OF_PREDICTION if unpredicted else ()), *(() if ids else (_ID,))}

@@ -66,6 +66,32 @@ def legal(result: ProblemEvaluation) -> str:
     return number if result.space.exact else f"more than {number}"
 
 
+def of_legal(count: int, result: ProblemEvaluation) -> str:
+    """A number of tried candidates among all legal ones: ``5 of 26``.
+
+    ``up to 26 of 26`` where more were tried than there are: some are no longer legal.
+    """
+    most = result.space.candidates
+    if result.space.exact and count > most:
+        return f"up to {most} of {most}"
+    return f"{count} of {legal(result)}"
+
+
+def lost(result: ProblemEvaluation, most: int = 3) -> str:
+    """Which tried candidates are no longer legal, as a sentence; empty where all are."""
+    rows = result.lost
+    if not rows and not result.surplus:
+        return ""
+    if not rows:
+        count, which = f"at least {result.surplus}", "; autotune tune --resume says which"
+    else:
+        names = [built(row.candidate, result) for row in rows[:most]]
+        more = [f"{len(rows) - most} more"] if len(rows) > most else []
+        count, which = str(len(rows)), f": {listed([*names, *more])}"
+    verb = "is" if len(rows) == 1 or (result.surplus == 1 and not rows) else "are"
+    return f"Of the candidates that were tried, {count} {verb} no longer legal{which}"
+
+
 def status(row: EvaluatedCandidate) -> str:
     """The outcome of a candidate in words; empty if it was not measured."""
     return STATUS_WORDS[row.status] if row.status else ""
@@ -209,7 +235,7 @@ def unopposed(result: ProblemEvaluation) -> str:
     if not result.unopposed or result.best is None:
         return ""
     alone = "baseline" if result.best is result.baseline else built(result.best.candidate, result)
-    return f"no decision: only 1 of {legal(result)} candidates was measured, the {alone} alone"
+    return f"no decision: only {of_legal(1, result)} candidates was measured, the {alone} alone"
 
 
 def apart(config: str) -> str:
@@ -249,7 +275,7 @@ def above_faster(result: ProblemEvaluation) -> str:
     best = result.best
     if best is None or best.measured is None:
         return ""
-    rows = [row for row in result.rows if row.measured is not None and row is not best]
+    rows = [row for row in result.evaluated if row.measured is not None and row is not best]
     faster = [row for row in rows if _time(row) < best.measured]
     alike = sum(row in result.contenders for row in faster)
     reasons = [f"{alike} not told apart from it"] if alike else []
@@ -338,8 +364,8 @@ def losses(result: ProblemEvaluation) -> str:
         why += "; at most: not all of them were measured"
     if any(top.loss is None and top.at_most is None for top in result.losses):
         why += "; -: none of them could be compared"
-    count = f"{result.compared} of {legal(result)}"
-    if earlier := sum(row.measured is not None and not row.compared for row in result.rows):
+    count = of_legal(result.compared, result)
+    if earlier := sum(row.measured is not None and not row.compared for row in result.evaluated):
         count += f" in the run that decides, {earlier} more in others or in too few rounds"
     few = "too few were measured to judge them; " if result.compared < _TELLING else ""
     text = f"{few}{parts} (measured: {count}{why}; {floor(result)})"
@@ -405,8 +431,9 @@ def listed(words: Sequence[str]) -> str:
 
 def convergence(result: ProblemEvaluation) -> str:
     """A sentence with the number of candidates tried and of those that failed."""
-    tried = len(result.evaluated)
-    return f"{tried} of {legal(result)} candidates were tried, {len(result.failures)} failed."
+    tried = of_legal(len(result.evaluated), result)
+    gone = f" {lost(result)}." if lost(result) else ""
+    return f"{tried} candidates were tried, {len(result.failures)} failed.{gone}"
 
 
 def sentences_of(problem: ProblemEvaluation, config: str = "CONFIG") -> list[str]:
@@ -415,10 +442,11 @@ def sentences_of(problem: ProblemEvaluation, config: str = "CONFIG") -> list[str
     ``config``: the file of the study, for commands.
     """
     best = problem.best
+    gone = [f"  {text}."] if (text := lost(problem)) else []
     if best is None:
         tried = len(problem.evaluated)
         what = f"none of {tried} tried candidates succeeded" if tried else "nothing was measured"
-        return [f"{problem.label}: no winner, {what}."]
+        return [f"{problem.label}: no winner, {what}.", *gone]
     per = " per time step" if problem.problem.stepped else ""
     goal = problem.problem.goal
     verb, gain = ("takes", "Speed-up") if goal.timed else (f"has {goal.name}", "Improvement")
@@ -457,7 +485,7 @@ def sentences_of(problem: ProblemEvaluation, config: str = "CONFIG") -> list[str
         counts = ", ".join(f"{count} {words}" for words, count in kinds.most_common())
         lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed: {counts}.")
         lines += [f"  {_fails_with(setting)}." for setting in failing_settings(problem)]
-    return lines
+    return [*lines, *gone]
 
 
 def in_other_runs(result: ProblemEvaluation) -> str:

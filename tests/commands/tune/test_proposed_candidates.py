@@ -1,5 +1,7 @@
 """A study stores what it proposes and a summary of what it chooses from, not the whole space."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from autotune.commands.rank.ranked_space import load, rank_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
 from autotune.commands.tune.initial_candidates import evaluations, unfinished_choices
+from autotune.commands.tune.provenance import study_origin
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement
 from autotune.results.evaluate.study_evaluation import evaluate
@@ -117,6 +120,38 @@ def test_an_exhaustive_study_proposes_all_and_stores_all(tmp_path: Path) -> None
     assert len(result.record.candidates) == result.record.spaces[0].candidates == 6
     assert len(result.evaluation.problems[0].rows) == 6
     assert all(top.loss is not None for top in result.evaluation.problems[0].losses)
+
+
+def _listed_otherwise(config: Path, program: str) -> None:
+    """Leave a study as if another version had begun it, which listed other candidates."""
+    config.with_name("tiny.yaml").write_text(program)
+    text = study_origin(load(config)).setup_text
+    with closing(sqlite3.connect(config.with_name("r.sqlite"))) as store, store:
+        store.execute("update studies set setup_text = ?", [text])
+
+
+def test_candidates_that_a_space_has_lost_are_told_and_not_counted(tmp_path: Path) -> None:
+    """Of the six that were tried, two are legal when the study is continued."""
+    config = configured(tmp_path, SMALL)
+    before = tuned(config, StudyOptions(exhaustive=True)).evaluation.problems[0]
+    _listed_otherwise(config, SMALL.replace("b: {from: 1, to: 3", "b: {from: 1, to: 1"))
+    after = tuned(config, StudyOptions(exhaustive=True, resume=True)).evaluation.problems[0]
+    assert after.space.candidates == 2
+    assert len(after.evaluated) == 2
+    assert len(after.lost) == 4
+    assert {row.note for row in after.lost} == {"no longer legal"}
+    assert {row.rank for row in after.lost} == {None}
+    assert max(row.rank or 0 for row in after.rows) == 2
+    assert before.best is not None
+    assert before.best.candidate.identity in {row.candidate.identity for row in after.lost}
+    assert after.best is not None
+    assert after.best in after.evaluated
+    assert words.convergence(after).startswith("2 of 2 candidates were tried, 0 failed.")
+    said = "Of the candidates that were tried, 4 are no longer legal"
+    assert any(said in line for line in words.sentences_of(after))
+    _listed_otherwise(config, SMALL)
+    again = tuned(config, StudyOptions(exhaustive=True, resume=True)).evaluation.problems[0]
+    assert (len(again.evaluated), again.lost) == (6, ())
 
 
 def test_a_winner_at_the_end_of_its_values_is_said_to_be_there(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """A calibration really runs: its structure and physics, never its times."""
 
 import dataclasses
+import itertools
+import math
 import re
 import shutil
 from dataclasses import replace
@@ -8,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from autotune.commands.machine import calibration_text
-from autotune.domain.calibration import CONSTANTS, BandwidthCurve
+from autotune.domain.calibration import CONSTANTS, BandwidthCurve, Constant
 from autotune.errors import InputError, MissingTool, WorkFailed
 from autotune.measuring.host import calibrate, calibration_plan, host_probe
 from autotune.measuring.host.detect import detect
@@ -263,6 +265,62 @@ def test_a_calibration_holds_until_bandwidth_or_shared_caches_change():
         " than then",
     )
     assert str(apart) == "; ".join((*apart.changes, "autotune machine calibrate measures again"))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "spread", "told"),
+    [(0.7, 0.1, True), (0.7, 0.35, False), (1.5, 0.35, True), (0.85, 0.05, False)],
+)
+def test_a_change_of_the_bandwidth_within_its_spreads_is_not_told(ratio, spread, told):
+    check = dataclasses.replace(SAME, bandwidth_ratio=ratio, bandwidth_spread=spread)
+    assert bool(check.changes) is told
+
+
+@pytest.mark.parametrize(
+    ("ratio", "between", "told"),
+    [(3.0, (1.2, 9.0), True), (3.0, (0.9, 9.0), False), (0.3, (0.1, 0.8), True),
+     (0.3, (0.1, math.inf), False), (1.5, (1.4, 1.6), False)],
+)  # fmt: skip
+def test_a_change_of_lines_of_other_cores_within_its_spreads_is_not_told(ratio, between, told):
+    check = dataclasses.replace(SAME, line_ratio=ratio, line_between=between)
+    assert check.moved is told
+    assert bool(check.changes) is told
+
+
+@needs_gcc
+def test_the_spreads_of_a_recheck_are_those_of_both_measurements(machine, quick, monkeypatch):
+    """A probe that reads memory as fast as calibrated, a third slower, and so on in turns."""
+    done, _ = quick
+    curve, turns = done.loads[-1], itertools.cycle((1.0, 1.0, 1.0, 1.5, 1.5))
+    wide = tuple(0.25 for _ in curve.spread)
+    curves = tuple(replace(c, spread=wide) if c is curve else c for c in done.curves)
+    line = Constant(value=100.0, low=20.0, high=180.0, unit="cy", source="made", samples=9)
+    constants = {f"core_to_core{at}": line for at in ("", f"@{curve.threads}")}
+    costs = itertools.cycle((1.0, 5.0, 9.0))
+
+    def noisy(_program, threads, items, *, sample, until):
+        samples = []
+        for item in items:
+            rate = done.clock
+            if item.kind == "load":
+                rate *= curve.at(item.bytes) / host_probe.GROUP / next(turns)
+            if item.kind == "handed":
+                rate /= 50.0 * next(costs)
+            samples.append(
+                ProbeSample(
+                    item=item, threads=threads, seconds=100.0, busy=1.0, count=round(100 * rate)
+                )
+            )  # fmt: skip
+        return ProbeRun(samples=tuple(samples), priority="none", detail="", cpu=0.0)
+
+    monkeypatch.setattr(host_probe, "run", noisy)
+    stated = replace(machine, calibration=replace(done, curves=curves, constants=constants))
+    check = calibrate.recheck(stated)
+    assert check.bandwidth_spread == pytest.approx(0.25 + 1 / 3, abs=0.02)
+    if curve.threads > 1:
+        low, high = check.line_between
+        assert low < check.line_ratio < high
+        assert low < 250 / 180 < 250 / 20 < high
 
 
 def test_a_clock_that_differs_by_more_than_both_spreads_is_told_with_what_follows():

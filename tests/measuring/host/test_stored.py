@@ -2,12 +2,14 @@
 
 import dataclasses
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from autotune.domain.calibration import BandwidthCurve, Calibration, Constant, Refined
 from autotune.errors import InputError
-from autotune.measuring.host import stored_calibrations
+from autotune.measuring.host import host_probe, stored_calibrations
 from autotune.measuring.host.detect import detect
 
 
@@ -38,6 +40,36 @@ def calibration(machine, clock=3.25e9):
         priority="autogroup",
         compiler="gcc 12.2; -O3",
     )
+
+
+FORMULAS = '''\
+def per_vector(times, count):
+    """Cycles of one vector."""
+    return times[0] / count  # of an operation
+'''
+
+
+def test_a_calibration_by_other_formulas_is_outdated():
+    made = host_probe.digest("int main;", [FORMULAS])
+    other = FORMULAS.replace("times[0] / count", "times[0] / count / 2")
+    assert host_probe.digest("int main;", [other]) != made
+    assert host_probe.digest("int main();", [FORMULAS]) != made
+    worded = FORMULAS.replace("of one", "of each").replace("  # of an operation", "")
+    assert host_probe.digest("int main;", [worded]) == made
+
+
+def test_the_identity_of_a_calibration_depends_on_the_modules_with_its_formulas(machine):
+    folder = Path(host_probe.__file__).parent
+    texts = [folder / f"{name}.py" for name in ("calibration_plan", "constants", "estimates")]
+    formulas = [path.read_text(encoding="utf-8") for path in texts]
+    made = host_probe.digest(host_probe.source(), formulas)
+    assert made == host_probe.identity()
+    for place, text in enumerate(formulas):
+        changed = [*formulas[:place], text.replace(" / ", " * "), *formulas[place + 1 :]]
+        digest = host_probe.digest(host_probe.source(), changed)
+        assert digest != made
+        assert stored_calibrations.outdated(replace(calibration(machine), probe=digest))
+    assert not stored_calibrations.outdated(replace(calibration(machine), probe=made))
 
 
 def test_nothing_is_stored_at_first(machine):

@@ -12,6 +12,7 @@ from autotune.api.study_result import StudyResult
 from autotune.commands.tune.study_run import TunedStudy
 from autotune.domain.problem_facts import ProblemFacts, labels
 from autotune.files.store import Store, StudyOrigin
+from autotune.files.store.records import LOST, ProblemSpace
 from autotune.results.documents import study_document
 from autotune.results.evaluate import study_evaluation
 from autotune.results.evaluate.study_evaluation import Speedup
@@ -59,6 +60,55 @@ def run(store, stage: str | None = None, **times: list[float]) -> str:
 def result(store) -> study_evaluation.ProblemEvaluation:
     (problem,) = study_evaluation.evaluate(store.load_study("study")).problems
     return problem
+
+
+def space(candidates: int) -> ProblemSpace:
+    member = one("a")
+    return ProblemSpace(
+        problem=member.problem.key,
+        candidates=candidates,
+        predicted=candidates,
+        layouts=(member.layout,),
+        builds=(member.build,),
+        parameters={"pad": (1, 2, 3, 4)},
+    )
+
+
+def test_a_candidate_that_is_no_longer_legal_counts_nowhere(store):
+    begin(store, a=4.0, b=2.0, c=1.0)
+    run(store, a=[4.0] * 4, b=[1.0] * 4, c=[2.0] * 4)
+    entries = fake.ranked([(one(name), fake.prediction()) for name in "ac"])
+    store.add_space("study", [space(2)], entries[:1])
+    store.add_predictions("study", entries)
+    store.mark_lost("study", [one("b").identity])
+    after = result(store)
+    (lost,) = after.lost
+    assert (lost.candidate.identity, lost.note, lost.rank) == (one("b").identity, LOST, None)
+    assert lost.measured == pytest.approx(1.0)
+    assert not lost.compared
+    assert after.best.candidate.identity == one("c").identity
+    assert (after.compared, after.speedup.value) == (2, pytest.approx(2.0))
+    row = study_document.problem_row(after)
+    assert (row.measured, row.tried, row.candidates) == ("2 of 2", 2, 2)
+    assert row.lost == (lost.candidate.id,)
+    assert "is no longer legal: " in words.convergence(after)
+    assert "of 2 of 2 candidates" in study_table.problem(after)
+
+
+def test_more_tried_candidates_than_a_space_has_are_told(store):
+    """As in a study that an earlier version continued."""
+    begin(store, a=4.0, b=2.0, c=1.0)
+    run(store, a=[4.0] * 4, b=[1.0] * 4, c=[2.0] * 4)
+    store.add_space("study", [space(2)], [])
+    after = result(store)
+    assert (after.lost, after.surplus) == ((), 1)
+    row = study_document.problem_row(after)
+    assert (row.measured, row.tried, row.candidates) == ("up to 2 of 2", 2, 2)
+    told = "up to 2 of 2 candidates were tried, 0 failed. Of the candidates that were tried, at"
+    told += " least 1 is no longer legal; autotune tune --resume says which."
+    assert words.convergence(after) == told
+    store.add_space("study", [replace(space(2), exact=False)], [])
+    assert words.convergence(result(store)) == "3 of more than 2 candidates were tried, 0 failed."
 
 
 def test_predicted_against_measured(store):

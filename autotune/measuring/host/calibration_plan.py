@@ -114,7 +114,10 @@ class CalibrationPlan:
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
             (behind(0), behind(8)),
-            (apart(), *(mixed(width, both) for width in WIDTHS for both in (False, True))),
+            (
+                *map(apart, WIDTHS[1:]),
+                *(mixed(width, both) for width in WIDTHS for both in (False, True)),
+            ),
             vector_operations(),
             library_calls(),
             (ProbeItem(kind="add"), ProbeItem(kind="window", run=CHAIN)),
@@ -176,9 +179,11 @@ def behind(distance: int) -> ProbeItem:
     return ProbeItem(kind="behind", bytes=LARGEST_L1, streams=1, extra=distance)
 
 
-def apart() -> ProbeItem:
-    """An item of vector stores to L1, to two rows in turn."""
-    return ProbeItem(kind="apart", bytes=RESIDENT, streams=2)
+def apart(width: int) -> ProbeItem:
+    """An item of stores of so many bytes to L1, to two rows in turn; at most of the bytes of the
+    vectors that the compiler makes, at least of half of the widest.
+    """
+    return ProbeItem(kind="apart", bytes=RESIDENT, streams=2, extra=width)
 
 
 def mixed(width: int, both: bool) -> ProbeItem:

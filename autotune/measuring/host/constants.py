@@ -1,9 +1,10 @@
 """Computes the constants of a calibration from the times of its items; pure arithmetic.
 
 Every round gives one value of a constant, from items measured in direct succession. The constant is
-the median over the rounds, with the 80 % interval of the values. A negative cost becomes 0, and its
-interval then reaches up as far as the median was below 0. ``calibration.CONSTANTS`` says what each
-constant means.
+the median over the rounds, with the 80 % interval of the values. Of items in cycles of the core,
+which no drift of the clock moves, all rounds together give it: the lower quartile over them is
+disturbed less than any round. A negative cost becomes 0, and its interval then reaches up as far as
+the median was below 0. ``calibration.CONSTANTS`` says what each constant means.
 """
 
 import functools
@@ -84,13 +85,16 @@ def constants(
 ) -> dict[str, Constant]:
     """The constants by name; only those for which at least one round has all items."""
     result: dict[str, Constant] = {}
+    together = [[sample for samples in rounds for sample in samples]]
     for definition in definitions:
         values: list[float] = []
+        enough = BUSY
         for busy in (BUSY, _HALF, 0.0):
             if len(values) < _ENOUGH:
-                values = _values(rounds, clock, definition, busy)
+                values, enough = _values(rounds, clock, definition, busy), busy
         if values:
-            result[definition.name] = _constant(definition, values, contended)
+            of_all = _values(together, clock, definition, enough) if definition.paced else []
+            result[definition.name] = _constant(definition, values, of_all, contended)
     return result
 
 
@@ -146,9 +150,12 @@ def _plausible(values: Sequence[float]) -> list[float]:
     return [value for value in values if abs(value - middle) <= limit]
 
 
-def _constant(figure: HostConstant, measured: Sequence[float], contended: bool) -> Constant:
+def _constant(
+    figure: HostConstant, measured: Sequence[float], of_all: Sequence[float], contended: bool
+) -> Constant:
+    """The constant from the values of the rounds, and ``of_all`` rounds together where known."""
     values = _plausible(measured)
-    middle = quartile(values, 1 if figure.fast else 2)
+    middle = of_all[0] if of_all else quartile(values, 1 if figure.fast else 2)
     low, high = values[0], values[0]
     if len(values) > 1:
         tenths = cuts(values, _TENTHS)
@@ -283,14 +290,16 @@ def _rates(of: ProbeConditions) -> Iterator[HostConstant]:
 
 def _mixed_rates(of: ProbeConditions) -> Iterator[HostConstant]:
     """Definitions of the constants of vector instructions that come in turns."""
-    yield HostConstant(
-        name=f"vector_apart.{of.width}",
-        items=((1, calibration_plan.apart()),),
-        value=lambda t: t[0],
-        source="stores to two rows in L1 in turn",
-        paced=True,
-    )
-    for width in (w for w in calibration_plan.WIDTHS if w <= of.width):
+    widths = [w for w in calibration_plan.WIDTHS if w <= of.width]
+    for width in widths[1:] or calibration_plan.WIDTHS[1:2]:
+        yield HostConstant(
+            name=f"vector_apart.{min(width, of.width)}",
+            items=((1, calibration_plan.apart(width)),),
+            value=lambda t: t[0],
+            source="stores to two rows in L1 in turn",
+            paced=True,
+        )
+    for width in widths:
         yield HostConstant(
             name=f"vector_mixed.{width}",
             items=tuple((1, calibration_plan.mixed(width, both)) for both in (False, True)),

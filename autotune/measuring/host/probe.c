@@ -25,7 +25,7 @@
    clash     as load, with all arrays in the same sets of L1; EXTRA: bytes between     groups
    offset    reads a small array by vectors that begin EXTRA bytes behind a border     vectors
    behind    the same, written                                                         vectors
-   apart     writes two small arrays, a vector of each in turn                         vectors
+   apart     writes two small arrays, a vector of EXTRA bytes of each in turn          vectors
    mixed     reads STREAMS small arrays by vectors of EXTRA bytes, at most of WIDTH, and
              adds to that of one and multiplies that of the next, in turn; RUN 1: adds to
              each, and multiplies each                                                 vectors
@@ -504,17 +504,20 @@ static __attribute__((noinline)) void unaligned_stores(char *p, size_t groups)
 }
 
 /* volatile, so that the stores stay in turn */
-static __attribute__((noinline)) void stores_apart(uint64_t rounds, const arrays *a)
-{
-    for (uint64_t r = 0; r < rounds; ++r) {
-        volatile vec *p = (vec *)a->base, *q = (vec *)(a->base + a->pitch);
-        for (size_t b = 0; b < a->groups; b += 2, p += 2 * VECTORS, q += 2 * VECTORS) {
-#pragma GCC unroll 8
-            for (int i = 0; i < 2 * VECTORS; ++i)
-                p[i] = q[i] = (vec){0};
-        }
+#define DEFINE_APART(NAME, TYPE)                                                                   \
+    static __attribute__((noinline)) void NAME(uint64_t rounds, const arrays *a)                   \
+    {                                                                                              \
+        enum { EACH = GROUP / sizeof(TYPE) };                                                      \
+        for (uint64_t r = 0; r < rounds; ++r) {                                                    \
+            volatile TYPE *p = (TYPE *)a->base, *q = (TYPE *)(a->base + a->pitch);                 \
+            for (size_t b = 0; b < a->groups; b += 2, p += 2 * EACH, q += 2 * EACH) {              \
+                _Pragma("GCC unroll 8") for (int i = 0; i < 2 * EACH; ++i)                         \
+                    p[i] = q[i] = (TYPE){0};                                                       \
+            }                                                                                      \
+        }                                                                                          \
     }
-}
+DEFINE_APART(stores_apart, vec)
+DEFINE_APART(half_apart, hvec)
 
 /* no sum, so that nothing waits for an earlier result; a pointer to each array, as a load by base and
    index may be issued apart from the arithmetic on it */
@@ -696,7 +699,7 @@ static uint64_t work(const job *job, slot *slots, uint64_t count)
             unaligned_stores(buffer + item->extra, a.groups);
         return 0;
     case KIND_apart:
-        stores_apart(count, &a);
+        (item->extra <= HALF ? half_apart : stores_apart)(count, &a);
         return 0;
     case KIND_mixed:
         if (item->run)
@@ -949,7 +952,7 @@ static item parse(const char *text)
                 (k == KIND_resume && (!found.streams || groups < (size_t)found.streams)) ||
                 (k == KIND_meet && (!found.run || found.run % GROUPS)) ||
                 (k == KIND_narrow && found.extra > 1) || (k == KIND_calls && found.extra >= FUNCTIONS) ||
-                (apart && found.streams != 2) || (k == KIND_taps && (found.extra > 1 || found.streams != 1 || found.bytes / GROUP < 4)) ||
+                (apart && (found.streams != 2 || !found.extra)) || (k == KIND_taps && (found.extra > 1 || found.streams != 1 || found.bytes / GROUP < 4)) ||
                 (mixes && (found.streams != MIXED || !found.extra || found.run > 1)) ||
                 (across && ((found.streams != FEW + ACROSS && found.streams != MANY + ACROSS) ||
                             found.bytes / GROUP < (size_t)(4 * found.streams))) ||
@@ -1004,8 +1007,10 @@ int main(int argc, char **argv)
             per -= 2;
         if (job.item.kind == KIND_meet || job.item.kind == KIND_resume)
             per = 1;
-        if (job.item.kind == KIND_offset || job.item.kind == KIND_behind || job.item.kind == KIND_apart)
+        if (job.item.kind == KIND_offset || job.item.kind == KIND_behind)
             per = job.item.bytes / WIDTH;
+        if (job.item.kind == KIND_apart)
+            per = job.item.bytes / (size_t)(job.item.extra <= HALF ? HALF : WIDTH);
         if (job.item.kind == KIND_mixed)
             per = job.item.bytes / (size_t)(job.item.extra <= NARROW ? NARROW : job.item.extra <= HALF ? HALF : WIDTH);
         if (chained(job.item.kind))

@@ -1,5 +1,6 @@
 """Planted costs are found again among the constants, with intervals that say how well."""
 
+import dataclasses
 import math
 from dataclasses import replace
 
@@ -207,6 +208,34 @@ def test_costs_in_the_core_are_in_its_own_cycles_whatever_its_clock_does(measure
     assert {name: found[name].value for name in named} == pytest.approx(
         {name: COSTS[name] for name in named}, rel=1e-9
     )
+
+
+def test_costs_in_the_core_rest_on_the_least_disturbed_samples_of_all_rounds(measured):
+    """Two of three rounds ran beside another thread of the core, the third one for one item."""
+    (figure,) = (f for f in constants.host_constants(measured) if f.name == "store_forward")
+    slow = {ProbeItem(kind="forward"): (1.0, 1.5, 1.5), ProbeItem(kind="add"): (1.5, 1.0, 1.0)}
+    samples = [
+        [
+            ProbeSample(
+                item=item, threads=1, count=1000, busy=1.0,
+                seconds=cycles(measured, 1, item) * slow[item][number] * 1000 / CLOCK,
+            )
+            for _, item in figure.items
+        ]
+        for number in range(3)
+    ]  # fmt: skip
+    found = constants.constants(samples * 2, CLOCK, [figure], contended=False)[figure.name]
+    assert found.value == pytest.approx(COSTS["store_forward"], rel=0.2)
+    assert found.low <= found.value <= found.high
+
+
+@pytest.mark.parametrize(("width", "named"), [(16, (16,)), (32, (32,)), (64, (32, 64))])
+def test_stores_in_turn_are_measured_for_vectors_of_half_and_of_full_width(measured, width, named):
+    of = dataclasses.replace(measured, width=width)
+    apart = [f for f in constants.host_constants(of) if f.name.startswith("vector_apart")]
+    assert [figure.name for figure in apart] == [f"vector_apart.{size}" for size in named]
+    planned = {item for block in of.plan.short(1) for item in block}
+    assert {item for figure in apart for _, item in figure.items} <= planned
 
 
 def test_every_constant_that_is_defined_is_measured(measured):

@@ -133,7 +133,7 @@ f:
 
 
 def test_single_operations_of_a_remainder_that_stores_whole_vectors_count_once():
-    """Four multiply-adds on vectors for eight components are as much as eight single ones for four."""
+    """Four multiply-adds on vectors for eight components are as much as eight single for four."""
     single = "".join(f"\tvfmadd213sd %xmm6, %xmm5, %xmm{n % 4}\n" for n in range(8))
     text = f"""
 f:

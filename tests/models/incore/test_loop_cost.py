@@ -364,13 +364,16 @@ def test_a_loop_without_marks_has_no_legend_and_none_is_a_summary_alone() -> Non
 
 
 def rates(
-    width: int = 32, mixed: Mapping[int, float] = MappingProxyType({}), **cycles: float
+    width: int = 32,
+    mixed: Mapping[int, float] = MappingProxyType({}),
+    apart: Mapping[int, float] = MappingProxyType({}),
+    **cycles: float,
 ) -> VectorRates:
     measured = {
         f"vector_{name}": VectorRate(cycles=c, low=0.9 * c, high=1.1 * c)
         for name, c in cycles.items()
     }
-    return VectorRates(width=width, rates=measured, mixed=mixed)
+    return VectorRates(width=width, rates=measured, mixed=mixed, apart=apart)
 
 
 def test_a_measured_rate_takes_the_place_of_the_tables() -> None:
@@ -421,9 +424,24 @@ STORES = VECTOR | {
 )
 def test_a_store_to_another_line_than_the_one_before_takes_longer(text, cycles) -> None:
     """Two in a cycle go to one line only: half as long again, as in rows in turn."""
-    measured = cost(text, STORES, rates=rates(store=2.0, apart=3.0, unaligned=1.0))
+    measured = cost(text, STORES, rates=rates(store=2.0, apart={32: 3.0}, unaligned=1.0))
     assert measured.stored[0] == pytest.approx(cycles)
     assert measured.stored[1] == pytest.approx(3.0 * (2 if text != AXPY else 1)), "none aligned"
+
+
+@pytest.mark.parametrize(("text", "cycles"), [(AXPY, 2.0), (SECOND_ROW, 2 * 3.0)])
+def test_narrow_stores_to_lines_in_turn_take_what_was_measured_of_them(text, cycles) -> None:
+    """Where vectors are twice as wide, a store of those may take as long in a row as in turn."""
+    alike = {64: 4.0, 32: 3.0}
+    measured = cost(text, STORES, rates=rates(64, store=4.0, apart=alike, unaligned=1.0))
+    assert measured.stored[0] == pytest.approx(cycles)
+
+
+def test_a_store_takes_no_less_alone_than_in_a_row() -> None:
+    measured = rates(64, store=4.0, apart={64: 3.0, 32: 1.0})
+    assert [measured.lone(size, 2.0) for size in (8, 32, 64)] == [2.0, 2.0, 2.0]
+    assert [measured.lone(size, 0.5) for size in (8, 32)] == [1.0, 1.0]
+    assert rates(64, store=4.0).lone(8, 2.0) == 2.0
 
 
 def test_vector_operations_take_up_a_measured_share_of_the_core() -> None:

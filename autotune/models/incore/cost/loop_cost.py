@@ -241,9 +241,10 @@ def _stored(
         port_pressure.least(port_pressure.split(uops, data)[0]).cycles if i.stores else 0.0
         for i, uops in zip(loop.instructions, work, strict=True)
     ]
+    lone = [rates.lone(i.stores, time) for i, time in zip(loop.instructions, cycles, strict=True)]
     return tuple(
         memory_corrections.stored(
-            loop, cycles, DOUBLE * place - begin, rates.width, rates.apart, rates.unaligned
+            loop, cycles, lone, DOUBLE * place - begin, rates.width, rates.unaligned
         )
         for place in range(STARTS)
     )

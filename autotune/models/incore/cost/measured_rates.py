@@ -56,6 +56,8 @@ class VectorRates:
     """By the name of the calibrated constant, without the width."""
     mixed: Mapping[int, float] = field(default_factory=dict)
     """Cycles per micro-operation where loads and arithmetic mix, by the bytes of its vectors."""
+    apart: Mapping[int, float] = field(default_factory=dict)
+    """Cycles of a store where stores to two rows come in turn, by its bytes."""
     crossing: float = 0.0
     """Cycles of the load ports per vector load that crosses a cache line."""
     forward: float = 0.0
@@ -108,12 +110,19 @@ class VectorRates:
         more = self._over_store("vector_unaligned")
         return None if more is None else 1.0 + more
 
-    @property
-    def apart(self) -> float:
-        """The time of a store to another line than the one before, relative likewise; at least 1,
-        and 1 where it was not measured.
+    def lone(self, size: int, time: float) -> float:
+        """Cycles of a store of so many bytes to another line than the one before, if it takes
+        ``time`` in a row of them; no less than that, and as long where it was not measured.
+
+        Stores narrower than the vectors take as long as the narrowest that were measured.
         """
-        return max(1.0, self._over_store("vector_apart") or 1.0)
+        store = self.rates.get("vector_store")
+        wide_enough = [width for width in self.apart if size <= width < self.width]
+        if wide_enough:
+            return max(time, self.apart[min(wide_enough)])
+        if store is None or not store.cycles or self.width not in self.apart:
+            return time
+        return time * max(1.0, self.apart[self.width] / store.cycles)
 
     def _over_store(self, name: str) -> float | None:
         figure, store = self.rates.get(name), self.rates.get("vector_store")
@@ -163,6 +172,7 @@ def measured_rates(machine: Machine) -> VectorRates | None:
             if int(of) == width
         },
         mixed={int(of): c.value for base, of, c in vector if base == "vector_mixed"},
+        apart={int(of): c.value for base, of, c in vector if base == "vector_apart"},
         crossing=constants["line_crossing"].value if "line_crossing" in constants else 0.0,
         forward=constants["store_forward"].value if "store_forward" in constants else 0.0,
         calls={function: c.value for base, function, c in named if base == "library_call"},

@@ -58,9 +58,9 @@ def row_vectors(loop: HotLoop) -> list[bool]:
 def stored(
     loop: HotLoop,
     cycles: Sequence[float],
+    lone: Sequence[float],
     shift: int,
     width: int,
-    apart: float,
     unaligned: float,
     line: int = 64,
 ) -> float:
@@ -68,32 +68,32 @@ def stored(
 
     ``cycles``: of each instruction, in a row of stores. Some processors pass two stores in a cycle
     only where both go to one cache line, Intel's from Ice Lake on (Intel 64 and IA-32 Architectures
-    Optimization Reference Manual): a store takes ``apart`` times as long unless it goes to the line
-    of the one before, which was no second one itself. At no multiple of its width, or of ``width``
+    Optimization Reference Manual): a store takes its ``lone`` cycles unless it goes to the line of
+    the one before, which was no second one itself. At no multiple of its width, or of ``width``
     where that is less, it takes ``unaligned`` times as long. ``shift``: as in ``crossing``; a row
     at an unknown place is taken as one at the start of a line.
     """
-    every = zip(loop.instructions, loop.strides, loop.places, loop.addresses, cycles, strict=True)
+    placed = zip(loop.instructions, loop.strides, loop.places, loop.addresses, strict=True)
     stores = [
-        (i.stores, s or 0, 0 if p is None else p + shift, a, c)
-        for i, s, p, a, c in every
+        (i.stores, s or 0, 0 if p is None else p + shift, a, times)
+        for (i, s, p, a), times in zip(placed, zip(cycles, lone, strict=True), strict=True)
         if i.stores
     ]
     total, last, second = 0.0, None, False
     for number in range(2 * _PASSES):
-        for size, stride, place, address, time in stores:
+        for size, stride, place, address, (time, alone) in stores:
             at = place + number * stride
             target = None
             if address is not None:
                 target = (address.terms, (address.constant - place) // line, at // line)
             if at % min(size, width):
-                factor, target = unaligned, None
+                takes, target = time * unaligned, None
             elif target is not None and target == last and not second:
-                factor, second = max(2.0 - apart, 0.0), True
+                takes, second = max(2 * time - alone, 0.0), True
             else:
-                factor, second = apart, False
+                takes, second = alone, False
             last = target
-            total += time * factor if number >= _PASSES else 0.0
+            total += takes if number >= _PASSES else 0.0
     return total / _PASSES
 
 

@@ -20,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+import scipy.sparse.linalg
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
@@ -50,6 +51,8 @@ _LEAST_SHARE = 0.5
 """A launch of a candidate that scatters counts as so much of one that does not, at least."""
 _DENSE = 100_000
 """Tables of candidates and rounds with more entries are held sparsely."""
+_SPARSE = 10
+"""Equations of which at most one entry in so many is other than 0 are solved sparsely."""
 SURE = 0.95
 """A winner is declared where it is the fastest of all with this probability."""
 _SURE = 0.99
@@ -330,18 +333,29 @@ def _solve(
     i: NDArray[np.intp], j: NDArray[np.intp], values: Floats, weights: Floats, pull: _Pull
 ) -> Floats:
     """Weighted least squares for the levels of candidates and then rounds, of each column of
-    ``values``, (n, k); the more numerous of candidates and rounds are eliminated first.
+    ``values``, (n, k); the more numerous of candidates and rounds are eliminated first, unless the
+    equations are far sparser the other way.
     """
     weighted = weights[:, None] * values
     total = _sums(i, weights)
     none = np.zeros((len(total), 0))
     candidates = _Side(total, _column_sums(i, weighted), i, none, np.zeros(0))
     rounds = pull.side(_sums(j, weights), _column_sums(j, weighted), j)
-    if len(candidates.diagonal) >= len(rounds.diagonal):
+    if _candidates_first(np.bincount(i), np.bincount(j)):
         drift, levels_ = _eliminated(rounds, candidates, weights)
     else:
         levels_, drift = _eliminated(candidates, rounds, weights)
     return np.concatenate([levels_, drift])
+
+
+def _candidates_first(launches: NDArray[np.intp], beside: NDArray[np.intp]) -> bool:
+    """Whether candidates are eliminated before rounds, by the launches of each candidate and those
+    in each round: these are tied to one another where it is eliminated.
+    """
+    n, m = len(launches), len(beside)
+    ties = {True: float(launches @ launches) / m**2, False: float(beside @ beside) / n**2}
+    sparser = ties[True] < ties[False]
+    return sparser if n * m > _DENSE and _SPARSE * ties[sparser] <= 1 else n >= m
 
 
 def _sums(where: NDArray[np.intp], values: Floats) -> Floats:
@@ -360,21 +374,42 @@ def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floa
     scaled = gone.member / gone.diagonal[:, None]
     factor = gone.share / (1 - gone.share * (gone.member * scaled).sum(axis=0))
     table = scipy.sparse.csr_matrix((weights, (kept.place, gone.place)), shape=(n, m))
-    if n * m <= _DENSE:
-        dense = table.toarray()
-        product = (dense / gone.diagonal) @ dense.T
-    else:
-        product = (table @ scipy.sparse.diags(1 / gone.diagonal) @ table.T).toarray()
     tied = table @ scaled
-    matrix = np.diag(kept.diagonal) - (kept.member * kept.share) @ kept.member.T
     right = kept.right - table @ (gone.right / gone.diagonal[:, None])
-    x = scipy.linalg.solve(
-        matrix - product - (tied * factor) @ tied.T,
-        right - (tied * factor) @ (scaled.T @ gone.right),
-        assume_a="pos",
-    )
+    right = right - (tied * factor) @ (scaled.T @ gone.right)
+    product = None
+    if n * m > _DENSE:
+        product = table @ scipy.sparse.diags(1 / gone.diagonal) @ table.T
+    if product is not None and product.nnz * _SPARSE <= n * n:
+        outer, share = np.hstack([kept.member, tied]), np.concatenate([kept.share, factor])
+        x = _sparse_solution(scipy.sparse.diags(kept.diagonal) - product, outer, share, right)
+    else:
+        dense = table.toarray() if product is None else None
+        filled = (dense / gone.diagonal) @ dense.T if product is None else product.toarray()
+        matrix = np.diag(kept.diagonal) - (kept.member * kept.share) @ kept.member.T
+        matrix = matrix - filled - (tied * factor) @ tied.T
+        x = scipy.linalg.solve(matrix, right, assume_a="pos")
     rest = gone.right - table.T @ x
     return x, rest / gone.diagonal[:, None] + (scaled * factor) @ (scaled.T @ rest)
+
+
+def _sparse_solution(
+    matrix: scipy.sparse.spmatrix, outer: Floats, share: Floats, right: Floats
+) -> Floats:
+    """The solution for a sparse positive definite matrix less the outer product of each column of
+    ``outer`` (n, q) with itself, times ``share`` (q,), by the identity of Woodbury (1950).
+    """
+    factors = scipy.sparse.linalg.splu(
+        matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )  # fmt: skip
+    q = len(share)
+    solved = factors.solve(np.hstack([outer, right]))
+    columns, x = solved[:, :q], solved[:, q:]
+    tied = share[:, None] * outer.T
+    return np.asarray(
+        x + columns @ np.linalg.solve(np.eye(q) - tied @ columns, tied @ x), dtype=np.float64
+    )
 
 
 # --- one candidate against another ------------------------------------------------------------

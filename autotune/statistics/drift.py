@@ -374,42 +374,47 @@ def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floa
     scaled = gone.member / gone.diagonal[:, None]
     factor = gone.share / (1 - gone.share * (gone.member * scaled).sum(axis=0))
     table = scipy.sparse.csr_matrix((weights, (kept.place, gone.place)), shape=(n, m))
-    tied = table @ scaled
+    tied = np.asarray(table @ scaled, dtype=np.float64)
     right = kept.right - table @ (gone.right / gone.diagonal[:, None])
     right = right - (tied * factor) @ (scaled.T @ gone.right)
-    product = None
-    if n * m > _DENSE:
-        product = table @ scipy.sparse.diags(1 / gone.diagonal) @ table.T
-    if product is not None and product.nnz * _SPARSE <= n * n:
-        outer, share = np.hstack([kept.member, tied]), np.concatenate([kept.share, factor])
-        x = _sparse_solution(scipy.sparse.diags(kept.diagonal) - product, outer, share, right)
+    if n * m <= _DENSE:
+        dense = table.toarray()
+        x = _dense_solution(kept, (dense / gone.diagonal) @ dense.T, tied, factor, right)
     else:
-        dense = table.toarray() if product is None else None
-        filled = (dense / gone.diagonal) @ dense.T if product is None else product.toarray()
-        matrix = np.diag(kept.diagonal) - (kept.member * kept.share) @ kept.member.T
-        matrix = matrix - filled - (tied * factor) @ tied.T
-        x = scipy.linalg.solve(matrix, right, assume_a="pos")
+        product = scipy.sparse.csc_matrix(table @ scipy.sparse.diags(1 / gone.diagonal) @ table.T)
+        if product.nnz * _SPARSE <= n * n:
+            x = _sparse_solution(kept, product, tied, factor, right)
+        else:
+            x = _dense_solution(kept, product.toarray(), tied, factor, right)
     rest = gone.right - table.T @ x
     return x, rest / gone.diagonal[:, None] + (scaled * factor) @ (scaled.T @ rest)
 
 
-def _sparse_solution(
-    matrix: scipy.sparse.spmatrix, outer: Floats, share: Floats, right: Floats
+def _dense_solution(
+    kept: _Side, product: Floats, tied: Floats, factor: Floats, right: Floats
 ) -> Floats:
-    """The solution for a sparse positive definite matrix less the outer product of each column of
-    ``outer`` (n, q) with itself, times ``share`` (q,), by the identity of Woodbury (1950).
+    """The solution for the matrix of one side less ``product`` (n, n) and less the outer product of
+    each column of ``tied`` (n, q) with itself, times ``factor`` (q,).
     """
+    matrix = np.diag(kept.diagonal) - (kept.member * kept.share) @ kept.member.T
+    matrix = matrix - product - (tied * factor) @ tied.T
+    return np.asarray(scipy.linalg.solve(matrix, right, assume_a="pos"), dtype=np.float64)
+
+
+def _sparse_solution(
+    kept: _Side, product: scipy.sparse.csc_matrix, tied: Floats, factor: Floats, right: Floats
+) -> Floats:
+    """The same for a sparse product, by the identity of Woodbury (1950)."""
+    sparse = scipy.sparse.csc_matrix(scipy.sparse.diags(kept.diagonal) - product)
     factors = scipy.sparse.linalg.splu(
-        matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )  # fmt: skip
-    q = len(share)
-    solved = factors.solve(np.hstack([outer, right]))
-    columns, x = solved[:, :q], solved[:, q:]
-    tied = share[:, None] * outer.T
-    return np.asarray(
-        x + columns @ np.linalg.solve(np.eye(q) - tied @ columns, tied @ x), dtype=np.float64
+        sparse, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
     )
+    outer, share = np.hstack([kept.member, tied]), np.concatenate([kept.share, factor])
+    solved = factors.solve(np.hstack([outer, right]))
+    columns, x = solved[:, : len(share)], solved[:, len(share) :]
+    scaled = share[:, None] * outer.T
+    small = np.eye(len(share)) - scaled @ columns
+    return np.asarray(x + columns @ np.linalg.solve(small, scaled @ x), dtype=np.float64)
 
 
 # --- one candidate against another ------------------------------------------------------------

@@ -516,7 +516,7 @@ def _sizes(
     table: Mapping[str, Mapping[Hashable, LaunchTime]],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The launches of each candidate, and those in each round."""
-    places = [key for times in table.values() for key in times]
+    places = [int(str(key)) for times in table.values() for key in times]
     return np.array([len(times) for times in table.values()]), np.bincount(places)
 
 

@@ -41,7 +41,7 @@ def test_tau_b_of_many_pairs_is_that_of_scipy(values: int) -> None:
 
 
 def test_commands_that_evaluate_wait_for_no_module_of_all_statistics() -> None:
-    """Importing it takes a third of the time until a study begins."""
+    """Importing it takes long, and nothing that they say needs it."""
     text = "import sys, autotune.commands.tune.flow; print('scipy.stats' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

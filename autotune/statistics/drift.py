@@ -20,6 +20,7 @@ from typing import TypeVar
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+import scipy.sparse.linalg
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
@@ -50,6 +51,8 @@ _LEAST_SHARE = 0.5
 """A launch of a candidate that scatters counts as so much of one that does not, at least."""
 _DENSE = 100_000
 """Tables of candidates and rounds with more entries are held sparsely."""
+_SPARSE = 10
+"""Equations of which at most one entry in so many is other than 0 are solved sparsely."""
 SURE = 0.95
 """A winner is declared where it is the fastest of all with this probability."""
 _SURE = 0.99
@@ -330,18 +333,29 @@ def _solve(
     i: NDArray[np.intp], j: NDArray[np.intp], values: Floats, weights: Floats, pull: _Pull
 ) -> Floats:
     """Weighted least squares for the levels of candidates and then rounds, of each column of
-    ``values``, (n, k); the more numerous of candidates and rounds are eliminated first.
+    ``values``, (n, k); the more numerous of candidates and rounds are eliminated first, unless the
+    equations are far sparser the other way.
     """
     weighted = weights[:, None] * values
     total = _sums(i, weights)
     none = np.zeros((len(total), 0))
     candidates = _Side(total, _column_sums(i, weighted), i, none, np.zeros(0))
     rounds = pull.side(_sums(j, weights), _column_sums(j, weighted), j)
-    if len(candidates.diagonal) >= len(rounds.diagonal):
+    if _candidates_first(np.bincount(i), np.bincount(j)):
         drift, levels_ = _eliminated(rounds, candidates, weights)
     else:
         levels_, drift = _eliminated(candidates, rounds, weights)
     return np.concatenate([levels_, drift])
+
+
+def _candidates_first(launches: NDArray[np.intp], beside: NDArray[np.intp]) -> bool:
+    """Whether candidates are eliminated before rounds, by the launches of each candidate and those
+    in each round: these are tied to one another where it is eliminated.
+    """
+    n, m = len(launches), len(beside)
+    ties = {True: float(launches @ launches) / m**2, False: float(beside @ beside) / n**2}
+    sparser = ties[True] < ties[False]
+    return sparser if n * m > _DENSE and _SPARSE * ties[sparser] <= 1 else n >= m
 
 
 def _sums(where: NDArray[np.intp], values: Floats) -> Floats:
@@ -360,21 +374,47 @@ def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floa
     scaled = gone.member / gone.diagonal[:, None]
     factor = gone.share / (1 - gone.share * (gone.member * scaled).sum(axis=0))
     table = scipy.sparse.csr_matrix((weights, (kept.place, gone.place)), shape=(n, m))
+    tied = np.asarray(table @ scaled, dtype=np.float64)
+    right = kept.right - table @ (gone.right / gone.diagonal[:, None])
+    right = right - (tied * factor) @ (scaled.T @ gone.right)
     if n * m <= _DENSE:
         dense = table.toarray()
-        product = (dense / gone.diagonal) @ dense.T
+        x = _dense_solution(kept, (dense / gone.diagonal) @ dense.T, tied, factor, right)
     else:
-        product = (table @ scipy.sparse.diags(1 / gone.diagonal) @ table.T).toarray()
-    tied = table @ scaled
-    matrix = np.diag(kept.diagonal) - (kept.member * kept.share) @ kept.member.T
-    right = kept.right - table @ (gone.right / gone.diagonal[:, None])
-    x = scipy.linalg.solve(
-        matrix - product - (tied * factor) @ tied.T,
-        right - (tied * factor) @ (scaled.T @ gone.right),
-        assume_a="pos",
-    )
+        product = scipy.sparse.csc_matrix(table @ scipy.sparse.diags(1 / gone.diagonal) @ table.T)
+        if product.nnz * _SPARSE <= n * n:
+            x = _sparse_solution(kept, product, tied, factor, right)
+        else:
+            x = _dense_solution(kept, product.toarray(), tied, factor, right)
     rest = gone.right - table.T @ x
     return x, rest / gone.diagonal[:, None] + (scaled * factor) @ (scaled.T @ rest)
+
+
+def _dense_solution(
+    kept: _Side, product: Floats, tied: Floats, factor: Floats, right: Floats
+) -> Floats:
+    """The solution for the matrix of one side less ``product`` (n, n) and less the outer product of
+    each column of ``tied`` (n, q) with itself, times ``factor`` (q,).
+    """
+    matrix = np.diag(kept.diagonal) - (kept.member * kept.share) @ kept.member.T
+    matrix = matrix - product - (tied * factor) @ tied.T
+    return np.asarray(scipy.linalg.solve(matrix, right, assume_a="pos"), dtype=np.float64)
+
+
+def _sparse_solution(
+    kept: _Side, product: scipy.sparse.csc_matrix, tied: Floats, factor: Floats, right: Floats
+) -> Floats:
+    """The same for a sparse product, by the identity of Woodbury (1950)."""
+    sparse = scipy.sparse.csc_matrix(scipy.sparse.diags(kept.diagonal) - product)
+    factors = scipy.sparse.linalg.splu(
+        sparse, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
+    outer, share = np.hstack([kept.member, tied]), np.concatenate([kept.share, factor])
+    solved = factors.solve(np.hstack([outer, right]))
+    columns, x = solved[:, : len(share)], solved[:, len(share) :]
+    scaled = share[:, None] * outer.T
+    small = np.eye(len(share)) - scaled @ columns
+    return np.asarray(x + columns @ np.linalg.solve(small, scaled @ x), dtype=np.float64)
 
 
 # --- one candidate against another ------------------------------------------------------------

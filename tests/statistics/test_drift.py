@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from autotune.statistics import drift
 from autotune.statistics.drift import (
     NOISE,
     Contest,
@@ -508,3 +510,35 @@ def test_rounds_do_not_tell_how_the_losses_of_threads_overlap(rounds: int) -> No
     low, high = interval([time] * rounds) or (0.0, 0.0)
     assert low < 0.87
     assert high > 1.15
+
+
+def _sizes(
+    table: Mapping[str, Mapping[Hashable, LaunchTime]],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The launches of each candidate, and those in each round."""
+    places = [int(str(key)) for times in table.values() for key in times]
+    return np.array([len(times) for times in table.values()]), np.bincount(places)
+
+
+def test_times_of_many_serial_candidates_are_those_of_a_dense_solution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each candidate beside the first one and the last two; two runs; some launches lost time."""
+    random = np.random.default_rng(5)
+    table: dict[str, dict[Hashable, LaunchTime]] = {f"c{k:04d}": {} for k in range(400)}
+    for k in range(400):
+        for beside in {0, max(0, k - 2), max(0, k - 1), k}:
+            seconds = float(np.exp(0.001 * beside + 0.05 * np.sin(k) + random.normal(0, 0.02)))
+            lost = 0.01 * (k % 7 == 0)
+            table[f"c{beside:04d}"][k] = LaunchTime(seconds, lost=lost, error=lost / 2)
+    assert not drift._candidates_first(*_sizes(table))  # all rounds are tied by the first one
+    sparse = levels(table, at=range(3), run_of=lambda key: int(str(key)) // 200)
+    monkeypatch.setattr(drift, "_SPARSE", 10**6)
+    assert drift._candidates_first(*_sizes(table))
+    dense = levels(table, at=range(3), run_of=lambda key: int(str(key)) // 200)
+    assert sparse.times == pytest.approx(dense.times, rel=1e-9)
+    assert sparse.errors == pytest.approx(dense.errors, rel=1e-9)
+    assert sparse.drift == pytest.approx(dense.drift, abs=1e-9)
+    assert (sparse.noise, sparse.pollution.power) == pytest.approx(
+        (dense.noise, dense.pollution.power), rel=1e-9
+    )

@@ -75,6 +75,11 @@ class DissectionSession:
         """The number of finished rounds of probes."""
         return self._dissector.rounds
 
+    @property
+    def measured(self) -> bool:
+        """Whether anything was measured, also in an unfinished round."""
+        return self._dissector.measured
+
     def result(self, phases: KernelSeconds | None, step: float | None) -> Dissection:
         """The measured terms, and the time of each kernel of a real step of ``step`` seconds."""
         clock = float(self._machine.frequency)

@@ -55,8 +55,9 @@ def measure(
     """Build, verify and time one candidate; with ``phases`` also each of its kernels.
 
     With ``dissect`` the terms of the model are measured by probes of its sweeps, and the result is
-    stored. ``store``: names candidates of a space too large to be listed. After Ctrl-C the finished
-    rounds are stored, and the KeyboardInterrupt that is raised again carries the name of the file.
+    stored. ``store``: names candidates of a space too large to be listed. After Ctrl-C what was
+    measured is stored, also of an unfinished round, and the KeyboardInterrupt that is raised again
+    carries the name of the file.
     """
     if phases or dissect:
         refuse(workload, "--dissect" if dissect else "--phases")
@@ -111,7 +112,7 @@ def _dissected(
     try:
         session.run()
     except KeyboardInterrupt:
-        if session.rounds:
+        if session.measured:
             path = kept_dissections.keep(session.result(timed.phases, step))
             raise KeyboardInterrupt(str(path)) from None
         raise

@@ -87,6 +87,11 @@ class Dissector:
         self.rounds = 0
         """Finished ones."""
 
+    @property
+    def measured(self) -> bool:
+        """Whether any probe has a sample that counts, also of an unfinished round."""
+        return any(not s.warm_up for outcome in self.outcomes for s in outcome.samples)
+
     def build(self) -> None:
         """Build all probes; a failed build is recorded in its outcome."""
         for done, outcome in enumerate(self.outcomes):

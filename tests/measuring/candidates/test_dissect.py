@@ -15,7 +15,7 @@ from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate, Interchange
 from autotune.files import config
 from autotune.measuring.candidates.host_measurer import HostMeasurer
-from autotune.measuring.candidates.probe_runs import Dissector, PartProbe
+from autotune.measuring.candidates.probe_runs import Dissector, PartProbe, ProbeOutcome
 from autotune.workloads.generated import probe_places
 
 PROBLEM = problem("heat2d", 256)
@@ -133,3 +133,16 @@ def test_probes_run_and_a_broken_one_is_a_result():
     assert "build-failed" in broken.reason
     assert missing.reason == "it computes nothing"
     assert set(told) == {"build the probes", "run the probes"}
+
+    def stopped(outcome: ProbeOutcome, number: int) -> None:
+        if any(other.samples for other in begun.outcomes):
+            raise KeyboardInterrupt
+
+    begun = Dissector(measurer, wanted, lambda *_: None)
+    begun.build()
+    assert not begun.measured
+    with pytest.raises(KeyboardInterrupt):
+        begun.run(3, before=stopped)
+    assert begun.rounds == 0
+    assert begun.measured, "the samples of a round that was not finished are kept"
+    assert sum(outcome.cycles(1e9) is not None for outcome in begun.outcomes) == 1

@@ -24,14 +24,3 @@ def student_below(freedom: float, share: float) -> float:
     import scipy.special  # noqa: PLC0415 - heavy
 
     return float(scipy.special.stdtrit(freedom, share))
-
-
-def student_beyond(freedom: float, quantile: float) -> float:
-    """The share of Student's distribution that lies farther from 0 than ``quantile``.
-
-    >>> round(student_beyond(10.0, 2.228), 3)
-    0.05
-    """
-    import scipy.special  # noqa: PLC0415 - heavy
-
-    return 2 * float(scipy.special.stdtr(freedom, -abs(quantile)))

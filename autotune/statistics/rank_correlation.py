@@ -6,11 +6,10 @@ Predictions and times are (n,), finite, smaller is better.
 import math
 
 import numpy as np
+import scipy.stats
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-_PAIRWISE = 64
-"""Of so few values every pair is looked at."""
 
 
 def kendall(predicted: ArrayLike, measured: ArrayLike) -> float | None:
@@ -22,32 +21,8 @@ def kendall(predicted: ArrayLike, measured: ArrayLike) -> float | None:
     a, b = pair(predicted, measured)
     if len(a) < 2:
         return None
-    pairs = len(a) * (len(a) - 1) // 2
-    of_a, of_b, of_both = _tied(a), _tied(b), _tied(np.column_stack([a, b]))
-    if of_a == pairs or of_b == pairs:
-        return None
-    disordered, _ = _inversions(b[np.lexsort((b, a))])
-    excess = pairs - of_a - of_b + of_both - 2 * disordered
-    value = excess / math.sqrt(pairs - of_a) / math.sqrt(pairs - of_b)
-    return max(-1.0, min(1.0, value))
-
-
-def _tied(values: Floats) -> int:
-    """How many pairs of values, or of rows, are equal."""
-    counts = np.unique(values, axis=0, return_counts=True)[1]
-    return int((counts * (counts - 1) // 2).sum())
-
-
-def _inversions(values: Floats) -> tuple[int, Floats]:
-    """How many pairs of values are in descending order, and the values in ascending order: by
-    halves, as in a sort by merging (Knight 1966).
-    """
-    if len(values) <= _PAIRWISE:
-        return int(np.triu(values[:, None] > values).sum()), np.sort(values)
-    half = len(values) // 2
-    (left, first), (right, second) = _inversions(values[:half]), _inversions(values[half:])
-    above = half * len(second) - int(np.searchsorted(first, second, side="right").sum())
-    return left + right + above, np.sort(values)
+    value = float(scipy.stats.kendalltau(a, b, variant="b").statistic)
+    return None if math.isnan(value) else value
 
 
 def top_loss(predicted: ArrayLike, measured: ArrayLike, k: int) -> float | None:

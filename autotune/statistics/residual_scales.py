@@ -1,14 +1,16 @@
 """The residuals of a model by the value of each parameter, which show where the model is wrong."""
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.stats
 
 from autotune.language.constraint import Value
-from autotune.statistics.distributions import student, student_beyond
+from autotune.statistics.distributions import student
 
 SHARE = 0.9
 """The intervals hold the mean with this probability."""
@@ -152,26 +154,17 @@ def _order(value: Value) -> tuple[int, float, str]:
 def _interval(values: Sequence[float]) -> tuple[float, float] | None:
     if len(values) < 2:
         return None
-    mean, error = float(np.mean(values)), math.sqrt(_square_error(values))
+    mean, error = float(np.mean(values)), float(scipy.stats.sem(values))
     half = error * student(len(values) - 1, SHARE)
     return mean - half, mean + half
 
 
 def _chance(values: Sequence[float], others: Sequence[float]) -> float:
-    """The probability that means differ so much by chance (Welch 1947)."""
     if min(len(values), len(others)) < 2:
         return 1.0
     if np.ptp(values) == 0 and np.ptp(others) == 0:
         return 1.0 if values[0] == others[0] else 0.0
-    apart = abs(float(np.mean(values)) - float(np.mean(others)))
-    errors = [(_square_error(group), len(group) - 1) for group in (values, others)]
-    both = sum(error for error, _ in errors)
-    if both == 0:  # lost in rounding
-        return 0.0 if apart else 1.0
-    shares = sum((error / both) ** 2 / freedom for error, freedom in errors)
-    return student_beyond(1 / shares, apart / math.sqrt(both))
-
-
-def _square_error(values: Sequence[float]) -> float:
-    """The square of the standard error of the mean."""
-    return float(np.var(values, ddof=1)) / len(values)
+    with warnings.catch_warnings():
+        # a group whose values are nearly the same: its spread is lost in rounding, and is nothing
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return float(scipy.stats.ttest_ind(values, others, equal_var=False).pvalue)

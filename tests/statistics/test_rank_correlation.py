@@ -1,13 +1,10 @@
 """Orders of predictions against counting all pairs."""
 
 import math
-import subprocess
-import sys
 from itertools import combinations
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,23 +25,6 @@ def test_tau_b_is_pairs_in_order_less_those_out_of_order(pairs: list[tuple[int, 
         assert value is None
     else:
         assert value == pytest.approx(agree / math.sqrt(first * second))
-
-
-@pytest.mark.parametrize("values", [2, 5, 400, 10**9])
-def test_tau_b_of_many_pairs_is_that_of_scipy(values: int) -> None:
-    chance = np.random.default_rng(values)
-    for size in (2, 64, 65, 129, 1000):
-        a = chance.integers(0, values, size)
-        b = a // 2 + chance.integers(0, values, size)
-        expected = float(scipy.stats.kendalltau(a, b).statistic)
-        assert kendall(a, b) == (None if math.isnan(expected) else pytest.approx(expected))
-
-
-def test_commands_that_evaluate_wait_for_no_module_of_all_statistics() -> None:
-    """Importing it takes long, and nothing that they say needs it."""
-    text = "import sys, autotune.commands.tune.flow; print('scipy.stats' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
 
 
 @settings(max_examples=40)

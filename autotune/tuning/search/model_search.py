@@ -195,7 +195,8 @@ class ModelSearch:
             result: Floats = gain * success
             return result
 
-        progress.expected.append(float(improvement(self.policy.doubt)[free].max()))
+        doubt = self.policy.doubt_of(len(places))
+        progress.expected.append(float(improvement(doubt)[free].max()))
         progress.steps += 1
         gains = improvement(1.0)
         score, eligible, why = gains, free, "expected improvement"

@@ -1,8 +1,12 @@
 """How a search proceeds: what it tries first, what it tries now and then, when it ends."""
 
+import math
 from dataclasses import dataclass
 
 from autotune.domain.setup import LEARNERS, Learner
+
+_LOG_USUAL = math.log(500)
+"""The logarithm of the number of candidates that ``Policy.doubt`` is stated for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +33,9 @@ class Policy:
     patience: int = 5
     """... in this many steps in a row ..."""
     doubt: float = 2.0
-    """... even with the standard deviation of the posterior multiplied by this factor, because its
-    hyperparameters were fitted to few observations."""
+    """... even with the standard deviation of the posterior multiplied by this factor where there
+    are 500 candidates, because its hyperparameters were fitted to few observations (``doubt_of``).
+    """
     most: int = 50_000
     """The number of candidates considered; of more, the best by prediction ..."""
     beyond: float = 0.05
@@ -63,3 +68,14 @@ class Policy:
                 )
         if not self.objectives or len(set(self.objectives)) != len(self.objectives):
             raise ValueError("objectives are named once each, and there is at least one")
+
+    def doubt_of(self, candidates: int) -> float:
+        """The factor of standard deviations that decides the end among so many candidates.
+
+        It grows with the root of their logarithm, at least 1, as the largest of so many independent
+        normal errors does: among more candidates one is more likely far faster than expected.
+
+        >>> [round(Policy().doubt_of(count), 2) for count in (100, 500, 10_000)]
+        [1.72, 2.0, 2.43]
+        """
+        return max(1.0, self.doubt * math.sqrt(math.log(max(candidates, 1)) / _LOG_USUAL))

@@ -1,5 +1,6 @@
 """Peers of the replay benchmark: what they are told, what counts, and what the tables say."""
 
+import dataclasses
 import importlib
 import json
 import math
@@ -14,6 +15,7 @@ import pytest
 from autotune.commands.replay.recorded_candidates import candidates_of
 from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import RecordedSpace, Row, assemble
+from autotune.tuning.search.model_search import ModelSearch
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
 FOLDER = os.environ.get("AUTOTUNE_PEERS", "")
@@ -226,6 +228,65 @@ def test_times_are_judged_by_their_standard_deviations(load) -> None:
     ]  # fmt: skip
     assert rows[0].split()[1:5] == ["4", "2.30", "0.250", "0.500"]
     assert rows[0].split()[-1] == "0.274"
+
+
+def test_one_run_says_where_each_patience_ends(load, space) -> None:
+    """The proposals do not depend on the rule: a longer patience ends later, never worse."""
+    module = load("replay_endings")
+    recorded = candidates_of(space)
+    case = module.Case(space="made", model="cold", seed=3, most=len(space))
+    unknown = np.full(len(space), np.nan)
+    short, long = module.endings(recorded, unknown, case, [1, 3])
+    assert (short.patience, long.patience) == (1, 3)
+    assert short.evaluations <= long.evaluations <= len(space)
+    assert short.loss >= long.loss == 0.0
+    (cut,) = module.endings(recorded, unknown, dataclasses.replace(case, most=4), [5])
+    assert (cut.evaluations, cut.ended, cut.early(0.0)) == (4, False, False)
+
+
+def test_predictions_that_order_wrongly_are_not_followed_to_their_end(load, space) -> None:
+    module = load("replay_endings")
+    recorded, orders = candidates_of(space), []
+    for predicted in (space.seconds, 1 / space.seconds):
+        search = ModelSearch(recorded.points(predicted), seed=1)
+        course = module.Course(recorded=recorded, predicted=predicted, search=search)
+        course.first(1, 200)
+        orders.append(course.order)
+    assert [len(order) for order in orders] == [7, 4]
+
+
+@pytest.mark.parametrize(("name", "model", "seed"), [
+    ("heat2d", "correlation 0.9", 176), ("box3d-27pt", "systematic 0.4", 166),
+])  # fmt: skip
+def test_a_good_model_does_not_end_the_search_of_many_candidates_early(
+    load, name: str, model: str, seed: int
+) -> None:
+    """With the doubt of few candidates both ended after 33 evaluations, 2 % and 4 % off."""
+    module, path = load("replay_endings"), BENCHMARKS / "recorded" / f"{name}.json.gz"
+    recorded = candidates_of(read(path))
+    case = module.Case(space=name, model=model, seed=seed, most=100)
+    (end,) = module.endings(recorded, module.predicted(str(path), recorded.space, case), case, [5])
+    assert not end.early(0.01)
+
+
+def test_early_ends_are_counted_by_model_and_patience(load) -> None:
+    """Cold, none of two ends early; with a model one of two, with more patience none."""
+    module = load("replay_endings")
+
+    def end(model: str, seed: int, patience: int, evaluations: int, loss: float) -> object:
+        case = module.Case(space="a", model=model, seed=seed, most=90)
+        return module.Ending(case, patience, evaluations, evaluations < 90, loss)
+
+    ends = [
+        end("cold", 1, 5, 40, 0.0), end("cold", 2, 5, 90, 0.2), end("cold", 1, 6, 44, 0.0),
+        end("cold", 2, 6, 90, 0.2), end("engine", 1, 5, 20, 0.02), end("engine", 2, 5, 30, 0.01),
+        end("engine", 1, 6, 50, 0.0), end("engine", 2, 6, 50, 0.01),
+    ]  # fmt: skip
+    lines = module.lines(ends, ["cold", "engine"], [5, 6])
+    assert "cold             patience 5: 0.000 / 0.000, 65.0" in lines[1]
+    assert "engine           patience 5: 0.500 / 0.000, 25.0; 1 % against cold +0.500" in lines[3]
+    assert "against patience 5 -0.500 +- nan, +0.693 +- nan of the evaluations" in lines[4]
+    assert " ".join(lines[-1].split()) == "a cold 0/0 of 2, engine 1/0 of 2"
 
 
 def test_a_search_that_evaluates_nothing_is_behind_random_search(load, space) -> None:

@@ -129,7 +129,7 @@ def calibrated(machine: Machine, before: Calibration | None) -> str:
         lines += calibration_text.summary(machine.calibration, before)
         if machine.calibration.contended and before and undisturbed(before):
             files = shlex.join(str(of(before.identity)) for of in (kept_location, location))
-            lines.append(f"that one was undisturbed; this brings it back: mv {files}")
+            lines.append(f"the calibration before was undisturbed; this brings it back: mv {files}")
     return "\n".join([*lines, "every figure: autotune machine show"])
 
 

@@ -85,6 +85,6 @@ def _contradicted(conditions: Conditions, ratio: float) -> bool:
     ``ratio``: predicted over measured time.
     """
     least, greatest = _explained(conditions)
-    if max(1 / least, greatest) < _CHANGED:
+    if least * _CHANGED > 1 and greatest < _CHANGED:
         return False
     return (greatest * least < 1) == (ratio > 1)

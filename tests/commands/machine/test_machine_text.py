@@ -189,7 +189,10 @@ def test_a_new_calibration_has_a_summary(
         "since the calibration of 2026-11-21T02:00:00+00:00: clock 3.5 GHz -> 3.65 GHz,"
         " 1 of 3 constants outside both intervals:",
         "  dirty line out, L3: 4 cy -> 6 cy",
-        *([f"that one was undisturbed; this brings it back: mv {kept} {stored}"] * contended),
+        *(
+            [f"the calibration before was undisturbed; this brings it back: mv {kept} {stored}"]
+            * contended
+        ),
         "every figure: autotune machine show",
     ]
 

@@ -136,19 +136,23 @@ def machine_calibrate(options: CalibrateOptions) -> None:
     lines from other cores, barrier, set conflicts. Each comes with the 80 % interval of its
     repeats; a summary is printed, and all of them by autotune machine show. Where other processes
     run, rounds that they did not disturb count alone once there are three: more seconds find more
-    of them. An interrupted run leaves earlier measurements unchanged.
+    of them. An interrupted run leaves earlier measurements unchanged. Calibrations of one host wait
+    for one another, and for tuners that are measuring.
     """
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
+    from autotune.measuring.conditions.host_lock import HostLock
     from autotune.results.page import page_file
 
     if options.page is not None:
         page_file.check(options.page)
-    before = hosts.stored_calibration()
-    machine = hosts.calibrate_host(
-        options.budget_seconds, TerminalProgress(), usual_load=options.usual_load
-    )
+    progress = TerminalProgress()
+    with HostLock(progress).calibrating():
+        before = hosts.stored_calibration()
+        machine = hosts.calibrate_host(
+            options.budget_seconds, progress, usual_load=options.usual_load, requested=True
+        )
     if options.json:
         document(documents.MachineDocument(schema="autotune.machine.calibrate/1", machine=machine))
     else:

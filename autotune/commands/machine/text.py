@@ -1,12 +1,18 @@
 """What ``autotune machine`` prints: machine files, this host, its calibration."""
 
+import shlex
 from collections.abc import Callable, Sequence
 
 from autotune.commands.machine import calibration_text
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import OVERLAP_RULES, CacheLevel, Machine
 from autotune.measuring.host.detect import DetectionReason
-from autotune.measuring.host.stored_calibrations import outdated
+from autotune.measuring.host.stored_calibrations import (
+    kept_location,
+    location,
+    outdated,
+    undisturbed,
+)
 from autotune.results.report.text_table import columns
 from autotune.units import counted, show
 
@@ -121,6 +127,9 @@ def calibrated(machine: Machine, before: Calibration | None) -> str:
     lines = [f"{machine.name}: {machine.title}"]
     if machine.calibration:
         lines += calibration_text.summary(machine.calibration, before)
+        if machine.calibration.contended and before and undisturbed(before):
+            files = shlex.join(str(of(before.identity)) for of in (kept_location, location))
+            lines.append(f"the calibration before was undisturbed; this brings it back: mv {files}")
     return "\n".join([*lines, "every figure: autotune machine show"])
 
 

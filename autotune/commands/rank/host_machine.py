@@ -14,6 +14,7 @@ from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError
 from autotune.files import config
 from autotune.files.kerncraft.kerncraft_text import kerncraft_gaps
+from autotune.measuring.conditions.host_lock import HostLock
 from autotune.measuring.host import detect, stored_calibrations
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
@@ -71,21 +72,31 @@ def examine_host() -> detect.DetectedMachine:
 def host(progress: Progress) -> Machine:
     """This host with its stored calibration, else with a new one; so where that is of another
     version and can be replaced.
+
+    While another process calibrates the host it is waited for, and what it has stored is used.
     """
     machine = detect.detect()
     calibration = stored_calibrations.stored(machine)
-    if calibration is None or _replaceable(calibration, machine):
+    if not _needed(calibration, machine):
+        return dataclasses.replace(machine, calibration=calibration)
+    with HostLock(progress).calibrating():
+        calibration = stored_calibrations.stored(machine)
+        if not _needed(calibration, machine):
+            return dataclasses.replace(machine, calibration=calibration)
         why = "again, as another version did it last; " if calibration else ""
         if calibration and calibration.refined:
             why += "what studies refined is lost; "
         once = f"about {DEFAULT_BUDGET:g} s, once, not taken out of any budget"
         progress(f"calibrate this host ({why}{once})", 0, 1)
         return calibrate_host(DEFAULT_BUDGET, progress, machine)
-    return dataclasses.replace(machine, calibration=calibration)
 
 
-def _replaceable(calibration: Calibration, machine: Machine) -> bool:
-    """Whether another version measured it, and a new one can be stored in its place."""
+def _needed(calibration: Calibration | None, machine: Machine) -> bool:
+    """Whether the host is to be calibrated: it never was, or another version did it, and a new
+    calibration can be stored in its place.
+    """
+    if calibration is None:
+        return True
     if not stored_calibrations.outdated(calibration):
         return False
     try:
@@ -140,11 +151,15 @@ def calibrate_host(
     machine: Machine | None = None,
     *,
     usual_load: bool = False,
+    requested: bool = False,
 ) -> Machine:
-    """Measure this host and keep the result in the user's data folder.
+    """Measure this host and keep the result in the user's data folder; the caller holds the lock
+    of a calibration.
 
     ``usual_load``: other processes run here as they always do, so that intervals are not widened.
-    Raises InputError before anything is measured where that folder cannot be written.
+    A contended result replaces an undisturbed one of the same version only where it was
+    ``requested``; then the other file is kept beside it. Raises InputError before anything is
+    measured where that folder cannot be written.
     """
     from autotune.measuring.host import calibrate
 
@@ -156,6 +171,13 @@ def calibrate_host(
         usual_load=usual_load,
         progress=_fraction(progress),
     )
+    before = stored_calibration()
+    if before and calibration.contended and stored_calibrations.undisturbed(before):
+        if not requested:
+            kept = f"the calibration of {before.taken} is kept"
+            progress(f"{kept}: other processes disturbed only the new one", 1, 1)
+            return dataclasses.replace(host, calibration=before)
+        stored_calibrations.keep(before)
     stored_calibrations.save(calibration)
     return dataclasses.replace(host, calibration=calibration)
 

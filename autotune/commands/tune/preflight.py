@@ -85,6 +85,6 @@ def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | 
         if check.line_of_another_core is not None:
             conditions["line_of_another_core_cycles"] = round(check.line_of_another_core, 1)
         if check.changes:
-            conditions["warning"] = str(check)
+            conditions["warning"] = f"when the study began, {check}"
     progress("check the calibration", 1, 1)
     return conditions

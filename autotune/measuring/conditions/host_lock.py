@@ -2,7 +2,8 @@
 
 There are two lock files, which the system releases when a process ends in any way. A tuner that is
 to time holds the second lock, the gate, while it waits for running builds to end. So no new build
-can begin meanwhile.
+can begin meanwhile. A third lock file is held by a calibration, which times all along, so that who
+is to calibrate the host knows for what it waits.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from autotune.progress import Progress
 
 _SOON = 0.02
 _PATIENCE = 1.0
-"""Seconds after which the user is told that another tuner is being waited for."""
+"""Seconds after which the user is told that another process is being waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,13 @@ class HostLock:
             yield
 
     @contextlib.contextmanager
-    def _lock(self, name: str, kind: int) -> Iterator[None]:
+    def calibrating(self) -> Iterator[None]:
+        """Hold all locks: no other process calibrates the host, and no tuner builds or times."""
+        with self._lock("calibration", fcntl.LOCK_EX, "another calibration of"), self.timing():
+            yield
+
+    @contextlib.contextmanager
+    def _lock(self, name: str, kind: int, other: str = "another tuner on") -> Iterator[None]:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.folder / name, os.O_RDWR | os.O_CREAT, 0o600)
@@ -56,19 +63,19 @@ class HostLock:
             yield
             return
         try:
-            self._wait(handle, kind)
+            self._wait(handle, kind, other)
             yield
         finally:
             os.close(handle)
 
-    def _wait(self, handle: int, kind: int) -> None:
+    def _wait(self, handle: int, kind: int, other: str) -> None:
         announced, started = False, time.monotonic()
         while time.monotonic() < self.deadline:
             try:
                 fcntl.flock(handle, kind | fcntl.LOCK_NB)
             except BlockingIOError:
                 if not announced and time.monotonic() - started > _PATIENCE:
-                    self.progress("wait for another tuner on this host", 0, 1)
+                    self.progress(f"wait for {other} this host", 0, 1)
                     announced = True
                 time.sleep(_SOON)
             except OSError:  # a file system without locks

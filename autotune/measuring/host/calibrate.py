@@ -134,21 +134,21 @@ class Recheck:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """What the calibration no longer describes, in words; empty where it still holds."""
+        """What the calibration did not describe, in words; empty where it held."""
         changes = []
         if self.drifted:
             then, longer = self.clock / self.clock_ratio, 1 / self.clock_ratio - 1
             changes.append(
-                f"the clock is {self.clock / 1e9:.2f} GHz now, {then / 1e9:.2f} GHz when the host"
-                f" was calibrated: what is bound by the core takes {100 * abs(longer):.0f} %"
+                f"the clock was {self.clock / 1e9:.2f} GHz, {then / 1e9:.2f} GHz when the host was"
+                f" calibrated: what is bound by the core would take {100 * abs(longer):.0f} %"
                 f" {'longer' if longer > 0 else 'less'} than predicted"
             )
         if self.slowed:
-            changes.append(f"memory bandwidth is {self.bandwidth_ratio:.2f} of the calibrated one")
+            changes.append(f"memory bandwidth was {self.bandwidth_ratio:.2f} of the calibrated one")
         if self.moved:
             changes.append(
-                f"a line of another core takes {self.line_ratio:.1f} times the calibrated cycles:"
-                " the cores share other caches than then"
+                f"a line of another core took {self.line_ratio:.1f} times the calibrated cycles:"
+                " the cores shared other caches"
             )
         return tuple(changes)
 

@@ -73,6 +73,21 @@ def outdated(calibration: Calibration) -> bool:
     return calibration.probe != host_probe.identity()
 
 
+def undisturbed(calibration: Calibration) -> bool:
+    """Whether the installed version measured it, and no other process disturbed what counts."""
+    return not (calibration.contended or outdated(calibration))
+
+
+def kept_location(key: str) -> Path:
+    """The file of the last undisturbed calibration in whose place a contended one was stored."""
+    return location(key).with_suffix(".undisturbed.yaml")
+
+
+def keep(calibration: Calibration) -> Path:
+    """Store a calibration beside the one that takes its place; returns its file."""
+    return _write(kept_location(calibration.identity), config.dump_calibration(calibration))
+
+
 def save(calibration: Calibration) -> Path:
     """Store a calibration in place of an earlier one, in one atomic step; returns its file."""
     return _write(location(calibration.identity), config.dump_calibration(calibration))

@@ -6,6 +6,7 @@ from typing import Literal
 
 from autotune.domain.metric import Metric
 from autotune.domain.results import Status
+from autotune.results.evaluate.common_deviation import CommonDeviation
 from autotune.results.evaluate.common_winner import CommonWinner, common_winner
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
@@ -100,6 +101,9 @@ class ProblemRow:
     """Kendall's tau-b."""
     ordered_pairs: float | None
     """Share of pairs measured more than 5 % apart and predicted in that order."""
+    common_deviation: CommonDeviation | None
+    """What most predictions miss to one side, by more than a changed host explains; null where they
+    do not."""
     measured: str
     """``k of N`` candidates: those that compare, in one run."""
     tried: int
@@ -156,7 +160,7 @@ def study(result: StudyEvaluation, schema: StudySchema, store: str) -> StudyDocu
         runs=len(runs),
         timings_s=runs[-1].timings if runs else {},
         clock_ratio=float(conditions["clock_ratio"]) if "clock_ratio" in conditions else None,
-        warning=str(conditions["warning"]) if "warning" in conditions else None,
+        warning=(result.warning(runs[-1]) or None) if runs else None,
         problems=tuple(problem_row(problem) for problem in result.problems),
         common=common_winner(result.study, result.problems),
     )
@@ -183,6 +187,7 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
         noise_floor=problem.noise_floor,
         rank_correlation=problem.rank_correlation,
         ordered_pairs=problem.ordered_pairs,
+        common_deviation=problem.common_deviation,
         measured=words.of_legal(problem.compared, problem),
         tried=len(rows) - problem.surplus,
         candidates=problem.space.candidates,

@@ -26,6 +26,11 @@ from autotune.files.store.records import (
     StudyRecord,
 )
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
+from autotune.results.evaluate.common_deviation import (
+    CommonDeviation,
+    common_deviation,
+    warning,
+)
 from autotune.results.evaluate.comparable import (
     ComparableRun,
     comparable_run,
@@ -173,6 +178,8 @@ class ProblemEvaluation:
     """The objectives of the search, where it had more than the time."""
     regret: float | None = None
     """Expected time of the best over that of the one that is the fastest of all, less 1."""
+    common_deviation: CommonDeviation | None = None
+    """What most predictions miss to one side; None where they do not."""
     other_runs: tuple[float, ...] = ()
     """Seconds of a time step of the best in the other runs of the study on this machine."""
 
@@ -279,6 +286,11 @@ class StudyEvaluation:
     study: StudyRecord
     problems: tuple[ProblemEvaluation, ...]
 
+    def warning(self, run: RunRecord) -> str:
+        """Why predictions or times of a run may be off; empty where nothing is known."""
+        deviations = (p.common_deviation for p in self.problems if p.run == run.id)
+        return warning(run.conditions, deviations)
+
 
 def evaluate(study: StudyRecord, engine: str | None = None) -> StudyEvaluation:
     """Compare the predictions of one engine (the first by name if none is given) with the times.
@@ -367,8 +379,17 @@ def _problem(
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
         searched=_searched_objectives(study, comparable),
         regret=regrets.get(winner or ""),
+        common_deviation=_common_deviation(study, comparable, pairs),
         other_runs=_in_other_runs(winner, comparable, comparable_runs),
     )
+
+
+def _common_deviation(
+    study: StudyRecord, comparable: ComparableRun | None, times: Sequence[tuple[float, float]]
+) -> CommonDeviation | None:
+    """What predicted and measured times of the run that decides have in common."""
+    run = next((run for run in study.runs if comparable and run.id == comparable.run), None)
+    return common_deviation(times, run.conditions) if run else None
 
 
 def _rows(

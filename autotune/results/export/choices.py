@@ -84,7 +84,7 @@ def choices(
     export_sections, notes = sections(
         pairs, _domains(result.study, pairs), ranked if top > 1 else ()
     )
-    notes += _notes_of_runs(result.study, {entry.origin.run for _, entry in pairs})
+    notes += _notes_of_runs(result, {entry.origin.run for _, entry in pairs})
     return Choices(
         study=result.study.name,
         sections=export_sections,
@@ -93,14 +93,14 @@ def choices(
     )
 
 
-def _notes_of_runs(study: StudyRecord, used: Collection[str]) -> list[str]:
+def _notes_of_runs(result: StudyEvaluation, used: Collection[str]) -> list[str]:
     """Notes on the runs behind the choices: warnings, and times imported from elsewhere."""
     notes: dict[str, None] = {}
-    for run in study.runs:
+    for run in result.study.runs:
         if run.id in used and "imported" in run.conditions:
             notes[f"measured elsewhere, as recorded in {run.conditions['imported']}"] = None
-        if run.id in used and "warning" in run.conditions:
-            notes[str(run.conditions["warning"])] = None
+        if run.id in used and (warning := result.warning(run)):
+            notes[warning] = None
     return list(notes)
 
 

@@ -193,6 +193,8 @@ def _model_errors(result: ProblemEvaluation, of: str) -> list[Card]:
         if result.ordered_pairs is not None:
             share = number_words.percent(result.ordered_pairs)
             text.append(f"Pairs measured more than 5 % apart in the right order: {share}.")
+        if common := words.common_deviation(result):
+            text.append(words.sentence(common))
         blocks = (study_plots.scatter(scatter, of), Paragraph(" ".join(text), quiet=True))
         cards.append(Card(title="Predicted against measured", blocks=blocks))
     residuals = search_records.residuals(result)

@@ -123,9 +123,7 @@ def page(
             ),
             *_maps(study),
             *_terms(dissections),
-            _machine(
-                study, modelled=any(r.predicted is not None for p in problems for r in p.rows)
-            ),
+            _machine(result),
             _conditions(study),
             PageSection(
                 title="Words",
@@ -247,14 +245,16 @@ def _dissection(dissection: Dissection) -> Card:
     return Card(title=dissection.id, blocks=tuple(blocks), wide=True)
 
 
-def _machine(study: StudyRecord, *, modelled: bool) -> PageSection:
+def _machine(result: StudyEvaluation) -> PageSection:
     """The machine; its bandwidths where they were measured, or are missed by a model."""
-    machine = study.runs[-1].machine if study.runs else None
+    runs = result.study.runs
+    machine = runs[-1].machine if runs else None
     if machine is None:
         text = "No run has been made, so no machine is known."
         return PageSection(title="The machine", anchor="machine", lead=text)
+    modelled = any(row.predicted is not None for p in result.problems for row in p.rows)
     shown = machine_section(machine, bandwidths=modelled or machine.calibration is not None)
-    return replace(shown, lead=str(study.runs[-1].conditions.get("warning", "")))
+    return replace(shown, lead=result.warning(runs[-1]))
 
 
 def machine_section(machine: Machine, *, bandwidths: bool = True) -> PageSection:

@@ -189,8 +189,8 @@ def _taken(result: StudyEvaluation) -> str:
     runs = result.study.runs
     count = sum(len(m.samples) for run in runs for m in run.measurements)
     text = f"{len(runs)} run{'' if len(runs) == 1 else 's'}, {count} samples"
-    if runs and "warning" in runs[-1].conditions:
-        text += f"\nwarning: {runs[-1].conditions['warning']}"
+    if runs and (warning := result.warning(runs[-1])):
+        text += f"\nwarning: {warning}"
     for name in ("warm_start", "prior"):
         if runs and name in runs[-1].conditions:
             text += f"\n{runs[-1].conditions[name]}"

@@ -374,6 +374,29 @@ def losses(result: ProblemEvaluation) -> str:
     return text
 
 
+_ORDERED = 0.3
+"""Kendall's tau-b from which on the order of predictions is of use."""
+
+
+def common_deviation(result: ProblemEvaluation) -> str:
+    """By how much most predictions are too slow or too fast, and whether their order is of use;
+    empty where they are not.
+    """
+    deviation, tau = result.common_deviation, result.rank_correlation
+    if deviation is None:
+        return ""
+    count = deviation.candidates
+    which = "all" if deviation.missed == count else f"{deviation.missed} of {count}"
+    way, factor = (
+        ("slow", deviation.ratio) if deviation.ratio > 1 else ("fast", 1 / deviation.ratio)
+    )
+    text = f"{which} predictions are too {way} by a factor of about {factor:.2g} (median)"
+    if tau is None:
+        return text
+    order = "may still be useful" if tau >= _ORDERED else "is of little use"
+    return f"{text}; their order {order} (Kendall's tau-b {tau:.2f})"
+
+
 def floor(result: ProblemEvaluation) -> str:
     """The noise floor of the run, in words; and what is undecided, where that is more.
 
@@ -461,15 +484,17 @@ def sentences_of(problem: ProblemEvaluation, config: str = "CONFIG") -> list[str
         *([f"  It is {text}.", f"  {apart(config)}."] if (text := undecided(problem)) else []),
     ]
     if problem.other_runs:
-        lines.append(f"  {_sentence(in_other_runs(problem))}")
+        lines.append(f"  {sentence(in_other_runs(problem))}")
     if problem.unopposed:
-        lines += [f"  {_sentence(unopposed(problem))}", f"  {MORE_TIME}."]
+        lines += [f"  {sentence(unopposed(problem))}", f"  {MORE_TIME}."]
     else:
         lines.append(f"  {gain} over the baseline: {speedup(problem)}.")
     if serial(problem):
-        lines.append(f"  {_sentence(serial(problem))}")
+        lines.append(f"  {sentence(serial(problem))}")
     if any(row.predicted is not None for row in problem.rows):
         lines.append(f"  Losses of the predicted: {losses(problem)}.")
+    if text := common_deviation(problem):
+        lines.append(f"  {sentence(text)}")
     if caution(problem):
         lines.append(f"  Caution: {caution(problem)}.")
     if at_the_end(problem):
@@ -498,7 +523,8 @@ def in_other_runs(result: ProblemEvaluation) -> str:
     return f"in {runs} of this study it had {ends}: intervals are of one run"
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """Words as a sentence."""
     return f"{text[0].upper()}{text[1:]}."
 
 

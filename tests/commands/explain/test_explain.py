@@ -296,6 +296,10 @@ def test_sentences_of_results_are_about_a_word(sentence: str, word: str) -> None
             "calibration",
         ),
         ("warning: the clock is 3.77 GHz now, 4.12 GHz when the host was calibrated", "clock"),
+        (
+            "when the study began, the clock was 3.77 GHz, 4.12 GHz when the host was calibrated",
+            "clock",
+        ),
         ("verified   deviation 3.9e-16 from the reference", "verification"),
         ("samples    15, of which 0 were disturbed", "noisy"),
         ("note: loops that call functions are not modelled well", "note"),

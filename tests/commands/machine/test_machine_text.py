@@ -164,13 +164,18 @@ AFTER = {
 
 
 @pytest.mark.parametrize("contended", [False, True])
-def test_a_new_calibration_has_a_summary(monkeypatch: pytest.MonkeyPatch, contended: bool) -> None:
+def test_a_new_calibration_has_a_summary(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, contended: bool
+) -> None:
+    monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path))
     old = replace(made.calibration(), constants=BEFORE, clock=3.5e9)
     new = replace(made.calibration(), taken="2026-11-22", constants=AFTER, contended=contended)
     monkeypatch.setattr(host_machine, "stored_calibration", lambda: old)
     monkeypatch.setattr(
         host_machine, "calibrate_host", lambda *_, **__: replace(HOST, calibration=new)
     )
+    folder = tmp_path / "calibrations"
+    kept, stored = folder / "abc123.undisturbed.yaml", folder / "abc123.yaml"
     said = f"CONTENDED: other processes ran, so intervals are wider; {QUIETER}"
     assert CliRunner().invoke(app, ["machine", "calibrate"]).stdout.splitlines() == [
         "host: AMD EPYC 9R14, 2 cores",
@@ -184,6 +189,10 @@ def test_a_new_calibration_has_a_summary(monkeypatch: pytest.MonkeyPatch, conten
         "since the calibration of 2026-11-21T02:00:00+00:00: clock 3.5 GHz -> 3.65 GHz,"
         " 1 of 3 constants outside both intervals:",
         "  dirty line out, L3: 4 cy -> 6 cy",
+        *(
+            [f"the calibration before was undisturbed; this brings it back: mv {kept} {stored}"]
+            * contended
+        ),
         "every figure: autotune machine show",
     ]
 
@@ -191,6 +200,15 @@ def test_a_new_calibration_has_a_summary(monkeypatch: pytest.MonkeyPatch, conten
 def test_a_first_calibration_is_compared_with_none() -> None:
     lines = calibrated_text(replace(HOST, calibration=made.calibration()), None).splitlines()
     assert [line.partition(" ")[0] for line in lines] == ["host:", "calibrated", "no", "every"]
+
+
+@pytest.mark.parametrize("before", [{"contended": True}, {"probe": "0123456789ab"}])
+def test_an_earlier_calibration_that_is_no_better_is_not_offered(
+    before: dict[str, object],
+) -> None:
+    new = replace(made.calibration(), contended=True)
+    old = replace(made.calibration(), **before)  # type: ignore[arg-type]
+    assert "brings it back" not in calibrated_text(replace(HOST, calibration=new), old)
 
 
 def test_a_calibration_beside_the_usual_load_says_so() -> None:

@@ -123,7 +123,7 @@ def test_a_clock_that_is_another_than_the_calibrated_one_is_kept_and_told_at_the
     assert on_host.setup.machine is None
     conditions = conditions_of(ranked(on_host), quiet)
     assert conditions["clock_ratio"] == ratio
-    assert str(conditions.get("warning", "")) == (str(check) if told else "")
+    assert str(conditions.get("warning", "")) == (f"when the study began, {check}" if told else "")
 
 
 # --- provenance -------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def test_while_one_times_nobody_else_builds_or_times(tmp_path: Path) -> None:
     assert may(tmp_path) == (True, True)
 
 
-@pytest.mark.parametrize("turn", [HostLock.building, HostLock.timing])
+@pytest.mark.parametrize("turn", [HostLock.building, HostLock.timing, HostLock.calibrating])
 def test_whatever_goes_wrong_the_turn_ends(
     tmp_path: Path, turn: Callable[[HostLock], AbstractContextManager[None]]
 ) -> None:
@@ -88,6 +88,43 @@ def test_who_waits_is_told_so_and_goes_on_when_the_other_ends(
     with HostLock(told, folder=tmp_path).timing():
         assert may(tmp_path) == (False, False)
     assert words == ["wait for another tuner on this host"], "once, and no more"
+
+
+def test_calibrations_wait_for_one_another_and_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_lock, "_PATIENCE", 0.0)
+    other = HostLock(silent, folder=tmp_path).calibrating()
+    words: list[str] = []
+
+    def told(stage: str, done: int, total: int, detail: str = "") -> None:
+        words.append(stage)
+        assert may(tmp_path) == (False, False), "it waits for no tuner yet, and the other times"
+        other.__exit__(None, None, None)
+
+    other.__enter__()
+    with HostLock(told, folder=tmp_path).calibrating():
+        assert may(tmp_path) == (False, False)
+        assert not free(tmp_path, "calibration", fcntl.LOCK_EX)
+    assert words == ["wait for another calibration of this host"], "once, and no more"
+    assert free(tmp_path, "calibration", fcntl.LOCK_EX)
+
+
+def test_a_calibration_waits_for_a_tuner_that_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_lock, "_PATIENCE", 0.0)
+    other = HostLock(silent, folder=tmp_path).timing()
+    words: list[str] = []
+
+    def told(stage: str, done: int, total: int, detail: str = "") -> None:
+        words.append(stage)
+        other.__exit__(None, None, None)
+
+    other.__enter__()
+    with HostLock(told, folder=tmp_path).calibrating():
+        assert may(tmp_path) == (False, False)
+    assert words == ["wait for another tuner on this host"]
 
 
 def test_who_waits_to_time_keeps_new_builds_from_beginning(

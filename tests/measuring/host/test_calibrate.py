@@ -258,11 +258,11 @@ def test_a_calibration_holds_until_bandwidth_or_shared_caches_change():
     assert SAME.changes == ()
     assert str(SAME) == "the calibration still describes the host"
     slower = dataclasses.replace(SAME, bandwidth_ratio=0.7)
-    assert slower.changes == ("memory bandwidth is 0.70 of the calibrated one",)
+    assert slower.changes == ("memory bandwidth was 0.70 of the calibrated one",)
     apart = dataclasses.replace(slower, line_ratio=3.0)
     assert apart.changes[1:] == (
-        "a line of another core takes 3.0 times the calibrated cycles: the cores share other caches"
-        " than then",
+        "a line of another core took 3.0 times the calibrated cycles: the cores shared other"
+        " caches",
     )
     assert str(apart) == "; ".join((*apart.changes, "autotune machine calibrate measures again"))
 
@@ -326,13 +326,13 @@ def test_the_spreads_of_a_recheck_are_those_of_both_measurements(machine, quick,
 def test_a_clock_that_differs_by_more_than_both_spreads_is_told_with_what_follows():
     slower = dataclasses.replace(SAME, clock_ratio=3.771 / 4.119)
     assert str(slower) == (
-        "the clock is 3.77 GHz now, 4.12 GHz when the host was calibrated: what is bound by the"
-        " core takes 9 % longer than predicted; autotune machine calibrate measures again"
+        "the clock was 3.77 GHz, 4.12 GHz when the host was calibrated: what is bound by the core"
+        " would take 9 % longer than predicted; autotune machine calibrate measures again"
     )
     faster = dataclasses.replace(SAME, clock_ratio=1.25, contended=True)
     assert str(faster) == (
-        "the clock is 3.77 GHz now, 3.02 GHz when the host was calibrated: what is bound by the"
-        " core takes 20 % less than predicted (contended: other processes were running)"
+        "the clock was 3.77 GHz, 3.02 GHz when the host was calibrated: what is bound by the core"
+        " would take 20 % less than predicted (contended: other processes were running)"
     )
 
 
@@ -381,7 +381,7 @@ def test_a_slower_clock_with_memory_as_before_is_told(machine, quick, monkeypatc
     assert check.clock_ratio == pytest.approx(1 / 1.1, rel=1e-3)
     assert check.bandwidth_ratio == pytest.approx(1.0, rel=1e-3)
     assert check.drifted
-    assert "takes 10 % longer than predicted" in str(check)
+    assert "would take 10 % longer than predicted" in str(check)
 
 
 def test_recheck_without_a_calibration_says_what_to_do(machine):

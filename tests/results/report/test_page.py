@@ -197,6 +197,54 @@ def test_a_clock_that_changed_is_told_by_text_page_and_document(study):
     assert (same.clock_ratio, same.warning) == (None, None)
 
 
+def with_predictions(study, ratio, **conditions):
+    """The study with every measured candidate predicted at ``ratio`` times what it took."""
+    times = {row.candidate.identity: row.measured for row in evaluate(study).problems[0].rows}
+    predictions = tuple(
+        dataclasses.replace(
+            stored,
+            prediction=dataclasses.replace(
+                stored.prediction, seconds=ratio * times[stored.candidate], interval=None
+            ),
+        )
+        for stored in study.predictions
+        if times.get(stored.candidate)
+    )
+    run = dataclasses.replace(
+        study.runs[-1], conditions={**study.runs[-1].conditions, **conditions}
+    )
+    return evaluate(
+        dataclasses.replace(study, predictions=predictions, runs=(*study.runs[:-1], run))
+    )
+
+
+def test_times_that_speak_against_the_check_of_the_host_are_told_instead(study):
+    """Text, page and document say by how much predictions miss, and explain it by no clock."""
+    warning = "when the study began, the clock was 2.11 GHz: what is bound by the core would take"
+    result = with_predictions(study, 1.6, clock_ratio=0.74, warning=warning)
+    common = "All predictions are too slow by a factor of about 1.6 (median); their order may"
+    text, document = study_table.study(result), study_document.study(result, "autotune.tune/1", "x")
+    page = Page(study_page.render(result)).text
+    for shown in (text, page):
+        assert common in shown
+        assert "a short check found the clock at 0.74 of the calibrated value" in shown
+    assert warning not in text
+    assert document.warning in text
+    assert document.problems[0].common_deviation.ratio == pytest.approx(1.6)
+
+
+def test_predictions_that_are_near_or_in_a_useless_order_are_told_so(study):
+    assert "predictions are too" not in study_table.study(with_predictions(study, 1.1))
+    problem = with_predictions(study, 0.5).problems[0]
+    useless = dataclasses.replace(problem, rank_correlation=0.1)
+    assert words.common_deviation(useless) == (
+        "all predictions are too fast by a factor of about 2 (median); their order is of little use"
+        " (Kendall's tau-b 0.10)"
+    )
+    unknown = dataclasses.replace(problem, rank_correlation=None)
+    assert words.common_deviation(unknown).endswith("about 2 (median)")
+
+
 def test_the_same_study_gives_the_same_page(text, study):
     assert study_page.render(evaluate(study)) == text
 

@@ -269,8 +269,8 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
 
 
 def above_faster(result: ProblemEvaluation) -> str:
-    """Why the winner, which a table shows first, stands above rows with better times; empty where
-    it does not.
+    """Why the winner, or the chosen one, which a table shows first, stands above rows with better
+    times; empty where it does not.
     """
     best = result.best
     if best is None or best.measured is None:
@@ -284,9 +284,8 @@ def above_faster(result: ProblemEvaluation) -> str:
     if few := len(faster) - alike - others:
         reasons.append(f"{few} of too few rounds to be chosen")
     rows_below = counted(len(faster), "row")
-    return f"* is the winner, above {rows_below} with better times: {listed(reasons)}" * bool(
-        faster
-    )
+    role = "chosen" if len(result.contenders) > 1 else "the winner"
+    return f"* is {role}, above {rows_below} with better times: {listed(reasons)}" * bool(faster)
 
 
 def _time(row: EvaluatedCandidate) -> float:

@@ -333,6 +333,13 @@ def test_a_winner_above_faster_rows_says_why(store):
     ) in study_table.problem(result(store))
 
 
+def test_one_that_is_chosen_while_it_is_undecided_is_not_called_the_winner(store):
+    begin(store, a=1.0, b=1.0)
+    run(store, a=[1.0, 1.2, 1.05, 1.0, 1.1, 1.2], b=[0.995, 1.194, 1.045, 1.0, 1.09, 1.2])
+    above = words.above_faster(result(store))
+    assert above == "* is chosen, above 1 row with better times: 1 not told apart from it"
+
+
 def test_winner_and_baseline_of_two_builds_are_said_to_be(store):
     begin(store, a=4.0, b=2.0)
     run(store, a=[4.0] * 3, b=[2.0] * 3)

@@ -14,7 +14,7 @@ after it look slow and the next candidate looks faster than it ever was, and so 
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -91,6 +91,14 @@ class DriftFreeTimes:
     pollution: Pollution = Pollution()
     freedom: int = 0
     """Degrees of freedom of ``noise``, beside the launches that its assumption is worth."""
+
+    def of(self, names: Sequence[str]) -> "DriftFreeTimes":
+        """Those of some candidates, in the order of ``names``."""
+        return replace(
+            self,
+            times={name: self.times[name] for name in names},
+            errors={name: self.errors[name] for name in names},
+        )
 
     def noise_of(self, freedom: int) -> float:
         """The noise that a fit with other degrees of freedom shows where launches scatter alike.

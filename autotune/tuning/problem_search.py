@@ -145,13 +145,10 @@ class ProblemSearch:
 
     def _misled(self) -> bool:
         """Whether the times so far speak against measuring the best by prediction."""
-        times = self.group.levels().times
-        pairs = [
-            (predicted, seconds)
-            for identity, seconds in times.items()
-            if (predicted := self._entries[identity].prediction.seconds) is not None
-        ]
-        return misled([predicted for predicted, _ in pairs], [seconds for _, seconds in pairs])
+        levels = self.group.levels()
+        predicted = {i: self._entries[i].prediction for i in levels.times}
+        named = [i for i, prediction in predicted.items() if prediction.seconds is not None]
+        return misled([predicted[i] for i in named], levels.of(named))
 
     def left(self, otherwise: int) -> int:
         """How many candidates may still be measured; ``otherwise`` without a budget."""

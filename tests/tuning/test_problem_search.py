@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from fake_host import Host, InOrder, Notebook, bench, candidate, first_of, ranking
+from fake_host import (
+    Host,
+    InOrder,
+    Notebook,
+    bench,
+    candidate,
+    first_of,
+    prediction,
+    ranking,
+)
 
-from autotune.domain.ranking import Ranking
-from autotune.domain.results import Measurement, Sample
+from autotune.domain.ranking import Ranking, rank
+from autotune.domain.results import Measurement, Sample, Uncertainty
 from autotune.domain.setup import Measuring
 from autotune.statistics.drift import DriftFreeTimes
 from autotune.statistics.launch_times import time_of
@@ -30,7 +39,7 @@ class Tried:
         self, host: Host, first: Sequence[int] = (0, 1), baseline: int = 0, **settings
     ) -> None:
         self.host, self.journal = host, Notebook()
-        self.ranking: Ranking = ranking(PREDICTED)
+        self.ranking: Ranking = settings.pop("ranked", ranking(PREDICTED))
         self.algorithm = InOrder([self.ranking], stop_after=settings.pop("stop_after", 10**6))
         self.notices: list[ProblemNotice] = []
         task = Task(
@@ -107,6 +116,31 @@ def test_predictions_in_a_wrong_order_are_not_followed_any_longer() -> None:
     assert len(followed.search.order) == 7
     whole = Tried(steady(*backwards), first=(0, 5, 1, 6, 2, 3, 4), complete="enough").begin()
     assert len(whole.search.order) == 7, "where nothing is searched, all that was asked for"
+
+
+def unsure_ranking(predicted: Sequence[float], spread: float) -> Ranking:
+    """A ranking whose predictions state an uncertainty of each alone."""
+    uncertainty = Uncertainty(shared={}, independent=spread)
+    told = [replace(prediction(seconds), uncertainty=uncertainty) for seconds in predicted]
+    return rank([candidate(number) for number in range(len(predicted))], told)[0]
+
+
+@pytest.mark.parametrize(("spread", "followed"), [(0.1, True), (0.0001, False)])
+def test_candidates_that_predictions_do_not_tell_apart_prove_no_wrong_order(
+    spread: float, followed: bool
+) -> None:
+    """Three are predicted within 1 % of one another and measured the other way round."""
+    host = steady(1.2, 1.1, 1.0, 2.0, 1.3, 1.3, 1.3)
+    ranked = unsure_ranking((1.0, 1.005, 1.01, 2.0, 2.1, 2.2, 2.3), spread)
+    tried = Tried(host, first=(0, 3, 1, 2, 4, 5, 6), ranked=ranked).begin()
+    assert (len(tried.search.order) == 7) is followed
+
+
+def test_candidates_that_times_do_not_tell_apart_prove_no_wrong_order() -> None:
+    """Predicted far from one another, measured within the noise."""
+    host = Host(dict(enumerate((1.03, 1.02, 1.01, 1.0, 1.0, 1.0, 1.0))), noise=0.05)
+    tried = Tried(host, first=(0, 1, 2, 3, 4, 5, 6)).begin()
+    assert tried.why == ["7 are measured first"]
 
 
 def test_the_first_candidates_keep_to_the_budget() -> None:

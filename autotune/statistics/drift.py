@@ -115,6 +115,14 @@ class DriftFreeTimes:
         return math.sqrt(max(seen, (_WORTH * NOISE**2 + freedom * seen) / (_WORTH + freedom)))
 
 
+def time_error(level: DriftFreeTimes, name: str, rounds: Mapping[Round, LaunchTime]) -> float:
+    """Standard deviation of the logarithm of a candidate's time, what disturbed launches lose
+    besides included; ``rounds``: the times of its launches.
+    """
+    lost = float(np.mean([launch.lost for launch in rounds.values()]))
+    return math.hypot(level.errors[name], level.pollution.error * lost)
+
+
 def one_run(_: Hashable) -> Hashable:
     """The run of every round, where all rounds are of one."""
     return ""
@@ -415,7 +423,7 @@ class Contest:
         """Half the width of the interval, relative to the ratio."""
         return math.sqrt(self.high / self.low) - 1
 
-    def futile(self, rounds: int) -> bool:
+    def futile(self, rounds: float) -> bool:
         """Whether even so many rounds in all are not expected to say which of the two is faster.
 
         The interval becomes narrower with the square root of the number of rounds, and the ratio

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Measurement, Stage
 from autotune.domain.variant import Build, Candidate, ExecutionLayout
-from autotune.statistics.drift import DriftFreeTimes, contest, share_of_each
+from autotune.statistics.drift import DriftFreeTimes, contest, share_of_each, time_error
 from autotune.statistics.drift import levels as drift_levels
 from autotune.statistics.estimators import TOPS
+from autotune.statistics.expected_regret import ALIKE, choosable, expected_regrets
 from autotune.statistics.launch_times import LaunchTime, time_of
 from autotune.tuning.base import Bench, Chosen, EarlierResult, Proposal, Search, TuningPlan
 from autotune.tuning.baseline import require_baseline
@@ -288,7 +289,9 @@ class ProblemSearch:
         The winner and the losses are computed from these rounds, because the selection of the
         finalists did not depend on them. Those that are not told apart from the fastest, and may
         be, are measured in up to twice as many rounds, or as many as the time allows where it is
-        limited. ``problems``: whose finals share the time that is left; this one gets its part.
+        limited; there all that may still be best go on, whether they may be told apart or not, as
+        long as a choice is expected to lose more than 1 %. ``problems``: whose finals share the
+        time that is left; this one gets its part.
         """
         now = time.monotonic()
         deadline = now + (self.plan.deadline - now) / problems
@@ -312,7 +315,8 @@ class ProblemSearch:
             late = time.monotonic() >= deadline
             if least >= rounds:
                 most = max(most, _affordable(done, time.monotonic() - started, deadline - started))
-                able = self._open(able, begun, most)
+                unsure = not math.isinf(deadline) and self._regret(able, begun) > ALIKE
+                able = self._open(able, begun, math.inf if unsure else most)
             if late or len(able) < 2 or least >= most:
                 break
             at = min(done * len(able), total - len(able))
@@ -375,7 +379,23 @@ class ProblemSearch:
         times = self.group.times(identity)
         return {r: time for r, time in times.items() if isinstance(r, int) and r >= begun}
 
-    def _open(self, able: Sequence[str], begun: int, rounds: int) -> list[str]:
+    def _regret(self, able: Sequence[str], begun: int) -> float:
+        """The greatest expected regret of a finalist that may be chosen; 0 where they are too few.
+
+        Without a baseline that is the one of least regret; else it may be any about as good.
+        """
+        finals = {identity: self._final_times(identity, begun) for identity in able}
+        levels, level = drift_levels(finals), self.group.levels()
+        known = dataclasses.replace(levels, noise=level.noise, pollution=level.pollution)
+        errors = {name: time_error(known, name, finals[name]) for name in levels.times}
+        if not errors:
+            return 0.0
+        regrets = expected_regrets(levels.times, errors)
+        if not self.task.baseline:
+            return min(regrets.values())
+        return max(regrets[name] for name in choosable(regrets))
+
+    def _open(self, able: Sequence[str], begun: int, rounds: float) -> list[str]:
         """The fastest in the finals and those for which so many rounds in all could decide."""
         finals = {identity: self._final_times(identity, begun) for identity in able}
         times, levels = drift_levels(finals).times, self.group.levels()

@@ -41,6 +41,7 @@ from autotune.statistics import (
     residual_scales,
 )
 from autotune.statistics.estimators import NoiseFloor
+from autotune.statistics.expected_regret import choosable
 from autotune.statistics.residual_scales import Observed, Residual
 from autotune.statistics.waiting import Holds
 
@@ -50,10 +51,6 @@ SEARCHED = "objectives"
 """Condition of runs that searched for more than the time: the objectives, joined by ``, ``."""
 
 Interval = tuple[float, float]
-
-_TIE = 0.01
-"""Of candidates whose expected regrets are greater than the least by no more, the baseline is
-chosen, or the one most like it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -428,7 +425,6 @@ def _choice(
     if safe is None:
         return comparable.least_regret
     regrets = comparable.regrets
-    least = min(regrets.values())
     usual = varied(candidates[safe])
 
     def unlike(name: str) -> tuple[int, float]:
@@ -436,7 +432,7 @@ def _choice(
         differ = sum(settings.get(k) != usual.get(k) for k in settings.keys() | usual.keys())
         return (-1 if name == safe else differ), regrets[name]
 
-    return min((name for name in regrets if regrets[name] <= least + _TIE), key=unlike)
+    return min(choosable(regrets), key=unlike)
 
 
 def _searched_objectives(study: StudyRecord, comparable: ComparableRun | None) -> tuple[str, ...]:

@@ -78,6 +78,8 @@ class ProblemSearch:
     """Candidates that are still to be measured before the search proposes any."""
     proposed: float | None = None
     """The expected improvement of the latest proposal."""
+    promise: float | None = None
+    """The greatest expected improvement of all that were left then; None where no model says."""
     order: dict[str, int] = field(default_factory=dict)
     """Candidate to the number of its evaluation, from 1."""
     waiting: set[str] = field(default_factory=set)
@@ -225,6 +227,7 @@ class ProblemSearch:
         identity = proposal.candidate.identity
         gain = proposal.expected_improvement
         self.proposed = None if math.isnan(gain) else gain
+        self.promise = None if math.isnan(proposal.promise) else proposal.promise
         if identity not in self._entries and proposal.prediction is not None:
             self._entries[identity] = Ranked(None, proposal.candidate, proposal.prediction)
         entry = self._entries[identity]
@@ -319,7 +322,8 @@ class ProblemSearch:
                 able = self._open(able, begun, math.inf if unsure else most)
             if late or len(able) < 2 or least >= most:
                 break
-            at = min(done * len(able), total - len(able))
+            expected = rounds if done < rounds else most
+            at, total = min(done, expected - 1) * len(able), expected * len(able)
             self.group.round(able, "final", shown(self.bench.progress, stage, at, total), deadline)
         for identity in names:
             if identity in self.group.prepared and identity not in self.group.reported:

@@ -27,7 +27,9 @@ from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Prepared, Sample
 from autotune.domain.variant import Candidate
+from autotune.files import codec
 from autotune.files.store import RunFacts, Store, StoredChoice, StudyRecord
+from autotune.files.store.records import CUT, CutSearch
 from autotune.measuring.candidates.base import Measurer
 from autotune.measuring.conditions import quiet
 from autotune.measuring.conditions.host_lock import HostLock
@@ -202,7 +204,14 @@ class StudyRun:
                 self._plan(evaluations(ranked, options)),
                 earlier_results.new_results,
             )
-            states.append("budget" if any(outcome.cut for outcome in ended) else "done")
+            cut = tuple(
+                CutSearch(problem=outcome.key, why=outcome.why, promise=outcome.promise)
+                for outcome in ended
+                if outcome.cut
+            )
+            states.append("budget" if cut else "done")
+        if cut:
+            self.results.add_conditions(run, {CUT: codec.dump(cut)})
         if search.fault:
             progress(search.fault, 1, 1)
         result = result_of(self.results.load_study(self.study))

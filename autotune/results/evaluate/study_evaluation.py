@@ -47,6 +47,9 @@ from autotune.statistics.waiting import Holds
 
 OBJECTIVES = ("time", "energy", "memory")
 """What a front is over, as far as it was read."""
+USUAL = 50
+"""After so many evaluations .88 of the searches of recorded spaces are within 5 % of the best
+(``docs/search.md``)."""
 SEARCHED = "objectives"
 """Condition of runs that searched for more than the time: the objectives, joined by ``, ``."""
 
@@ -137,6 +140,21 @@ class Speedup:
     other rounds, so that luck in a round does not count as speed; None for a single round."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortSearch:
+    """How a budget ended the search of a problem, and what a longer one may bring."""
+
+    why: str
+    """``the time is used up``."""
+    promise: float | None
+    """Greatest expected improvement of the untried candidates over the best, a share, by the last
+    model; None where there was none."""
+    further: int
+    """So many more evaluations make as many as are usually enough; 0: more were made."""
+    seconds: float | None
+    """What these are expected to take, by the evaluations of the last run; None where unknown."""
+
+
 @dataclass(frozen=True, kw_only=True)  # without slots: its names are computed once and kept
 class ProblemEvaluation:
     """The results of a study for one problem."""
@@ -170,6 +188,8 @@ class ProblemEvaluation:
     """The objectives of the search, where it had more than the time."""
     regret: float | None = None
     """Expected time of the best over that of the one that is the fastest of all, less 1."""
+    cut: ShortSearch | None = None
+    """How a budget ended its search; None where its own rule did, or all candidates were tried."""
     other_runs: tuple[float, ...] = ()
     """Seconds of a time step of the best in the other runs of the study on this machine."""
 
@@ -364,7 +384,25 @@ def _problem(
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
         searched=_searched_objectives(study, comparable),
         regret=regrets.get(winner or ""),
+        cut=_cut(study, space, tried),
         other_runs=_in_other_runs(winner, comparable, comparable_runs),
+    )
+
+
+def _cut(study: StudyRecord, space: ProblemSpace, tried: int) -> ShortSearch | None:
+    """How a budget ended the search of a problem in the last run, where candidates are left."""
+    run = study.tunings[-1] if study.tunings else None
+    search = run.cut(space.problem) if run else None
+    if run is None or search is None or tried >= space.candidates:
+        return None
+    spent = run.timings.get("build", 0.0) + run.timings.get("run", 0.0)
+    further = max(0, min(USUAL, space.candidates) - tried)
+    known = bool(spent and run.measurements)
+    return ShortSearch(
+        why=search.why,
+        promise=search.promise,
+        further=further,
+        seconds=further * spent / len(run.measurements) if known else None,
     )
 
 

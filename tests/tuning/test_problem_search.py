@@ -178,6 +178,7 @@ def test_every_step_asks_for_a_batch_and_measures_it_beside_the_fastest() -> Non
     assert tried.journal.choices[-1].why == "step 1: it is next"
     assert identity(1) in tried.algorithm.told, "the rival is told again"
     assert tried.search.proposed == 0.1
+    assert tried.search.promise == 0.2
 
 
 @pytest.mark.parametrize(

@@ -289,7 +289,7 @@ def cut_short(result: ProblemEvaluation) -> str:
     if cut.further and (cut.promise is None or cut.promise >= _PROMISING):
         time = f", about {duration(cut.seconds)}," if cut.seconds is not None else ""
         text += f"; some {cut.further} more{time} are usually enough to come within 5 % of the best"
-    return f"{text}; autotune tune --resume goes on"
+    return f"{text}; autotune tune --resume with a larger budget goes on"
 
 
 def above_faster(result: ProblemEvaluation) -> str:

@@ -360,7 +360,7 @@ def test_a_search_that_a_budget_ended_says_what_is_left(store):
     told = (
         "the time is used up after 2 of 480 candidates: untried ones still promise about 4.8 % by"
         " the last model; some 48 more, about 12 min, are usually enough to come within 5 % of the"
-        " best; autotune tune --resume goes on"
+        " best; autotune tune --resume with a larger budget goes on"
     )
     assert words.cut_short(problem) == told
     assert f"  T{told[1:]}." in words.sentences_of(problem)
@@ -377,12 +377,12 @@ def test_what_is_not_known_of_a_search_that_a_budget_ended_is_not_said(store):
     assert words.cut_short(result(store)) == (
         "the budget is used up after 2 of 9 candidates: what untried ones promise is not known;"
         " some 7 more are usually enough to come within 5 % of the best; autotune tune --resume"
-        " goes on"
+        " with a larger budget goes on"
     )
     ended_by_budget(store, 0.002, a=[1.0] * 4, b=[1.1] * 4)
     assert words.cut_short(result(store)) == (
         "the time is used up after 2 of 9 candidates: untried ones still promise about 0.2 % by"
-        " the last model; autotune tune --resume goes on"
+        " the last model; autotune tune --resume with a larger budget goes on"
     )
 
 

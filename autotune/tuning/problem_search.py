@@ -390,8 +390,8 @@ class ProblemSearch:
         """
         finals = {identity: self._final_times(identity, begun) for identity in able}
         levels, level = drift_levels(finals), self.group.levels()
-        known = dataclasses.replace(levels, noise=level.noise, pollution=level.pollution)
-        errors = {name: time_error(known, name, finals[name]) for name in levels.times}
+        final_levels = dataclasses.replace(levels, noise=level.noise, pollution=level.pollution)
+        errors = {name: time_error(final_levels, name, finals[name]) for name in levels.times}
         if not errors:
             return 0.0
         regrets = expected_regrets(levels.times, errors)

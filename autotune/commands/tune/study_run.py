@@ -39,6 +39,7 @@ from autotune.tuning import (
     Bench,
     Chosen,
     EarlierResult,
+    EndedSearch,
     Task,
     TuningPlan,
     Watcher,
@@ -204,14 +205,8 @@ class StudyRun:
                 self._plan(evaluations(ranked, options)),
                 earlier_results.new_results,
             )
-            cut = tuple(
-                CutSearch(problem=outcome.key, why=outcome.why, promise=outcome.promise)
-                for outcome in ended
-                if outcome.cut
-            )
-            states.append("budget" if cut else "done")
-        if cut:
-            self.results.add_conditions(run, {CUT: codec.dump(cut)})
+            states.append("budget" if any(outcome.cut for outcome in ended) else "done")
+        self._note_cuts(run, ended)
         if search.fault:
             progress(search.fault, 1, 1)
         result = result_of(self.results.load_study(self.study))
@@ -220,6 +215,16 @@ class StudyRun:
         note_of_prior = f"{before.note}; {proved(before, result.evaluation)}"
         self.results.add_conditions(run, {"prior": note_of_prior})
         return result_of(self.results.load_study(self.study))
+
+    def _note_cuts(self, run: str, ended: Sequence[EndedSearch]) -> None:
+        """Enter which searches a budget ended, and what their untried candidates promise."""
+        cut = tuple(
+            CutSearch(problem=search.key, why=search.why, promise=search.promise)
+            for search in ended
+            if search.cut
+        )
+        if cut:
+            self.results.add_conditions(run, {CUT: codec.dump(cut)})
 
     @contextmanager
     def measuring(

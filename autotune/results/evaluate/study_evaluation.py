@@ -397,12 +397,12 @@ def _cut(study: StudyRecord, space: ProblemSpace, tried: int) -> ShortSearch | N
         return None
     spent = run.timings.get("build", 0.0) + run.timings.get("run", 0.0)
     further = max(0, min(USUAL, space.candidates) - tried)
-    known = bool(spent and run.measurements)
+    timed = bool(spent and run.measurements)
     return ShortSearch(
         why=search.why,
         promise=search.promise,
         further=further,
-        seconds=further * spent / len(run.measurements) if known else None,
+        seconds=further * spent / len(run.measurements) if timed else None,
     )
 
 

@@ -14,7 +14,7 @@ after it look slow and the next candidate looks faster than it ever was, and so 
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -95,6 +95,14 @@ class DriftFreeTimes:
     freedom: int = 0
     """Degrees of freedom of ``noise``, beside the launches that its assumption is worth."""
 
+    def of(self, names: Sequence[str]) -> "DriftFreeTimes":
+        """Those of some candidates, in the order of ``names``."""
+        return replace(
+            self,
+            times={name: self.times[name] for name in names},
+            errors={name: self.errors[name] for name in names},
+        )
+
     def noise_of(self, freedom: int) -> float:
         """The noise that a fit with other degrees of freedom shows where launches scatter alike.
 
@@ -108,6 +116,14 @@ class DriftFreeTimes:
         elif not freedom:
             return self.noise
         return math.sqrt(max(seen, (_WORTH * NOISE**2 + freedom * seen) / (_WORTH + freedom)))
+
+
+def time_error(level: DriftFreeTimes, name: str, rounds: Mapping[Round, LaunchTime]) -> float:
+    """Standard deviation of the logarithm of a candidate's time, what disturbed launches lose
+    besides included; ``rounds``: the times of its launches.
+    """
+    lost = float(np.mean([launch.lost for launch in rounds.values()]))
+    return math.hypot(level.errors[name], level.pollution.error * lost)
 
 
 def one_run(_: Hashable) -> Hashable:
@@ -447,7 +463,7 @@ class Contest:
         """Half the width of the interval, relative to the ratio."""
         return math.sqrt(self.high / self.low) - 1
 
-    def futile(self, rounds: int) -> bool:
+    def futile(self, rounds: float) -> bool:
         """Whether even so many rounds in all are not expected to say which of the two is faster.
 
         The interval becomes narrower with the square root of the number of rounds, and the ratio

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import ndtr
 
+ALIKE = 0.01
+"""Choices whose expected regrets differ by no more than this are about as good."""
 _REACH = 8.0
 """Standard deviations on either side over which a time is integrated."""
 _STEPS = 4001
@@ -34,3 +36,13 @@ def expected_regrets(times: Mapping[str, float], errors: Mapping[str, float]) ->
     fastest = float(moments[0] + np.trapezoid(slower, moments))
     mean = np.exp(middle + spread**2 / 2).tolist()
     return {name: max(0.0, m / fastest - 1) for name, m in zip(names, mean, strict=True)}
+
+
+def choosable(regrets: Mapping[str, float]) -> list[str]:
+    """The candidates about as good as that with the least expected regret, which is one of them.
+
+    >>> choosable({"a": 0.002, "b": 0.011, "c": 0.02})
+    ['a', 'b']
+    """
+    least = min(regrets.values())
+    return [name for name, regret in regrets.items() if regret <= least + ALIKE]

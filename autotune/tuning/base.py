@@ -139,6 +139,8 @@ class Proposal:
     """Relative to the best of its problem; nan where the search has no posterior."""
     posterior: float | None = None
     """Expected seconds of a time step; None where the search has no expectation."""
+    promise: float = math.nan
+    """Greatest expected improvement of all candidates that are left; nan as above."""
     prediction: Prediction | None = None
     """Of a candidate that was not among those with which the search began."""
 

@@ -6,15 +6,19 @@ one, those are chosen that are most likely the fastest of all. Candidates with e
 """
 
 import dataclasses
+import math
 import random
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
-from autotune.domain.ranking import Ranked, Ranking, unsure
+from autotune.domain.ranking import UNDECIDED, Ranked, Ranking, unsure
+from autotune.domain.results import Prediction
 from autotune.domain.setup import Selection
-from autotune.statistics.rank_correlation import kendall
+from autotune.statistics.drift import DriftFreeTimes
 from autotune.tuning.base import Chosen
 
 _DRAWS = 4000
@@ -25,6 +29,8 @@ JUDGED = 4
 """So many times say whether predictions are worth following, ..."""
 _FOLLOWED = 1 / 3
 """... which they are with this rank correlation: two pairs in the right order for a wrong one."""
+_TELLING = 3
+"""So many pairs that are told apart are needed to say so: half of those of four candidates."""
 
 
 def first_candidates(
@@ -50,19 +56,34 @@ def first_candidates(
     return [choice for turn in turns for choice in turn if choice is not None]
 
 
-def misled(predicted: Sequence[float], measured: Sequence[float]) -> bool:
+def misled(predicted: Sequence[Prediction], measured: DriftFreeTimes) -> bool:
     """Whether the first times speak against following the predictions any longer.
 
-    ``predicted``, ``measured``: seconds of the same candidates, some of them drawn at random. The
-    predictions remain a hint to the search.
-
-    >>> misled([1, 2, 3, 4], [5, 7, 6, 8]), misled([1, 2, 3, 4], [7, 8, 5, 6]), misled([1], [2])
-    (False, True, False)
+    ``predicted``: of candidates in the order of ``measured``, some of them drawn at random. Only
+    pairs count that the predictions tell apart and the times as well. With too few times, or pairs
+    of them, nothing speaks against the predictions. They remain a hint to the search.
     """
     if len(predicted) < JUDGED:
         return False
-    correlation = kendall(predicted, measured)
-    return correlation is not None and correlation < _FOLLOWED
+    guessed = np.log([prediction.seconds or math.nan for prediction in predicted])
+    seconds = np.log(list(measured.times.values()))
+    errors = np.array(list(measured.errors.values()))
+    ahead = np.sign(guessed[:, None] - guessed) * _apart(predicted)
+    spread = np.hypot(errors[:, None], errors)
+    apart = np.abs(seconds[:, None] - seconds) > NormalDist().inv_cdf(1 - UNDECIDED) * spread
+    right = ahead * np.sign(seconds[:, None] - seconds) * apart
+    pairs = np.abs(right).sum() / 2
+    return bool(pairs >= _TELLING and right.sum() / 2 < _FOLLOWED * pairs)
+
+
+def _apart(predicted: Sequence[Prediction]) -> npt.NDArray[np.bool_]:
+    """(n, n) which predictions tell which candidates apart; without uncertainties all do that."""
+    uncertain = unsure(predicted)
+    everybody = np.arange(len(predicted))
+    if uncertain is None:
+        return np.ones((len(predicted), len(predicted)), dtype=np.bool_)
+    slower = np.array([uncertain.slower(index, everybody) for index in everybody.tolist()])
+    return np.asarray(np.maximum(slower, 1 - slower) > 1 - UNDECIDED)
 
 
 def within(budget: int, selection: Selection) -> Selection:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Measurement, Stage
 from autotune.domain.variant import Build, Candidate, ExecutionLayout
-from autotune.statistics.drift import DriftFreeTimes, contest, share_of_each
+from autotune.statistics.drift import DriftFreeTimes, contest, share_of_each, time_error
 from autotune.statistics.drift import levels as drift_levels
 from autotune.statistics.estimators import TOPS
+from autotune.statistics.expected_regret import ALIKE, choosable, expected_regrets
 from autotune.statistics.launch_times import LaunchTime, time_of
 from autotune.tuning.base import Bench, Chosen, EarlierResult, Proposal, Search, TuningPlan
 from autotune.tuning.baseline import require_baseline
@@ -77,6 +78,8 @@ class ProblemSearch:
     """Candidates that are still to be measured before the search proposes any."""
     proposed: float | None = None
     """The expected improvement of the latest proposal."""
+    promise: float | None = None
+    """The greatest expected improvement of all that were left then; None where no model says."""
     order: dict[str, int] = field(default_factory=dict)
     """Candidate to the number of its evaluation, from 1."""
     waiting: set[str] = field(default_factory=set)
@@ -145,13 +148,10 @@ class ProblemSearch:
 
     def _misled(self) -> bool:
         """Whether the times so far speak against measuring the best by prediction."""
-        times = self.group.levels().times
-        pairs = [
-            (predicted, seconds)
-            for identity, seconds in times.items()
-            if (predicted := self._entries[identity].prediction.seconds) is not None
-        ]
-        return misled([predicted for predicted, _ in pairs], [seconds for _, seconds in pairs])
+        levels = self.group.levels()
+        predicted = {i: self._entries[i].prediction for i in levels.times}
+        named = [i for i, prediction in predicted.items() if prediction.seconds is not None]
+        return misled([predicted[i] for i in named], levels.of(named))
 
     def left(self, otherwise: int) -> int:
         """How many candidates may still be measured; ``otherwise`` without a budget."""
@@ -227,6 +227,7 @@ class ProblemSearch:
         identity = proposal.candidate.identity
         gain = proposal.expected_improvement
         self.proposed = None if math.isnan(gain) else gain
+        self.promise = None if math.isnan(proposal.promise) else proposal.promise
         if identity not in self._entries and proposal.prediction is not None:
             self._entries[identity] = Ranked(None, proposal.candidate, proposal.prediction)
         entry = self._entries[identity]
@@ -291,7 +292,9 @@ class ProblemSearch:
         The winner and the losses are computed from these rounds, because the selection of the
         finalists did not depend on them. Those that are not told apart from the fastest, and may
         be, are measured in up to twice as many rounds, or as many as the time allows where it is
-        limited. ``problems``: whose finals share the time that is left; this one gets its part.
+        limited; there all that may still be best go on, whether they may be told apart or not, as
+        long as a choice is expected to lose more than 1 %. ``problems``: whose finals share the
+        time that is left; this one gets its part.
         """
         now = time.monotonic()
         deadline = now + (self.plan.deadline - now) / problems
@@ -315,10 +318,12 @@ class ProblemSearch:
             late = time.monotonic() >= deadline
             if least >= rounds:
                 most = max(most, _affordable(done, time.monotonic() - started, deadline - started))
-                able = self._open(able, begun, most)
+                unsure = not math.isinf(deadline) and self._regret(able, begun) > ALIKE
+                able = self._open(able, begun, math.inf if unsure else most)
             if late or len(able) < 2 or least >= most:
                 break
-            at = min(done * len(able), total - len(able))
+            expected = rounds if done < rounds else most
+            at, total = min(done, expected - 1) * len(able), expected * len(able)
             self.group.round(able, "final", shown(self.bench.progress, stage, at, total), deadline)
         for identity in names:
             if identity in self.group.prepared and identity not in self.group.reported:
@@ -378,7 +383,23 @@ class ProblemSearch:
         times = self.group.times(identity)
         return {r: time for r, time in times.items() if isinstance(r, int) and r >= begun}
 
-    def _open(self, able: Sequence[str], begun: int, rounds: int) -> list[str]:
+    def _regret(self, able: Sequence[str], begun: int) -> float:
+        """The greatest expected regret of a finalist that may be chosen; 0 where they are too few.
+
+        Without a baseline that is the one of least regret; else it may be any about as good.
+        """
+        finals = {identity: self._final_times(identity, begun) for identity in able}
+        levels, level = drift_levels(finals), self.group.levels()
+        final_levels = dataclasses.replace(levels, noise=level.noise, pollution=level.pollution)
+        errors = {name: time_error(final_levels, name, finals[name]) for name in levels.times}
+        if not errors:
+            return 0.0
+        regrets = expected_regrets(levels.times, errors)
+        if not self.task.baseline:
+            return min(regrets.values())
+        return max(regrets[name] for name in choosable(regrets))
+
+    def _open(self, able: Sequence[str], begun: int, rounds: float) -> list[str]:
         """The fastest in the finals and those for which so many rounds in all could decide."""
         finals = {identity: self._final_times(identity, begun) for identity in able}
         times, levels = drift_levels(finals).times, self.group.levels()

@@ -153,9 +153,9 @@ def most_rounds(usual: int) -> int:
     return usual + min(usual, _FURTHER)
 
 
-def settled(comparison: Contest | None, rounds: int) -> bool:
+def settled(comparison: Contest | None, rounds: float) -> bool:
     """Whether further rounds, so many in all, would not change the comparison of a candidate with
-    the fastest, or not decide it.
+    the fastest, or not decide it; infinitely many decide everything.
     """
     return comparison is not None and (
         comparison.faster

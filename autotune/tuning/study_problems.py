@@ -15,12 +15,17 @@ class EndedSearch:
 
     problem: str
     """Label."""
+    key: str
+    """Of the problem."""
     why: str
     cut: bool
     """A budget ended it: there may be something faster that a longer search would find."""
     steps: int
     measured: int
     """Candidates, failures among them."""
+    promise: float | None = None
+    """The greatest expected improvement of the candidates that were left when the search named one
+    last, relative to the best; None where no model says."""
 
 
 def tune_problems(
@@ -65,10 +70,12 @@ def tune_problems(
     return [
         EndedSearch(
             problem=problem_search.label,
+            key=problem_search.task.ranking.problem.key,
             why=problem_search.finished,
             cut=problem_search.cut,
             steps=problem_search.step,
             measured=len(problem_search.order),
+            promise=problem_search.promise,
         )
         for problem_search in watch.searches
     ]

@@ -98,6 +98,7 @@ class StudySearch:
                     why=suggestion.why,
                     expected_improvement=suggestion.expected_improvement,
                     posterior=suggestion.predicted,
+                    promise=suggestion.promise,
                 )
             )
         return proposals

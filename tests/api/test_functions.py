@@ -278,6 +278,9 @@ def test_the_budget_in_seconds_ends_a_study(quick: Tune) -> None:
     study = quick(seconds, parameters={"n": range(1, 2000)}, time=float, budget="4 s")
     assert study.result.record.runs[-1].state == "budget"
     assert study.trials
+    (problem,) = study.result.evaluation.problems
+    assert problem.cut is not None
+    assert problem.cut.why == "the time is used up"
 
 
 def test_figures_frames_pages_and_displays(quick: Tune, tmp_path: Path) -> None:

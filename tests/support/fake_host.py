@@ -161,6 +161,7 @@ class Wish:
     why: str = "it is next"
     expected_improvement: float = 0.1
     posterior: float | None = None
+    promise: float = 0.2
 
 
 @dataclass

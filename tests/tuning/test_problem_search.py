@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from fake_host import Host, InOrder, Notebook, bench, candidate, first_of, ranking
+from fake_host import (
+    Host,
+    InOrder,
+    Notebook,
+    bench,
+    candidate,
+    first_of,
+    prediction,
+    ranking,
+)
 
-from autotune.domain.ranking import Ranking
-from autotune.domain.results import Measurement, Sample
+from autotune.domain.ranking import Ranking, rank
+from autotune.domain.results import Measurement, Sample, Uncertainty
 from autotune.domain.setup import Measuring
 from autotune.statistics.drift import DriftFreeTimes
 from autotune.statistics.launch_times import time_of
@@ -30,7 +39,7 @@ class Tried:
         self, host: Host, first: Sequence[int] = (0, 1), baseline: int = 0, **settings
     ) -> None:
         self.host, self.journal = host, Notebook()
-        self.ranking: Ranking = ranking(PREDICTED)
+        self.ranking: Ranking = settings.pop("ranked", ranking(PREDICTED))
         self.algorithm = InOrder([self.ranking], stop_after=settings.pop("stop_after", 10**6))
         self.notices: list[ProblemNotice] = []
         task = Task(
@@ -109,6 +118,31 @@ def test_predictions_in_a_wrong_order_are_not_followed_any_longer() -> None:
     assert len(whole.search.order) == 7, "where nothing is searched, all that was asked for"
 
 
+def unsure_ranking(predicted: Sequence[float], spread: float) -> Ranking:
+    """A ranking whose predictions state an uncertainty of each alone."""
+    uncertainty = Uncertainty(shared={}, independent=spread)
+    told = [replace(prediction(seconds), uncertainty=uncertainty) for seconds in predicted]
+    return rank([candidate(number) for number in range(len(predicted))], told)[0]
+
+
+@pytest.mark.parametrize(("spread", "followed"), [(0.1, True), (0.0001, False)])
+def test_candidates_that_predictions_do_not_tell_apart_prove_no_wrong_order(
+    spread: float, followed: bool
+) -> None:
+    """Three are predicted within 1 % of one another and measured the other way round."""
+    host = steady(1.2, 1.1, 1.0, 2.0, 1.3, 1.3, 1.3)
+    ranked = unsure_ranking((1.0, 1.005, 1.01, 2.0, 2.1, 2.2, 2.3), spread)
+    tried = Tried(host, first=(0, 3, 1, 2, 4, 5, 6), ranked=ranked).begin()
+    assert (len(tried.search.order) == 7) is followed
+
+
+def test_candidates_that_times_do_not_tell_apart_prove_no_wrong_order() -> None:
+    """Predicted far from one another, measured within the noise."""
+    host = Host(dict(enumerate((1.03, 1.02, 1.01, 1.0, 1.0, 1.0, 1.0))), noise=0.05)
+    tried = Tried(host, first=(0, 1, 2, 3, 4, 5, 6)).begin()
+    assert tried.why == ["7 are measured first"]
+
+
 def test_the_first_candidates_keep_to_the_budget() -> None:
     tried = Tried(steady(*SEVEN), first=(0, 1, 2), evaluations=2).begin()
     assert set(tried.algorithm.told) == {identity(0), identity(1)}
@@ -144,6 +178,7 @@ def test_every_step_asks_for_a_batch_and_measures_it_beside_the_fastest() -> Non
     assert tried.journal.choices[-1].why == "step 1: it is next"
     assert identity(1) in tried.algorithm.told, "the rival is told again"
     assert tried.search.proposed == 0.1
+    assert tried.search.promise == 0.2
 
 
 @pytest.mark.parametrize(
@@ -269,6 +304,20 @@ def test_finals_use_the_time_that_is_left_where_it_may_decide() -> None:
     rounds = finals(tried)
     assert 8 < rounds[0] == rounds[1] <= 100
     assert rounds[2] == 4, "clearly slower"
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_finals_that_would_lose_much_use_the_time_that_is_left(limited: bool) -> None:
+    """Equal ones are hardly told apart; under so much noise a choice loses some per cent until
+    they were launched often.
+    """
+    host = Host(dict(enumerate((1.0, 1.0, *SEVEN[2:]))), noise=0.25)
+    deadline = time.monotonic() + 1000 if limited else math.inf
+    tried = Tried(host, first=range(4), deadline=deadline).begin()
+    tried.search.finished = "enough"
+    taken = finals(tried)
+    assert taken[0] == taken[1]
+    assert (taken[0] > 30) is limited
 
 
 def test_a_single_finalist_has_no_finals() -> None:

@@ -52,6 +52,8 @@ def test_how_each_search_ended_is_answered_in_the_order_of_the_problems() -> Non
     assert ended == [
         EndedSearch(
             problem=ranked.problem.label,
+            key=ranked.problem.key,
+            promise=0.2,
             why="nothing is left to be measured",
             cut=False,
             steps=3,

@@ -27,7 +27,9 @@ from autotune.commands.tune.tune_options import StudyOptions
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Prepared, Sample
 from autotune.domain.variant import Candidate
+from autotune.files import codec
 from autotune.files.store import RunFacts, Store, StoredChoice, StudyRecord
+from autotune.files.store.records import CUT, CutSearch
 from autotune.measuring.candidates.base import Measurer
 from autotune.measuring.conditions import quiet
 from autotune.measuring.conditions.host_lock import HostLock
@@ -37,6 +39,7 @@ from autotune.tuning import (
     Bench,
     Chosen,
     EarlierResult,
+    EndedSearch,
     Task,
     TuningPlan,
     Watcher,
@@ -203,6 +206,7 @@ class StudyRun:
                 earlier_results.new_results,
             )
             states.append("budget" if any(outcome.cut for outcome in ended) else "done")
+        self._note_cuts(run, ended)
         if search.fault:
             progress(search.fault, 1, 1)
         result = result_of(self.results.load_study(self.study))
@@ -211,6 +215,16 @@ class StudyRun:
         note_of_prior = f"{before.note}; {proved(before, result.evaluation)}"
         self.results.add_conditions(run, {"prior": note_of_prior})
         return result_of(self.results.load_study(self.study))
+
+    def _note_cuts(self, run: str, ended: Sequence[EndedSearch]) -> None:
+        """Enter which searches a budget ended, and what their untried candidates promise."""
+        cut = tuple(
+            CutSearch(problem=search.key, why=search.why, promise=search.promise)
+            for search in ended
+            if search.cut
+        )
+        if cut:
+            self.results.add_conditions(run, {CUT: codec.dump(cut)})
 
     @contextmanager
     def measuring(

@@ -13,10 +13,13 @@ from autotune.domain.parameter_values import values_of_parameters
 from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.results import BuildOutcome, Measurement, Prediction, Status
 from autotune.domain.variant import Build, ExecutionLayout, Value
+from autotune.files import codec
 
 Conditions = Mapping[str, float | int | str]
 CONFIG = "config"
 """Condition of runs: the file of the configuration, from the folder where they were started."""
+CUT = "cut"
+"""Condition of runs: the searches that a budget ended, as the JSON of ``CutSearch`` values."""
 MAP = "map"
 """Condition ``purpose`` of runs that measured for a decision map."""
 
@@ -125,6 +128,19 @@ class StoredOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CutSearch:
+    """The search of a problem that a budget ended, in place of its own rule."""
+
+    problem: str
+    """Key of the problem."""
+    why: str
+    """``the time is used up``."""
+    promise: float | None
+    """Greatest expected improvement of the untried candidates, relative to the best, by the last
+    model; None where there was none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry(RunFacts):
     """One invocation of the tuner: its machine and tools, when it began, and how it ended."""
 
@@ -135,7 +151,7 @@ class RunEntry(RunFacts):
     ended: str | None
     """None: the run was killed, or still goes on."""
     state: str
-    """``running``, ``done``, ``interrupted`` or ``failed``."""
+    """``running``, ``done``, ``budget`` (one ended it), ``interrupted`` or ``failed``."""
     timings: Mapping[str, float]
     """Phase (``predict``, ``build``, ...) to seconds."""
 
@@ -158,6 +174,15 @@ class RunRecord(RunEntry):
         time.
         """
         return self.conditions.get("purpose") == MAP
+
+    def cut(self, problem: str) -> CutSearch | None:
+        """How a budget ended the search of the problem with this key; None where none did."""
+        if CUT in self.conditions:
+            searches = codec.load(tuple[CutSearch, ...], str(self.conditions[CUT]))
+            return next((search for search in searches if search.problem == problem), None)
+        if self.state != "budget":
+            return None
+        return CutSearch(problem=problem, why="the budget is used up", promise=None)
 
     def measurement(self, candidate: str) -> Measurement | None:
         """The measurement of a candidate in this run; None where the run did not get to it."""

@@ -11,6 +11,7 @@ from autotune.results.evaluate.common_winner import CommonWinner, common_winner
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     ProblemEvaluation,
+    ShortSearch,
     StudyEvaluation,
     TopLoss,
 )
@@ -95,6 +96,9 @@ class ProblemRow:
     """Time of the fastest with one thread over time of the winner."""
     serial_speedup_interval: Interval | None
     losses: tuple[TopLoss, ...]
+    cut: ShortSearch | None
+    """How a budget ended the search, and what untried candidates promise; null where the search
+    ended by its own rule, or all were tried."""
     noise_floor: NoiseFloor | None
     """Loss of choosing by measurement itself."""
     rank_correlation: float | None
@@ -184,6 +188,7 @@ def problem_row(problem: ProblemEvaluation) -> ProblemRow:
         serial_speedup=alone.value if alone else None,
         serial_speedup_interval=alone.interval if alone else None,
         losses=problem.losses,
+        cut=problem.cut,
         noise_floor=problem.noise_floor,
         rank_correlation=problem.rank_correlation,
         ordered_pairs=problem.ordered_pairs,

@@ -23,6 +23,7 @@ from autotune.statistics.drift import (
     contest,
     levels,
     share_of_each,
+    time_error,
 )
 from autotune.statistics.expected_regret import expected_regrets
 from autotune.statistics.launch_times import LaunchTime, by_round, candidate_time
@@ -102,7 +103,7 @@ class ComparableRun:
         """
         names = [name for name in self.contenders if name in self.rounds]
         times = {name: self.times[name] for name in names}
-        errors = {name: _error(self.level, name, self.rounds[name]) for name in names}
+        errors = {name: time_error(self.level, name, self.rounds[name]) for name in names}
         return expected_regrets(times, errors)
 
     @property
@@ -226,17 +227,11 @@ def _intervals(
 ) -> dict[str, Interval]:
     intervals = {}
     for name, rounds in table.items():
-        error = max(_error(level, name, rounds), _own_error(level, name, rounds))
+        error = max(time_error(level, name, rounds), _own_error(level, name, rounds))
         factor = math.exp(student(len(rounds) + 2, _SHOWN) * error)
         above = float(np.mean([launch.above for launch in rounds.values()]))
         intervals[name] = times[name] / factor, times[name] * factor * math.exp(above)
     return intervals
-
-
-def _error(level: DriftFreeTimes, name: str, rounds: Rounds) -> float:
-    """Standard deviation of the logarithm of a candidate's time."""
-    lost = float(np.mean([launch.lost for launch in rounds.values()]))
-    return math.hypot(level.errors[name], level.pollution.error * lost)
 
 
 def _own_error(level: DriftFreeTimes, name: str, rounds: Rounds) -> float:

@@ -46,19 +46,19 @@ from autotune.statistics import (
     residual_scales,
 )
 from autotune.statistics.estimators import NoiseFloor
+from autotune.statistics.expected_regret import choosable
 from autotune.statistics.residual_scales import Observed, Residual
 from autotune.statistics.waiting import Holds
 
 OBJECTIVES = ("time", "energy", "memory")
 """What a front is over, as far as it was read."""
+USUAL = 50
+"""After so many evaluations .88 of the searches of recorded spaces are within 5 % of the best
+(``docs/search.md``)."""
 SEARCHED = "objectives"
 """Condition of runs that searched for more than the time: the objectives, joined by ``, ``."""
 
 Interval = tuple[float, float]
-
-_TIE = 0.01
-"""Of candidates whose expected regrets are greater than the least by no more, the baseline is
-chosen, or the one most like it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +145,21 @@ class Speedup:
     other rounds, so that luck in a round does not count as speed; None for a single round."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortSearch:
+    """How a budget ended the search of a problem, and what a longer one may bring."""
+
+    why: str
+    """``the time is used up``."""
+    promise: float | None
+    """Greatest expected improvement of the untried candidates over the best, a share, by the last
+    model; None where there was none."""
+    further: int
+    """So many more evaluations make as many as are usually enough; 0: more were made."""
+    seconds: float | None
+    """What these are expected to take, by the evaluations of the last run; None where unknown."""
+
+
 @dataclass(frozen=True, kw_only=True)  # without slots: its names are computed once and kept
 class ProblemEvaluation:
     """The results of a study for one problem."""
@@ -180,6 +195,8 @@ class ProblemEvaluation:
     """Expected time of the best over that of the one that is the fastest of all, less 1."""
     common_deviation: CommonDeviation | None = None
     """What most predictions miss to one side; None where they do not."""
+    cut: ShortSearch | None = None
+    """How a budget ended its search; None where its own rule did, or all candidates were tried."""
     other_runs: tuple[float, ...] = ()
     """Seconds of a time step of the best in the other runs of the study on this machine."""
 
@@ -380,6 +397,7 @@ def _problem(
         searched=_searched_objectives(study, comparable),
         regret=regrets.get(winner or ""),
         common_deviation=_common_deviation(study, comparable, pairs),
+        cut=_cut(study, space, tried),
         other_runs=_in_other_runs(winner, comparable, comparable_runs),
     )
 
@@ -390,6 +408,23 @@ def _common_deviation(
     """What predicted and measured times of the run that decides have in common."""
     run = next((run for run in study.runs if comparable and run.id == comparable.run), None)
     return common_deviation(times, run.conditions) if run else None
+
+
+def _cut(study: StudyRecord, space: ProblemSpace, tried: int) -> ShortSearch | None:
+    """How a budget ended the search of a problem in the last run, where candidates are left."""
+    run = study.tunings[-1] if study.tunings else None
+    search = run.cut(space.problem) if run else None
+    if run is None or search is None or tried >= space.candidates:
+        return None
+    spent = run.timings.get("build", 0.0) + run.timings.get("run", 0.0)
+    further = max(0, min(USUAL, space.candidates) - tried)
+    timed = bool(spent and run.measurements)
+    return ShortSearch(
+        why=search.why,
+        promise=search.promise,
+        further=further,
+        seconds=further * spent / len(run.measurements) if timed else None,
+    )
 
 
 def _rows(
@@ -449,7 +484,6 @@ def _choice(
     if safe is None:
         return comparable.least_regret
     regrets = comparable.regrets
-    least = min(regrets.values())
     usual = varied(candidates[safe])
 
     def unlike(name: str) -> tuple[int, float]:
@@ -457,7 +491,7 @@ def _choice(
         differ = sum(settings.get(k) != usual.get(k) for k in settings.keys() | usual.keys())
         return (-1 if name == safe else differ), regrets[name]
 
-    return min((name for name in regrets if regrets[name] <= least + _TIE), key=unlike)
+    return min(choosable(regrets), key=unlike)
 
 
 def _searched_objectives(study: StudyRecord, comparable: ComparableRun | None) -> tuple[str, ...]:

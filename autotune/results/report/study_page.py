@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autotune.domain.dissection import Dissection
 from autotune.domain.machine import Machine
-from autotune.files.store.records import RunRecord, StudyRecord
+from autotune.files.store.records import CUT, RunRecord, StudyRecord
 from autotune.results.evaluate.common_winner import CommonWinner, common_winner
 from autotune.results.evaluate.study_evaluation import ProblemEvaluation, StudyEvaluation
 from autotune.results.page import frame
@@ -331,7 +331,9 @@ def _conditions(study: StudyRecord) -> PageSection:
 def _run_row(run: RunRecord) -> PageRow:
     undisturbed, disturbed, tried = _counts(run)
     phases = ", ".join(f"{name} {value:.1f}" for name, value in run.timings.items())
-    conditions = ", ".join(f"{name}: {value}" for name, value in run.conditions.items())
+    conditions = ", ".join(
+        f"{name}: {value}" for name, value in run.conditions.items() if name != CUT
+    )
     cells = (
         PageCell(text=run.id, note=f"machine {run.machine_identity}"),
         *plain(

@@ -155,6 +155,8 @@ def _sure(result: ProblemEvaluation) -> str:
     """How sure the decision is, in sentences."""
     undecided = words.unopposed(result) or words.undecided(result)
     sentences = [undecided or "No other measured candidate may be faster, with 95 %"]
+    if short := words.cut_short(result):
+        sentences.append(short)
     unsure = result.speedup is None or result.speedup.crossed is not None
     if unsure and not result.unopposed:
         gain = "speed-up" if result.problem.goal.timed else "improvement"

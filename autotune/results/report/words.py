@@ -15,13 +15,14 @@ from autotune.results.evaluate.study_evaluation import (
 )
 from autotune.results.report.number_words import (
     NONE,
+    duration,
     percent,
     seconds,
     signed,
     time_unit,
 )
 from autotune.statistics.residual_scales import Residual, ResidualFactor, worst
-from autotune.units import counted
+from autotune.units import counted, rough_percent
 
 STATUS_WORDS = {
     "ok": "ok",
@@ -260,7 +261,8 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
     if best is result.baseline:
         why = "it is the baseline"
     if result.regret is not None:
-        why += f", with an expected regret of {percent(max(result.regret, _LEAST_REGRET))}"
+        regret = percent(max(result.regret, _LEAST_REGRET))
+        why += f", with an expected regret of {regret} among the measured ones"
     return (
         f"undecided between {listed([*names, *more])}"
         f" (within {percent(undecided_width(result))});"
@@ -268,9 +270,31 @@ def undecided(result: ProblemEvaluation, most: int = 3) -> str:
     )
 
 
+_PROMISING = 0.01
+"""An expected improvement that is worth a longer search: a search ends by itself below it."""
+
+
+def cut_short(result: ProblemEvaluation) -> str:
+    """That a budget ended the search, how many were tried, and what the others promise; empty where
+    the search ended by itself.
+    """
+    cut = result.cut
+    if cut is None or result.unopposed:
+        return ""
+    text = f"{cut.why} after {of_legal(len(result.evaluated), result)} candidates: "
+    if cut.promise is None:
+        text += "what untried ones promise is not known"
+    else:
+        text += f"untried ones still promise about {rough_percent(cut.promise)} by the last model"
+    if cut.further and (cut.promise is None or cut.promise >= _PROMISING):
+        time = f", about {duration(cut.seconds)}," if cut.seconds is not None else ""
+        text += f"; some {cut.further} more{time} are usually enough to come within 5 % of the best"
+    return f"{text}; autotune tune --resume with a larger budget goes on"
+
+
 def above_faster(result: ProblemEvaluation) -> str:
-    """Why the winner, which a table shows first, stands above rows with better times; empty where
-    it does not.
+    """Why the winner, or the chosen one, which a table shows first, stands above rows with better
+    times; empty where it does not.
     """
     best = result.best
     if best is None or best.measured is None:
@@ -284,9 +308,8 @@ def above_faster(result: ProblemEvaluation) -> str:
     if few := len(faster) - alike - others:
         reasons.append(f"{few} of too few rounds to be chosen")
     rows_below = counted(len(faster), "row")
-    return f"* is the winner, above {rows_below} with better times: {listed(reasons)}" * bool(
-        faster
-    )
+    role = "chosen" if len(result.contenders) > 1 else "the winner"
+    return f"* is {role}, above {rows_below} with better times: {listed(reasons)}" * bool(faster)
 
 
 def _time(row: EvaluatedCandidate) -> float:
@@ -485,6 +508,8 @@ def sentences_of(problem: ProblemEvaluation, config: str = "CONFIG") -> list[str
     ]
     if problem.other_runs:
         lines.append(f"  {sentence(in_other_runs(problem))}")
+    if text := cut_short(problem):
+        lines.append(f"  {sentence(text)}")
     if problem.unopposed:
         lines += [f"  {sentence(unopposed(problem))}", f"  {MORE_TIME}."]
     else:

@@ -19,6 +19,8 @@ class Suggestion:
     """Relative to the best of its problem; nan for those that do not come from a posterior."""
     predicted: float | None = None
     """Posterior median, seconds; None where the search has none."""
+    promise: float = math.nan
+    """Greatest expected improvement of all that are left, this one among them; nan as above."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -215,6 +215,7 @@ class ModelSearch:
             why=f"{why} {rough_percent(gain)}",
             expected_improvement=gain,
             predicted=float(np.exp(_unbent(posterior, group, mean[[chosen]])[0])),
+            promise=float(gains[free].max()),
         )
 
     def _greatest(self, score: Floats, ahead: Floats, eligible: np.ndarray) -> int:

@@ -11,8 +11,9 @@ import pytest
 from autotune.api.study_result import StudyResult
 from autotune.commands.tune.study_run import TunedStudy
 from autotune.domain.problem_facts import ProblemFacts, labels
+from autotune.files import codec
 from autotune.files.store import Store, StudyOrigin
-from autotune.files.store.records import LOST, ProblemSpace
+from autotune.files.store.records import CUT, LOST, CutSearch, ProblemSpace
 from autotune.results.documents import study_document
 from autotune.results.evaluate import study_evaluation
 from autotune.results.evaluate.study_evaluation import Speedup
@@ -145,6 +146,7 @@ def test_of_two_that_are_not_told_apart_the_baseline_is_chosen(store):
     assert found.best is found.baseline
     assert found.speedup.value == 1.0
     assert "it is the baseline" in words.undecided(found)
+    assert words.undecided(found).endswith(" % among the measured ones")
 
 
 def test_a_baseline_that_alone_was_measured_decides_nothing(store):
@@ -331,6 +333,68 @@ def test_a_winner_above_faster_rows_says_why(store):
         "* is the winner, above 1 row with better times: 1 of other runs or of too few rounds,"
         " which do not compare"
     ) in study_table.problem(result(store))
+
+
+def test_one_that_is_chosen_while_it_is_undecided_is_not_called_the_winner(store):
+    begin(store, a=1.0, b=1.0)
+    run(store, a=[1.0, 1.2, 1.05, 1.0, 1.1, 1.2], b=[0.995, 1.194, 1.045, 1.0, 1.09, 1.2])
+    above = words.above_faster(result(store))
+    assert above == "* is chosen, above 1 row with better times: 1 not told apart from it"
+
+
+def ended_by_budget(store, promise: float | None, **times: list[float]) -> str:
+    """A run that its time budget ended after it had built for 10 s and run for 20 s."""
+    number = run(store, **times)
+    key = one("a").problem.key
+    ended = CutSearch(problem=key, why="the time is used up", promise=promise)
+    store.add_conditions(number, {CUT: codec.dump((ended,))})
+    store.end_run(number, state="budget", timings={"build": 10.0, "run": 20.0, "predict": 9.0})
+    return number
+
+
+def test_a_search_that_a_budget_ended_says_what_is_left(store):
+    begin(store, a=1.0, b=1.0)
+    store.add_space("study", [space(480)], [])
+    ended_by_budget(store, 0.048, a=[1.0] * 4, b=[1.1] * 4)
+    problem = result(store)
+    told = (
+        "the time is used up after 2 of 480 candidates: untried ones still promise about 4.8 % by"
+        " the last model; some 48 more, about 12 min, are usually enough to come within 5 % of the"
+        " best; autotune tune --resume with a larger budget goes on"
+    )
+    assert words.cut_short(problem) == told
+    assert f"  T{told[1:]}." in words.sentences_of(problem)
+    assert f"T{told[1:]}." in winner_decision.decision(problem, "", "").sure
+    row = study_document.problem_row(problem).cut
+    assert (row.promise, row.further, row.seconds) == (0.048, 48, pytest.approx(720.0))
+
+
+def test_what_is_not_known_of_a_search_that_a_budget_ended_is_not_said(store):
+    """As in studies of earlier versions, which stored no more than that a budget ended a run."""
+    begin(store, a=1.0, b=1.0)
+    store.add_space("study", [space(9)], [])
+    store.end_run(run(store, a=[1.0] * 4, b=[1.1] * 4), state="budget")
+    assert words.cut_short(result(store)) == (
+        "the budget is used up after 2 of 9 candidates: what untried ones promise is not known;"
+        " some 7 more are usually enough to come within 5 % of the best; autotune tune --resume"
+        " with a larger budget goes on"
+    )
+    ended_by_budget(store, 0.002, a=[1.0] * 4, b=[1.1] * 4)
+    assert words.cut_short(result(store)) == (
+        "the time is used up after 2 of 9 candidates: untried ones still promise about 0.2 % by"
+        " the last model; autotune tune --resume with a larger budget goes on"
+    )
+
+
+def test_a_search_that_ended_by_itself_says_nothing_of_a_budget(store):
+    begin(store, a=1.0, b=1.0)
+    store.add_space("study", [space(9)], [])
+    ended_by_budget(store, 0.1, a=[1.0] * 4, b=[1.1] * 4)
+    run(store, a=[1.0] * 4, b=[1.1] * 4)
+    assert words.cut_short(result(store)) == "", "the last run was ended by none"
+    store.add_space("study", [space(2)], [])
+    ended_by_budget(store, 0.1, a=[1.0] * 4, b=[1.1] * 4)
+    assert words.cut_short(result(store)) == "", "all were tried"
 
 
 def test_winner_and_baseline_of_two_builds_are_said_to_be(store):

@@ -78,6 +78,9 @@ def test_every_third_step_is_a_neighbour_of_the_best() -> None:
         row = suggestion.index
         if not math.isnan(suggestion.expected_improvement):
             kinds.append(suggestion.why.startswith("neighbour"))
+            assert suggestion.promise >= suggestion.expected_improvement
+            plain = suggestion.why.startswith("expected improvement")
+            assert suggestion.promise == suggestion.expected_improvement or not plain
         if suggestion.why.startswith("neighbour"):
             leaders = [r for r in told if told[r] < 1.05 * min(told.values())]
             assert any(known.changes(leader, np.array([row]))[0] == 1 for leader in leaders)

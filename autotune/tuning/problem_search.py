@@ -305,8 +305,7 @@ class ProblemSearch:
             return
         self.publish(self, ProblemNotice(kind="finals", why=f"{len(able)} candidates"), None)
         rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
-        begun, started = self.group.rounds, time.monotonic()
-        total = rounds * len(able)
+        begun, started, launched = self.group.rounds, time.monotonic(), 0
         stage = f"measure the finalists of {self.label}"
         most = 2 * rounds
         while (done := self.group.rounds - begun) < most + TAIL:
@@ -318,13 +317,15 @@ class ProblemSearch:
                 able = self._open(able, begun, most)
             if late or len(able) < 2 or least >= most:
                 break
-            at = min(done * len(able), total - len(able))
-            self.group.round(able, "final", shown(self.bench.progress, stage, at, total), deadline)
+            total = launched + max(1, rounds - done) * len(able)
+            show = shown(self.bench.progress, stage, launched, total)
+            self.group.round(able, "final", show, deadline)
+            launched += len(able)
         for identity in names:
             if identity in self.group.prepared and identity not in self.group.reported:
                 self.group.settle(identity)
         self.group.recount()
-        self.bench.progress(stage, total, total)
+        self.bench.progress(stage, launched, launched)
 
     def finalists(self, times: DriftFreeTimes) -> list[str]:
         """The three fastest, the rival, the baseline, the fastest of the predicted top 1, 3 and 5,

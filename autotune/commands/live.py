@@ -198,7 +198,7 @@ def cells(standing: Standing, width: int = 120) -> list[str]:
     gained = standing.baseline / best.seconds if best and standing.baseline else None
     texts = {
         "problem": standing.problem,
-        _BEST: best.candidate.variant.label if best else "-",
+        _BEST: (best.name or best.candidate.variant.label) if best else "-",
         "predicted": number_words.seconds(best.predicted if best else None),
         "measured": number_words.seconds(best.seconds if best else None, standing.goal),
         "speed-up": f"{gained:.2f}x" if gained else "-",
@@ -243,7 +243,7 @@ def summary(event: Event) -> str:
     if best:
         predicted = f", predicted {number_words.seconds(best.predicted)}" if best.predicted else ""
         parts.append(
-            f"best so far {best.candidate.variant.label}"
+            f"best so far {best.name or best.candidate.variant.label}"
             f" {number_words.seconds(best.seconds, standing.goal)}{predicted}"
         )
     tried = standing.measured + standing.failed
@@ -260,7 +260,7 @@ def summary(event: Event) -> str:
 def event_text(event: Event) -> str:
     """An event in words; empty for an event that needs no words."""
     notice = event.notice
-    name = notice.candidate.variant.label if notice.candidate else ""
+    name = event.name or (notice.candidate.variant.label if notice.candidate else "")
     match notice.kind:
         case "begun":
             return notice.why or "begun"

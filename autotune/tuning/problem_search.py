@@ -20,6 +20,7 @@ from autotune.tuning.events import Best, ProblemNotice, Standing
 from autotune.tuning.first_candidates import JUDGED, misled
 from autotune.tuning.race import Race, RaceStanding, settled
 from autotune.tuning.rounds import TAIL, MeasuredGroup, Shown, shown
+from autotune.tuning.tried_names import TriedNames
 from autotune.units import Seconds
 
 BATCH = 2
@@ -83,6 +84,7 @@ class ProblemSearch:
     """Candidates that are being built or timed."""
     rival: str | None = None
     """With which the next candidates are compared; it changes where one is clearly faster."""
+    names: TriedNames = field(init=False)
     _begun: float = field(default_factory=lambda: time.monotonic())
     _building: float = 0.0
     """Seconds that all builds took."""
@@ -91,6 +93,7 @@ class ProblemSearch:
     def __post_init__(self) -> None:
         self._entries = {e.candidate.identity: e for e in self.task.ranking.entries}
         self.group = MeasuredGroup(bench=self.bench, plan=self.plan)
+        self.names = TriedNames.among(e.candidate for e in self.task.ranking.entries)
         self.learn(self.task.earlier)
 
     @property
@@ -506,8 +509,10 @@ class ProblemSearch:
         identity = self.incumbent(times)
         if identity is None:
             return None
+        candidate = self._entries[identity].candidate
         return Best(
-            candidate=self._entries[identity].candidate,
+            candidate=candidate,
+            name=self.names.name(candidate),
             seconds=times.times[identity] * self.group.usual_level,
             predicted=self._entries[identity].prediction.seconds,
             evaluation=0 if identity in self.earlier else self.order.get(identity, 0),

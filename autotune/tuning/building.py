@@ -11,6 +11,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from typing import NamedTuple
 
 from autotune import paths
 from autotune.domain.results import Prepared
@@ -24,6 +25,13 @@ _ROOM = 1 << 20
 """Bytes: with less a build or a state that is to be verified fails for want of room."""
 
 
+class _Spent(NamedTuple):
+    """Wall time of the preparation of a candidate and, as a part of it, of its verification."""
+
+    whole: float
+    verifying: float
+
+
 def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> list[Prepared]:
     """Build and verify candidates in parallel; none is begun after the deadline.
 
@@ -34,16 +42,7 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
     """
     began = time.monotonic()
     done: dict[str, Prepared] = {}
-    spent: list[tuple[float, float]] = []
-    """Seconds of candidates, and of their verification."""
-
-    def begin(candidate: Candidate) -> Prepared | None:
-        begun = time.monotonic()
-        if begun >= deadline:
-            return None
-        prepared = bench.measurer.prepare(candidate)
-        spent.append((time.monotonic() - begun, prepared.verifying))
-        return prepared
+    spent: list[_Spent] = []
 
     def enter(prepared: Prepared) -> None:
         check_space(prepared)
@@ -59,7 +58,7 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
     with bench.lock.building(), ThreadPoolExecutor(max_workers=quiet.cpus()) as pool:
         bench.clock.timed("wait", began)
         started = time.monotonic()
-        futures = [pool.submit(begin, candidate) for candidate in candidates]
+        futures = [pool.submit(_begin, c, bench, deadline, spent) for c in candidates]
         show(0)
         try:
             finished = as_completed(futures, timeout=_left(deadline))
@@ -81,6 +80,18 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
     return [done[c.identity] for c in candidates if c.identity in done]
 
 
+def _begin(
+    candidate: Candidate, bench: Bench, deadline: float, spent: list[_Spent]
+) -> Prepared | None:
+    """Build and verify a candidate before the deadline; enters what time it took."""
+    begun = time.monotonic()
+    if begun >= deadline:
+        return None
+    prepared = bench.measurer.prepare(candidate)
+    spent.append(_Spent(time.monotonic() - begun, prepared.verifying))
+    return prepared
+
+
 def _timed_out(futures: Sequence[Future[Prepared | None]]) -> list[Prepared]:
     """Of candidates that were interrupted, those that are known to take too long."""
     ended = [f for f in futures if not f.cancelled() and f.exception() is None]
@@ -88,10 +99,10 @@ def _timed_out(futures: Sequence[Future[Prepared | None]]) -> list[Prepared]:
     return [prepared for prepared in results if prepared and prepared.status == "timed-out"]
 
 
-def _shares(spent: Sequence[tuple[float, float]]) -> dict[str, float]:
+def _shares(spent: Sequence[_Spent]) -> dict[str, float]:
     """The shares of building and verifying in the time of some candidates."""
-    whole, verifying = (sum(seconds) for seconds in zip(*spent, strict=True)) if spent else (0, 0)
-    share = verifying / whole if whole > 0 else 0.0
+    whole = sum(seconds.whole for seconds in spent)
+    share = sum(seconds.verifying for seconds in spent) / whole if whole > 0 else 0.0
     return {"build": 1 - share, "verify": share}
 
 

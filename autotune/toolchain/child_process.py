@@ -196,8 +196,7 @@ def run(
     with child_guard() as guard:
         started = time.monotonic()
         child = _start(guard, command, variables, folder, listener)
-        _interrupted.discard(guard)
-        _active.add(guard)
+        _activate(guard)
         on_line = listener.on_line if listener else None
         reader = OutputReader(child, limits.output, on_line, watcher, limits.memory)
         timed_out, ended, waited, strays = False, started, None, 0
@@ -244,6 +243,12 @@ def _outcome(reader: OutputReader, code: int | None, *, timed_out: bool) -> Proc
         err=reader.err(),
         seconds=Seconds(0.0),
     )
+
+
+def _activate(guard: Guard) -> None:
+    """Note that a guard has a child, which nothing has interrupted yet."""
+    _interrupted.discard(guard)
+    _active.add(guard)
 
 
 def end_all() -> None:

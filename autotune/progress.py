@@ -1,6 +1,7 @@
 """Reports of progress to a person, and the time of each stage."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -26,7 +27,13 @@ class Clock:
 
     def timed(self, stage: str, started: float) -> None:
         """Add the time since ``started`` (time.monotonic) to a stage."""
-        self.stages[stage] = self.stages.get(stage, 0.0) + time.monotonic() - started
+        self.divided({stage: 1.0}, started)
+
+    def divided(self, shares: Mapping[str, float], started: float) -> None:
+        """Add the time since ``started`` (time.monotonic) to several stages, by their shares."""
+        seconds = time.monotonic() - started
+        for stage, share in shares.items():
+            self.stages[stage] = self.stages.get(stage, 0.0) + share * seconds
 
 
 def time_left_text(seconds: float | None) -> str:

@@ -1,8 +1,8 @@
 """The display of a tuning run: a table on a terminal, lines of text elsewhere.
 
-Everything goes to stderr. The table is drawn only after an event, by the thread in which it
-occurred. It is therefore never drawn while a candidate is timed: a ticking clock would take time
-from the measurement.
+Everything goes to stderr. The table is drawn after an event, by the thread in which it occurred,
+and not by a ticking clock, which would take time from the measurement. Only of a build or a run of
+more than five seconds it is said for how long it has been running, after 5, 10, 20, ... s.
 """
 
 import sys
@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from autotune.commands.long_steps import LongSteps, running
 from autotune.commands.output import RemainingTime, TerminalProgress
 from autotune.commands.terminal import escaped, raw_stderr
 from autotune.domain.metric import Metric
@@ -101,6 +102,9 @@ class TableScreen:
         self._standings: Sequence[Standing] = ()
         self._current = ""
         self._history: dict[str, str] = {}
+        self._seconds = 0.0
+        """Of the current step, where it takes long."""
+        self._long = LongSteps(self._still)
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
         """Show the current stage, redrawing at a limited rate.
@@ -111,11 +115,17 @@ class TableScreen:
         if new and done == total == 1:
             self._console.print(escaped(stage), style="dim", markup=False, highlight=False)
             return
-        self._stage = (stage, done, total, detail)
+        if detail and done < total:
+            self._long.begin(stage, detail)
+        else:
+            self._long.end()
+        self._stage, self._seconds = (stage, done, total, detail), 0.0
         self._draw(now=new or done >= total)
 
     def watch(self, event: Event) -> None:
         """Show an event and the state of the problems after it."""
+        self._long.end()
+        self._seconds = 0.0
         self._standings, self._current = event.standings, event.standing.problem
         text = event_text(event)
         if text:
@@ -129,9 +139,15 @@ class TableScreen:
 
     def close(self) -> None:
         """Remove the table and make the cursor visible again."""
+        self._long.end()
         live, self._live = self._live, None
         if live is not None:
             live.stop()
+
+    def _still(self, seconds: float) -> None:
+        """Show for how long the current step has been running."""
+        self._seconds = seconds
+        self._draw(now=True)
 
     def _draw(self, *, now: bool) -> None:
         moment = time.monotonic()
@@ -158,7 +174,8 @@ class TableScreen:
         parts += [_line(text) for text in self._history.values()]
         stage, done, total, detail = self._stage
         left = self._remaining.words(stage, done, total, detail)
-        parts.append(_line(f"{stage} {done}/{total}{left}  {detail}", "bold"))
+        spent = running(self._seconds)
+        parts.append(_line(f"{stage} {done}/{total}{left}{spent}  {detail}", "bold"))
         return Group(*parts)
 
 
@@ -198,7 +215,7 @@ def cells(standing: Standing, width: int = 120) -> list[str]:
     gained = standing.baseline / best.seconds if best and standing.baseline else None
     texts = {
         "problem": standing.problem,
-        _BEST: best.candidate.variant.label if best else "-",
+        _BEST: (best.name or best.candidate.variant.label) if best else "-",
         "predicted": number_words.seconds(best.predicted if best else None),
         "measured": number_words.seconds(best.seconds if best else None, standing.goal),
         "speed-up": f"{gained:.2f}x" if gained else "-",
@@ -243,7 +260,7 @@ def summary(event: Event) -> str:
     if best:
         predicted = f", predicted {number_words.seconds(best.predicted)}" if best.predicted else ""
         parts.append(
-            f"best so far {best.candidate.variant.label}"
+            f"best so far {best.name or best.candidate.variant.label}"
             f" {number_words.seconds(best.seconds, standing.goal)}{predicted}"
         )
     tried = standing.measured + standing.failed
@@ -260,7 +277,7 @@ def summary(event: Event) -> str:
 def event_text(event: Event) -> str:
     """An event in words; empty for an event that needs no words."""
     notice = event.notice
-    name = notice.candidate.variant.label if notice.candidate else ""
+    name = event.name or (notice.candidate.variant.label if notice.candidate else "")
     match notice.kind:
         case "begun":
             return notice.why or "begun"

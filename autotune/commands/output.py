@@ -7,6 +7,7 @@ import re
 import sys
 import time
 
+from autotune.commands.long_steps import LongSteps, running
 from autotune.commands.terminal import escaped, raw_stderr, style_of
 from autotune.files import codec
 from autotune.progress import time_left_text
@@ -51,6 +52,7 @@ class TerminalProgress:
     """Progress on stderr: one line redrawn on a terminal, a line every few seconds elsewhere.
 
     Elsewhere, stages that differ only in numbers, such as the rounds of a step, count as one stage.
+    A build or a run of more than five seconds says for how long it has been running.
     """
 
     def __init__(self) -> None:
@@ -61,16 +63,33 @@ class TerminalProgress:
         self._remaining = RemainingTime()
         self._estimated = ""
         self._open = False
+        self._current = ("", "")
+        """The stage of the latest report, and its line."""
+        self._long = LongSteps(self._still)
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
         """Show that ``done`` of ``total`` steps of ``stage`` are finished."""
         last = done >= total
+        if detail and not last:
+            self._long.begin(stage, detail)
+        else:
+            self._long.end()
         left = self._remaining.words(stage, done, total, detail)
         text = f"{stage} {done}/{total}{left}" + (f"  {detail}" if detail and not last else "")
+        self._current = stage, text
         if self._live:
             self._redraw(stage, text, last=last)
         elif self._due(stage, last=last) or (left and self._estimated != stage):
             self._estimated = stage if left else ""
+            print(text, file=sys.stderr, flush=True)
+
+    def _still(self, seconds: float) -> None:
+        """Say of the latest step for how long it has been running."""
+        stage, line = self._current
+        text = line + running(seconds)
+        if self._live:
+            self._redraw(stage, text, last=False)
+        else:
             print(text, file=sys.stderr, flush=True)
 
     def _redraw(self, stage: str, text: str, *, last: bool) -> None:
@@ -79,13 +98,13 @@ class TerminalProgress:
         if not (new or last) and now - self._drawn < _REDRAW:
             return
         if new:
-            self.close()
+            self._end_line()
         self._stage, self._drawn = stage, now
         line = escaped(text)[: _columns() - 1]
         print(f"\r\x1b[2K{line}", end="", file=raw_stderr(), flush=True)
         self._open = True
         if last:
-            self.close()
+            self._end_line()
 
     def _due(self, stage: str, *, last: bool) -> bool:
         """Whether to print a line about a stage: at its start, at its end, and at intervals."""
@@ -96,7 +115,11 @@ class TerminalProgress:
         return True
 
     def close(self) -> None:
-        """End the line that is being redrawn."""
+        """End the line that is being redrawn; nothing is running any more."""
+        self._long.end()
+        self._end_line()
+
+    def _end_line(self) -> None:
         if self._open:
             print(file=sys.stderr, flush=True)
             self._open = False

@@ -182,6 +182,8 @@ class Prepared(BuildOutcome):
     """A candidate that was built and verified, or the status that says why not."""
 
     candidate: Candidate
+    verifying: Seconds = Seconds(0.0)
+    """Wall time of its verification."""
     executes: str = ""
     """Digest of what a run executes: equal for candidates that are the same program, run alike;
     empty where that is not known."""

@@ -188,7 +188,8 @@ class Limits:
     run: Seconds = Seconds(60.0)
     """Floor of the limit of one launch; the limit is this or ``factor`` times what is expected."""
     factor: Annotated[float, Bounds(above=0)] = 20.0
-    """Of the time that is expected."""
+    """Of the time that is expected. The run of a program that verifies it ends after so many times
+    that of the baseline, at least 2 s and at most ``run``."""
     memory: Bytes | None = None
     """Address space of a launch; None: no limit but the machine's."""
     output: Bytes = Bytes(1 << 20)

@@ -37,6 +37,8 @@ _BLOCK = 512
 """Bytes of one block of the shell's ``ulimit -f`` (POSIX)."""
 _active: set[Guard] = set()
 """The guards of the running children of this process, over all threads."""
+_interrupted: set[Guard] = set()
+"""Those whose children ``end_all`` ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class ProcessOutcome:
     """True: its processes together exceeded the memory limit and were ended."""
     usage: ChildUsage | None = None
     """None where the child could not be ended."""
+    interrupted: bool = False
+    """True: this process ended it, by ``end_all``, before it was done."""
 
     @property
     def ok(self) -> bool:
@@ -88,9 +92,11 @@ class ProcessOutcome:
 
     @property
     def starved(self) -> bool:
-        """Whether the process hit its time limit after waiting for a CPU for half of that time."""
-        used = self.usage
-        return self.timed_out and used is not None and (used.waited or 0.0) > 0.5 * used.wall
+        """Whether the process was ended before it was done after it had waited for a CPU for half
+        of the time.
+        """
+        used, ended = self.usage, self.timed_out or self.interrupted
+        return ended and used is not None and (used.waited or 0.0) > 0.5 * used.wall
 
     def describe(self) -> str:
         """A text on how the process ended, then the last lines that it printed."""
@@ -102,6 +108,8 @@ class ProcessOutcome:
             text = "ended because it printed more than it may"
         elif self.swollen:
             text = "ended because its processes together held more memory than they may"
+        elif self.interrupted:
+            text = f"ran for at least {self.seconds:.3g} s"
         elif self.signal:
             text = f"ended by {self.signal}"
         else:
@@ -188,7 +196,7 @@ def run(
     with child_guard() as guard:
         started = time.monotonic()
         child = _start(guard, command, variables, folder, listener)
-        _active.add(guard)
+        _activate(guard)
         on_line = listener.on_line if listener else None
         reader = OutputReader(child, limits.output, on_line, watcher, limits.memory)
         timed_out, ended, waited, strays = False, started, None, 0
@@ -218,6 +226,7 @@ def run(
         priority=priority,
         left=tuple(sorted(left)),
         strays=max(strays, int(guard.left)),
+        interrupted=guard in _interrupted and outcome.signal is not None,
         usage=None if reaped is None else _usage(reaped, ended - child.begun, waited),
     )
 
@@ -236,9 +245,16 @@ def _outcome(reader: OutputReader, code: int | None, *, timed_out: bool) -> Proc
     )
 
 
+def _activate(guard: Guard) -> None:
+    """Note that a guard has a child, which nothing has interrupted yet."""
+    _interrupted.discard(guard)
+    _active.add(guard)
+
+
 def end_all() -> None:
     """End every child that a ``run`` in another thread of this process is waiting for."""
     for guard in tuple(_active):
+        _interrupted.add(guard)
         _end(guard, gentle=False)
 
 

@@ -30,6 +30,8 @@ class Best:
     evaluation: int
     """It was the so many-th candidate of its problem that was measured, from 1; 0: it was known
     before the run."""
+    name: str = ""
+    """What it is called; it tells it apart from all others of its problem that were tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,8 @@ class Event:
     standing: Standing
     standings: Sequence[Standing]
     """Of all problems of the run, in order."""
+    name: str = ""
+    """What the candidate of the notice is called, as in ``Best``."""
     measured: float | None = None
     """The same as measured, at the level of the latest rounds."""
     ratio: tuple[float, float, float] | None = None

@@ -21,6 +21,7 @@ from autotune.tuning.events import Best, ProblemNotice, Standing
 from autotune.tuning.first_candidates import JUDGED, misled
 from autotune.tuning.race import Race, RaceStanding, settled
 from autotune.tuning.rounds import TAIL, MeasuredGroup, Shown, shown
+from autotune.tuning.tried_names import TriedNames
 from autotune.units import Seconds
 
 BATCH = 2
@@ -86,6 +87,7 @@ class ProblemSearch:
     """Candidates that are being built or timed."""
     rival: str | None = None
     """With which the next candidates are compared; it changes where one is clearly faster."""
+    names: TriedNames = field(init=False)
     _begun: float = field(default_factory=lambda: time.monotonic())
     _building: float = 0.0
     """Seconds that all builds took."""
@@ -94,6 +96,7 @@ class ProblemSearch:
     def __post_init__(self) -> None:
         self._entries = {e.candidate.identity: e for e in self.task.ranking.entries}
         self.group = MeasuredGroup(bench=self.bench, plan=self.plan)
+        self.names = TriedNames.among(e.candidate for e in self.task.ranking.entries)
         self.learn(self.task.earlier)
 
     @property
@@ -308,8 +311,7 @@ class ProblemSearch:
             return
         self.publish(self, ProblemNotice(kind="finals", why=f"{len(able)} candidates"), None)
         rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
-        begun, started = self.group.rounds, time.monotonic()
-        total = rounds * len(able)
+        begun, started, launched = self.group.rounds, time.monotonic(), 0
         stage = f"measure the finalists of {self.label}"
         most = 2 * rounds
         while (done := self.group.rounds - begun) < most + TAIL:
@@ -322,14 +324,15 @@ class ProblemSearch:
                 able = self._open(able, begun, math.inf if unsure else most)
             if late or len(able) < 2 or least >= most:
                 break
-            expected = rounds if done < rounds else most
-            at, total = min(done, expected - 1) * len(able), expected * len(able)
-            self.group.round(able, "final", shown(self.bench.progress, stage, at, total), deadline)
+            total = launched + max(1, rounds - done) * len(able)
+            show = shown(self.bench.progress, stage, launched, total)
+            self.group.round(able, "final", show, deadline)
+            launched += len(able)
         for identity in names:
             if identity in self.group.prepared and identity not in self.group.reported:
                 self.group.settle(identity)
         self.group.recount()
-        self.bench.progress(stage, total, total)
+        self.bench.progress(stage, launched, launched)
 
     def finalists(self, times: DriftFreeTimes) -> list[str]:
         """The three fastest, the rival, the baseline, the fastest of the predicted top 1, 3 and 5,
@@ -526,8 +529,10 @@ class ProblemSearch:
         identity = self.incumbent(times)
         if identity is None:
             return None
+        candidate = self._entries[identity].candidate
         return Best(
-            candidate=self._entries[identity].candidate,
+            candidate=candidate,
+            name=self.names.name(candidate),
             seconds=times.times[identity] * self.group.usual_level,
             predicted=self._entries[identity].prediction.seconds,
             evaluation=0 if identity in self.earlier else self.order.get(identity, 0),

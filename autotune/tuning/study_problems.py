@@ -103,6 +103,8 @@ class _Watch:
         """Send an event with the state of all problems to the watcher, if there is one."""
         if self._watcher is unwatched:
             return
+        # before the name of the best, which must be another one
+        name = problem_search.names.name(notice.candidate) if notice.candidate else ""
         standings = [other.standing() for other in self.searches]
         standing = standings[self.searches.index(problem_search)]
         contest = race.contest if race else None
@@ -114,6 +116,7 @@ class _Watch:
                 notice=notice,
                 standing=standing,
                 standings=standings,
+                name=name,
                 measured=race.seconds if race else None,
                 ratio=(contest.ratio, contest.low, contest.high) if contest else None,
                 rounds=race.rounds if race else 0,

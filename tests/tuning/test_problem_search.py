@@ -296,6 +296,26 @@ def test_finals_take_twice_as_many_rounds_where_these_may_decide(
     assert finals(tried) == {0: rounds, 1: rounds, 2: 4}
 
 
+@pytest.mark.parametrize("second", [1.04, 1.01])
+def test_the_count_of_the_launches_of_finals_never_goes_back(second: float) -> None:
+    """Also where there are more rounds than usual, and fewer candidates in each of them."""
+    host = Host(dict(enumerate((1.0, second, *SEVEN[2:]))), noise=0.03)
+    tried = Tried(host, first=range(4), deadline=time.monotonic() + 1000).begin()
+    reported: list[tuple[int, int]] = []
+
+    def report(stage: str, done: int, total: int, detail: str = "") -> None:
+        reported.append((done, total))
+
+    tried.search.bench = tried.search.group.bench = replace(tried.search.bench, progress=report)
+    begun = len(host.launched)
+    finals(tried)
+    counts = [done for done, _ in reported]
+    launched = len(host.launched) - begun
+    assert counts == [*range(launched), launched]
+    assert reported[-1] == (launched, launched)
+    assert all(done < total for done, total in reported[:-1])
+
+
 def test_finals_use_the_time_that_is_left_where_it_may_decide() -> None:
     """A limited budget buys more than twice the rounds, where the fastest are not told apart."""
     host = Host(dict(enumerate((1.0, 1.01, *SEVEN[2:]))), noise=0.03)

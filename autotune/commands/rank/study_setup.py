@@ -10,8 +10,9 @@ from autotune.toolchain.scratch_folder import temporary_folder
 
 
 def setup_of_study(record: StudyRecord, place: Path | None) -> Setup:
-    """The setup of a study, from its config file or else from the text in the store; from the file
-    of its name in the working folder where that text names files beside itself.
+    """The setup of a study, from its config file or else from the text in the store; where that
+    text names files beside itself, from the file that was tuned, or one like it in the working
+    folder.
 
     InputError where these are not there without the config.
     """
@@ -37,12 +38,13 @@ def setup_of_study(record: StudyRecord, place: Path | None) -> Setup:
 
 
 def _beside(record: StudyRecord) -> Path | None:
-    """The config of a study in the working folder: the file of its name, or one that says the same
-    as the store; None where there is none.
+    """The config of a study: the file that was tuned, by its path from the working folder, else in
+    the working folder the file of its name, or one that says the same as the store; None where
+    there is none.
     """
-    named = Path(f"{record.config}.yaml")
-    if named.is_file():
-        return named
+    for path in (Path(record.file), Path(f"{record.config}.yaml")):
+        if path.is_file():
+            return path
     return next((path for path in sorted(Path().glob("*.yaml")) if _is_of(path, record)), None)
 
 

@@ -2,6 +2,7 @@
 
 import math
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -100,6 +101,7 @@ class HostMeasurer:
             "notes": "; ".join(compiler.notes),
             **({"mpi": rank_programs.libraries(candidate).title} if candidate.ranks > 1 else {}),
         }
+        begun = time.monotonic()
         verdict = (
             verify.Verification("build-failed", None, built.detail)
             if built.executable is None
@@ -112,6 +114,7 @@ class HostMeasurer:
             error=verdict.error,
             build=built.key,
             provenance=provenance,
+            verifying=Seconds(time.monotonic() - begun),
         )
 
     def interrupt(self) -> None:

@@ -144,6 +144,18 @@ def test_what_cannot_be_reduced_is_refused(study: Path, tmp_path: Path) -> None:
     assert "does not have it any more" in refused(candidate=other, config=study)
 
 
+def test_the_config_is_found_by_the_path_that_was_tuned(
+    tmp_path: Path, autotune: Callable[..., Finished]
+) -> None:
+    """From another folder than that of the config; the program is named from there."""
+    (tmp_path / "flags").mkdir()
+    own.put(tmp_path / "flags", PROGRAM, CONFIG, {"planted.c": SOURCE})
+    store = ("--store", "flags/r.sqlite")
+    autotune("tune", "flags/study.yaml", "--exhaustive", *store)
+    done = autotune("reduce", "study", *store, "--rounds", "3")
+    assert "kept: 2 of 2" in done.out
+
+
 def test_after_an_interrupt_all_samples_are_kept_and_what_is_known_is_said(
     study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

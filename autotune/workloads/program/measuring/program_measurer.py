@@ -7,6 +7,7 @@ its limits, prints a time, and its check value agrees with the reference run.
 import contextlib
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -45,6 +46,12 @@ from autotune.workloads.program.measuring.result_check import (
     result_of,
 )
 
+_LEAST_LIMIT = 2.0
+"""Seconds that a verifying run may take, however short that of the baseline is."""
+_TOO_LONG = 2.0
+"""A run that is ended after so many times the seconds of the baseline, without those in which it
+waited for a CPU, is clearly slower than it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
@@ -67,8 +74,9 @@ class ReferenceAnswers:
     def __init__(self) -> None:
         self._runs: dict[str, ProgramRun] = {}
         self._answers: dict[str, list[Answer]] = {}
+        self._seconds: dict[str, float] = {}
         self._drawn: Mapping[str, Value] | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def get(self, problem: ProgramProblem, make: Callable[[], ProgramRun]) -> ProgramRun:
         """The reference run of a problem; it is repeated while runs are disturbed."""
@@ -82,6 +90,17 @@ class ReferenceAnswers:
         """The check value of the reference run of a problem; None if it is missing or failed."""
         run = self._runs.get(problem.key)
         return run.answer if run is not None and run.status == "ok" else None
+
+    def took(self, problem: ProgramProblem, run: ProgramRun) -> None:
+        """Note how long a verifying run of the baseline took, if it ended well."""
+        if run.status == "ok" and run.outcome is not None:
+            with self._lock:
+                before = self._seconds.get(problem.key, 0.0)
+                self._seconds[problem.key] = max(before, run.outcome.seconds)
+
+    def seconds(self, problem: ProgramProblem) -> float | None:
+        """Wall time of the baseline's verifying runs of a problem; None where there were none."""
+        return self._seconds.get(problem.key)
 
     def drawn(self, program: Program) -> Mapping[str, Value]:
         """The arguments of verification runs: of each one of its values, the same for all
@@ -140,7 +159,9 @@ class ProgramMeasurer:
                 build=made.key,
                 provenance=made.provenance,
             )
+        begun = time.monotonic()
         run, error = self._verify(candidate, made.key)
+        verifying = Seconds(time.monotonic() - begun)
         return Prepared(
             candidate=candidate,
             status=run.status,
@@ -148,6 +169,7 @@ class ProgramMeasurer:
             error=error,
             build=made.key,
             provenance=made.provenance,
+            verifying=verifying,
             executes=self.workshop.executed(candidate, made.key),
         )
 
@@ -218,6 +240,17 @@ class ProgramMeasurer:
         """Time limit of a run in seconds, from the seconds that it is expected to print."""
         return max(self.limits.run, self.limits.factor * (expected or 0.0))
 
+    def verifying_limit(self, problem: ProgramProblem) -> float:
+        """Time limit of a verifying run in seconds: ``limits.factor`` times that of the baseline.
+
+        It is ``limits.run`` where that is less, where the baseline has not run yet, and where the
+        time is not the objective.
+        """
+        usual = self.references.seconds(problem)
+        if usual is None or not problem.program.goal.timed:
+            return self.limits.run
+        return min(self.limits.run, max(_LEAST_LIMIT, self.limits.factor * usual))
+
     # --- verifying ----------------------------------------------------------------------------
 
     def _verify(self, candidate: Candidate, key: str) -> tuple[ProgramRun, float | None]:
@@ -225,17 +258,18 @@ class ProgramMeasurer:
         problem = program_problem(candidate)
         at = problem.at(self.references.drawn(problem.program))
         candidate_run = self._run(replace(candidate, problem=at), key, None, verifying=True)
+        safe = replace(self.baseline(problem), problem=at)
+        itself = safe.identity == replace(candidate, problem=at).identity
+        if itself:
+            self.references.took(at, candidate_run)
         check = problem.program.check
         if candidate_run.status != "ok" or check is None or check.absolute:
             return candidate_run, candidate_run.error
         if candidate_run.answer is None:
             return candidate_run, None
-        safe = replace(self.baseline(problem), problem=at)
-        reference = candidate_run
-        if safe.identity != replace(candidate, problem=at).identity:
-            reference = self.references.get(at, lambda: self._reference(safe))
-        else:
-            reference = self.references.get(at, lambda: candidate_run)
+        reference = self.references.get(
+            at, lambda: candidate_run if itself else self._reference(safe, at)
+        )
         if reference.status != "ok" or reference.answer is None:
             text = f"there is nothing to compare with, the baseline {safe.label} failed"
             return replace(
@@ -247,11 +281,13 @@ class ProgramMeasurer:
             return replace(candidate_run, status="wrong-result", detail=detail), compared.error
         return candidate_run, compared.error
 
-    def _reference(self, safe: Candidate) -> ProgramRun:
+    def _reference(self, safe: Candidate, at: ProgramProblem) -> ProgramRun:
         made = self.workshop.build(safe)
         if made.detail:
             return ProgramRun("build-failed", made.detail)
-        return self._run(safe, made.key, None, verifying=True)
+        run = self._run(safe, made.key, None, verifying=True)
+        self.references.took(at, run)
+        return run
 
     def _agreed(self, candidate: Candidate, run: ProgramRun) -> tuple[Answer | None, str]:
         """The check value that a timed run agrees with; if it agrees with none, the error in words.
@@ -290,7 +326,8 @@ class ProgramMeasurer:
         verifying: bool = False,
         resource_use: ResourceUse | None = None,
     ) -> ProgramRun:
-        program = program_problem(candidate).program
+        problem = program_problem(candidate)
+        program = problem.program
         ready = self.workshop.ready(candidate, key)
         if ready is None:
             return ProgramRun("build-failed", "what was built is no longer in the cache")
@@ -306,7 +343,7 @@ class ProgramMeasurer:
         with alone, _folder(program.folder) as folder:
             outcome = child_process.run(
                 launcher.expand(self.launcher, ready.command),
-                timeout=self.limits.run if verifying else self.time_limit(expected),
+                timeout=(self.verifying_limit(problem) if verifying else self.time_limit(expected)),
                 environment=environment,
                 limits=limits,
                 niceness=quiet.VERIFYING if verifying else quiet.RAISED,
@@ -314,11 +351,9 @@ class ProgramMeasurer:
                 watcher=resource_use,
             )
             if not outcome.ok:
-                status: Status = "timed-out" if outcome.timed_out else "crashed"
-                if outcome.starved:
-                    status = "contended"
-                detail = "\n".join((outcome.describe(), *_misplaced(program)))
-                return ProgramRun(status, detail, outcome=outcome)
+                usual = self.references.seconds(problem) if verifying else None
+                detail = "\n".join((_beside(outcome, usual), *_misplaced(program)))
+                return ProgramRun(_ended(outcome, usual), detail, outcome=outcome)
             if outcome.strays:
                 text = f"it left {outcome.strays} processes behind, which were ended"
                 return ProgramRun("crashed", text, outcome=outcome)
@@ -372,6 +407,25 @@ class ProgramMeasurer:
             )
             for number, values in enumerate(run.values)
         ]
+
+
+def _ended(outcome: ProcessOutcome, usual: float | None) -> Status:
+    """The status of a run that did not end well; ``usual``: seconds of the baseline, if known."""
+    stopped = outcome.timed_out or outcome.interrupted
+    waited = (outcome.usage.waited or 0.0) if outcome.usage else 0.0
+    if stopped and usual is not None and outcome.seconds - waited > _TOO_LONG * usual:
+        return "timed-out"
+    if outcome.starved:
+        return "contended"
+    return "timed-out" if outcome.timed_out else "crashed"
+
+
+def _beside(outcome: ProcessOutcome, usual: float | None) -> str:
+    """How a run ended in words; one that took too long beside the baseline's seconds."""
+    first, *more = outcome.describe().split("\n")
+    if usual is not None and (outcome.timed_out or outcome.interrupted):
+        first += f"; the baseline takes {usual:.3g} s"
+    return "\n".join((first, *more))
 
 
 def _misplaced(program: Program) -> list[str]:

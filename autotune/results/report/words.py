@@ -223,7 +223,8 @@ def serial(result: ProblemEvaluation) -> str:
         return text
     span = f" ({gain.interval[0]:.2f} to {gain.interval[1]:.2f})" if gain.interval else ""
     verb = "faster" if goal.timed else "better"
-    return f"{text}; the winner, {best.candidate.layout.words}, is {verb}: {gain.value:.2f}x{span}"
+    role = "chosen one" if len(result.contenders) > 1 else "winner"
+    return f"{text}; the {role}, {best.candidate.layout.words}, is {verb}: {gain.value:.2f}x{span}"
 
 
 _SCALE = 3

@@ -336,10 +336,12 @@ def test_a_winner_above_faster_rows_says_why(store):
 
 
 def test_one_that_is_chosen_while_it_is_undecided_is_not_called_the_winner(store):
-    begin(store, a=1.0, b=1.0)
-    run(store, a=[1.0, 1.2, 1.05, 1.0, 1.1, 1.2], b=[0.995, 1.194, 1.045, 1.0, 1.09, 1.2])
+    begin(store, a=1.0, b=1.0, serial=2.0)
+    near = {"a": [1.0, 1.2, 1.05, 1.0, 1.1, 1.2], "b": [0.995, 1.194, 1.045, 1.0, 1.09, 1.2]}
+    run(store, **near, serial=[2.0, 2.4, 2.1, 2.0, 2.2, 2.4])
     above = words.above_faster(result(store))
     assert above == "* is chosen, above 1 row with better times: 1 not told apart from it"
+    assert "; the chosen one, 2 threads, is faster: 2." in words.serial(result(store))
 
 
 def ended_by_budget(store, promise: float | None, **times: list[float]) -> str:

@@ -37,8 +37,8 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
 
     Candidates not begun, or not finished by then, are missing in the result, but for those that ran
     for too long already: neither the deadline nor an interrupt waits for a compiler, running
-    processes are ended. Raises OSError if a disk is
-    full, since that is not a fault of the candidate whose build then fails.
+    processes are ended. Raises OSError if a disk is full, since that is not a fault of the
+    candidate whose build then fails.
     """
     began = time.monotonic()
     done: dict[str, Prepared] = {}

@@ -56,6 +56,16 @@ def test_what_was_running_for_too_long_when_the_time_was_used_up_is_entered(stud
     assert entered.detail.startswith("ran for at least 1.")
 
 
+def test_where_the_time_is_not_the_objective_a_longer_run_may_be_the_better_one(
+    study: Path,
+) -> None:
+    metric = "metrics: {sum: {pattern: 'sum (\\S+)', better: more}}\nobjective: sum\n"
+    (study.parent / "tiny.yaml").write_text(own.PROGRAM + metric, encoding="utf-8")
+    bench, journal, candidates = on_bench(study)
+    assert prepare([candidates["1"]], bench, time.monotonic() + 1.5) == []
+    assert candidates["1"].identity not in journal.prepared_
+
+
 def test_what_was_not_running_for_longer_than_the_baseline_is_left_out(study: Path) -> None:
     """Without a run of the baseline nobody knows whether it was too long."""
     _, measurer, candidates = own.opened(study)

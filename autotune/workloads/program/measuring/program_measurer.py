@@ -246,10 +246,16 @@ class ProgramMeasurer:
         It is ``limits.run`` where that is less, where the baseline has not run yet, and where the
         time is not the objective.
         """
-        usual = self.references.seconds(problem)
-        if usual is None or not problem.program.goal.timed:
+        usual = self._usual(problem)
+        if usual is None:
             return self.limits.run
         return min(self.limits.run, max(_LEAST_LIMIT, self.limits.factor * usual))
+
+    def _usual(self, problem: ProgramProblem) -> float | None:
+        """Seconds of a verifying run of the baseline; None where they are not known, or where a run
+        that takes much longer may be the better one.
+        """
+        return self.references.seconds(problem) if problem.program.goal.timed else None
 
     # --- verifying ----------------------------------------------------------------------------
 
@@ -343,7 +349,7 @@ class ProgramMeasurer:
         with alone, _folder(program.folder) as folder:
             outcome = child_process.run(
                 launcher.expand(self.launcher, ready.command),
-                timeout=(self.verifying_limit(problem) if verifying else self.time_limit(expected)),
+                timeout=self.verifying_limit(problem) if verifying else self.time_limit(expected),
                 environment=environment,
                 limits=limits,
                 niceness=quiet.VERIFYING if verifying else quiet.RAISED,
@@ -351,7 +357,7 @@ class ProgramMeasurer:
                 watcher=resource_use,
             )
             if not outcome.ok:
-                usual = self.references.seconds(problem) if verifying else None
+                usual = self._usual(problem) if verifying else None
                 detail = "\n".join((_beside(outcome, usual), *_misplaced(program)))
                 return ProgramRun(_ended(outcome, usual), detail, outcome=outcome)
             if outcome.strays:

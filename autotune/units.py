@@ -7,6 +7,7 @@ GiB and TiB are binary; kB, MB and GB are decimal.
 
 import math
 import re
+from decimal import Decimal
 from typing import Annotated, Literal, NewType
 
 Seconds = NewType("Seconds", float)
@@ -89,6 +90,17 @@ def counted(count: int, noun: str) -> str:
     ('1 run', '0 runs', '3 runs')
     """
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def number_of_many(count: int) -> str:
+    """A count in digits, from 1e9 on with two of them.
+
+    >>> number_of_many(4553), number_of_many(3_636_683_754 * 10**51)
+    ('4553', '3.6e+60')
+    """
+    if abs(count) < 1e9:
+        return str(count)
+    return f"{float(count):.2g}" if abs(count) < 10**308 else f"{Decimal(count):.2g}".lower()
 
 
 def rough_percent(share: float) -> str:

@@ -1,5 +1,6 @@
 """The command line: its commands, in the order of the help."""
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -28,10 +29,18 @@ from autotune.commands.scale.command import EXAMPLE as SCALE_EXAMPLE
 from autotune.commands.scale.command import scale
 from autotune.commands.schema import command as schema_command
 from autotune.commands.tune import command as tune_command
+from autotune.errors import nearest
 from autotune.version import VERSION
 
 _COMPLETION = ("completion", "completions", "complete")
 """Names under which other programs have what is an option here."""
+
+
+def _near_choice(message: str) -> str:
+    """The choice that is most like the word that a message refuses; empty if none is."""
+    refused = re.match(r"'(.*?)' is not one of (.*)", message, re.DOTALL)
+    near = nearest(refused.group(1), re.findall(r"'(.+?)'", refused.group(2))) if refused else ""
+    return f" {near[:1].upper()}{near[1:]}" if near else ""
 
 
 class RefusingGroup(TyperGroup):
@@ -43,6 +52,7 @@ class RefusingGroup(TyperGroup):
             result: object = super().invoke(ctx)
         except typer.BadParameter as error:
             error.message = error.message.removeprefix("Value error, ")
+            error.message += _near_choice(error.message)
             if isinstance(error.param_hint, str):
                 error.param_hint = [error.param_hint]
             raise

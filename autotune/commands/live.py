@@ -21,6 +21,7 @@ from autotune.commands.terminal import escaped, raw_stderr
 from autotune.domain.metric import Metric
 from autotune.results.report import number_words, words
 from autotune.tuning import Event, Standing
+from autotune.units import number_of_many
 
 _REDRAW = 0.1
 _PLAIN = 5.0
@@ -219,7 +220,7 @@ def cells(standing: Standing, width: int = 120) -> list[str]:
         "predicted": number_words.seconds(best.predicted if best else None),
         "measured": number_words.seconds(best.seconds if best else None, standing.goal),
         "speed-up": f"{gained:.2f}x" if gained else "-",
-        "tried": f"{standing.measured + standing.failed} of {standing.candidates}",
+        "tried": f"{standing.measured + standing.failed} of {number_of_many(standing.candidates)}",
         "failed": str(standing.failed),
         "noisy": f"{standing.disturbed} of {standing.samples}",
         "left": "done" if standing.finished and "" not in shown else remaining_budget(standing),
@@ -266,7 +267,7 @@ def summary(event: Event) -> str:
     tried = standing.measured + standing.failed
     failed = f", {standing.failed} failed" if standing.failed else ""
     elsewhere = f", {standing.elsewhere} more in other runs" if standing.elsewhere else ""
-    parts.append(f"{tried} of {standing.candidates} tried{failed}{elsewhere}")
+    parts.append(f"{tried} of {number_of_many(standing.candidates)} tried{failed}{elsewhere}")
     if standing.disturbed:
         parts.append(f"{standing.disturbed} of {standing.samples} samples disturbed")
     if remaining_budget(standing):

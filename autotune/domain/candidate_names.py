@@ -50,6 +50,28 @@ def _in_words(name: str, value: Value) -> str:
     return re.sub(r"[^\w.+=-]+", "_", text)
 
 
+def differing_first(
+    parameters: Mapping[str, Value], usual: Mapping[str, Value], fixed: Collection[str] = ()
+) -> Mapping[str, Value]:
+    """The parameters in the order of a label that says most: as they are where it has them all,
+    else those first that differ from the ``usual`` values, and the ``fixed`` ones last.
+    """
+    if len("-".join(_parts(parameters))) <= _LONGEST:
+        return parameters
+    names = sorted(parameters, key=lambda n: (n in fixed, parameters[n] == usual.get(n)))
+    return {name: parameters[name] for name in names}
+
+
+def is_shortened(label: str, parameters: Mapping[str, Value]) -> bool:
+    """Whether a label has some of the parameters and counts the others."""
+    match = re.fullmatch(r"(.+)-and-(\d+)-more", label)
+    if match is None:
+        return False
+    parts = _parts(parameters)
+    shown = sum(_place(part, match.group(1)) < len(match.group(1)) for part in parts)
+    return shown + int(match.group(2)) == len(parts)
+
+
 def in_order_of(label: str, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
     """The parameters in the order that gives the label; as they are, where none does.
 
@@ -142,8 +164,9 @@ def _says(name: str, candidate: NamedCandidate, shared: Collection[str]) -> bool
         if not head:
             return True
         text = head
-    label = text.removesuffix(candidate.label.removeprefix(named(candidate.parameters)))
-    return _names_variant(label, candidate.parameters, shared)
+    variant, mark, case = candidate.label.partition("@")
+    label = text.removesuffix(f"{mark}{case}")
+    return label == variant or _names_variant(label, candidate.parameters, shared)
 
 
 def _names_variant(label: str, parameters: Mapping[str, Value], shared: Collection[str]) -> bool:

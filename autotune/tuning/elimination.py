@@ -262,7 +262,8 @@ class Elimination:
                 running = [i for i in running if self._open(i, whole)]
             if not running or self._late(part):
                 break
-            text = f"{words}, round {number + 1} of at most {most_rounds(usual)}"
+            close = f"at most {most_rounds(usual)}, close ones only"
+            text = f"{words}, round {number + 1} of {usual if number < usual else close}"
             self._round([*always, *running], stage, text)
         for identity in (*always, *(candidate.identity for candidate in entered)):
             self.group.settle(identity)

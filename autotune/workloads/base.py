@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -20,7 +19,7 @@ from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.base import Measurer
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.progress import Progress
-from autotune.units import Bytes
+from autotune.units import Bytes, number_of_many
 
 MOST_ILLEGAL = 1_000_000
 """Illegal combinations that are listed, or looked through for reasons, at most."""
@@ -88,7 +87,7 @@ class Count:
 
     def __str__(self) -> str:
         """``4,553``, ``2.7e+10``, or ``more than 50,000``."""
-        number = f"{self.value:,}" if self.value < 1e9 else f"{Decimal(self.value):.2g}".lower()
+        number = f"{self.value:,}" if self.value < 1e9 else number_of_many(self.value)
         return number if self.exact else f"more than {number}"
 
 

@@ -257,3 +257,9 @@ def test_a_finished_problem_counts_the_candidates_of_other_runs_and_has_no_budge
     assert "left" not in text
     assert "left: 8 to try" in live.summary(event(of=standing()))
     assert "other runs" not in live.summary(event(of=standing(elsewhere=0)))
+
+
+def test_the_candidates_of_a_large_space_are_counted_in_two_digits() -> None:
+    at = standing(candidates=3_636_683_754 * 10**51, measured=81, failed=0)
+    assert "81 of 3.6e+60 tried" in live.summary(event(of=at))
+    assert "81 of 3.6e+60" in live.cells(at)

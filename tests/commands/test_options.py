@@ -127,3 +127,11 @@ def test_what_is_no_duration_between_the_limits_is_refused(stated: str) -> None:
 )
 def test_a_command_of_a_group_typed_alone_names_its_group(typed: str, words: str) -> None:
     assert words in CliRunner().invoke(app, [typed]).output
+
+
+def test_a_choice_that_is_nearly_one_names_it() -> None:
+    result = CliRunner().invoke(app, ["export", "--format", "libary"])
+    assert result.exit_code == 2
+    assert "Did you mean library?" in " ".join(result.output.split())
+    unlike = CliRunner().invoke(app, ["export", "--format", "qqqqqqqq"])
+    assert "Did you mean" not in unlike.output

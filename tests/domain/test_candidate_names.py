@@ -5,8 +5,15 @@ from fake_host import PROBLEM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.domain.candidate_names import in_order_of, matching, named, short_names
-from autotune.domain.variant import Build, Candidate, ExecutionLayout, Variant
+from autotune.domain.candidate_names import (
+    differing_first,
+    in_order_of,
+    is_shortened,
+    matching,
+    named,
+    short_names,
+)
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 
 
 def made(
@@ -143,3 +150,17 @@ def test_a_label_gives_its_parameters_their_order_back(values, chance):
     label = named(values)
     assert named(in_order_of(label, dict(shuffled))) == label
     assert in_order_of("another", values) is values
+
+
+def test_a_shortened_label_begins_with_what_differs_from_the_baseline() -> None:
+    usual: dict[str, Value] = {"nr": 1048576, "load": 2, **{f"f{i}": None for i in range(30)}}
+    changed = {f"f{i}": f"-fno-optimization-{i}" for i in range(7, 19)}
+    ordered = differing_first(usual | changed, usual, {"nr"})
+    label = named(ordered)
+    shown = "fno-optimization-7-fno-optimization-8-fno-optimization-9-fno-optimization-10"
+    assert label == f"{shown}-and-10-more"
+    assert list(ordered)[-1] == "nr"
+    assert is_shortened(label, dict(sorted(ordered.items())))
+    assert not is_shortened("nr1048576-load2", usual)
+    assert differing_first(usual, usual, {"nr"}) == usual
+    assert named(differing_first(usual, usual, {"nr"})) == "nr1048576-load2"

@@ -14,6 +14,7 @@ from autotune.commands.app import app
 from autotune.commands.init.document import InitDocument
 from autotune.commands.init.flow import ConfigRequest, write
 from autotune.commands.init.source_scan import scan_source
+from autotune.commands.init.trying.first_try import TrySettings
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
 from autotune.domain.program import Program
@@ -204,3 +205,76 @@ def test_the_time_is_the_number_with_its_name_before_and_its_unit_behind(tmp_pat
     assert re.search(seen.time, "iteration 3: elapsed 2.500 ms").group(1) == "2.500"
     assert seen.unit == "ms"
     assert seen.single
+
+
+@pytest.mark.parametrize(
+    ("statement", "arguments"),
+    [
+        ("const int n = argc > 1 ? atoi(argv[1]) : 1 << 10;", {"n": 1024}),
+        ("const int n = (argc > 1 ? (int)strtol(argv[1], NULL, 10) : 4 * 500);", {"n": 2000}),
+        ("const int n = argc < 2 ? 3000 : atoi(argv[1]);", {"n": 3000}),
+        ("const int n = argc > 1 ? atoi(argv[1]) : LENGTH;", {}),
+        ("int n = 5000; if (argc > 1) n = atoi(argv[1]);", {}),
+        ("int n = 1; if (argc > 1) n = atoi(argv[1]); else n = 5000;", {}),
+    ],
+)
+def test_a_program_is_run_as_it_runs_without_arguments(
+    tmp_path: Path, statement: str, arguments: dict[str, int]
+) -> None:
+    """A default that is no plain number is not passed, nor one that does other work."""
+    old = "    const int n = argc > 1 ? atoi(argv[1]) : 1000;"
+    assert old in own.TINY
+    text = f"#define LENGTH (4 << 10)\n{own.TINY.replace(old, f'    {statement}')}"
+    (tmp_path / "tiny.c").write_text(text, encoding="utf-8")
+    request = ConfigRequest(program=tmp_path / "tiny.c", folder=tmp_path, tried=TrySettings())
+    made = write(request)
+    program = load(made.config).setup.subject
+    assert isinstance(program, Program)
+    assert dict(program.arguments) == arguments
+    size = arguments.get("n", 4096 if "LENGTH" in statement else 5000)
+    assert made.observed is not None
+    assert made.observed.answer is not None
+    assert float(made.observed.answer.text) == size * (size - 1) / 2
+    assert ("n" in made.kept) == (not arguments)
+    assert not made.fill_in
+
+
+WORKING = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#ifndef LOAD
+#define LOAD 2
+#endif
+#ifndef BLOCK
+#define BLOCK 8
+#endif
+int main(int argc, char **argv)
+{
+    int nr = argc > 1 ? atoi(argv[1]) : 40;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    usleep(1000 * (30 + nr));
+    if (LOAD == 1)
+        sleep(50);
+    printf("sum %ld, block %d\\ntime %.6f s\\n", SUM, BLOCK, 1e-3 * (1 + 1e-9 * now.tv_nsec));
+    return 0;
+}
+"""
+
+
+def test_amounts_of_work_do_not_vary_where_no_answer_shows_them(tmp_path: Path) -> None:
+    """The shorter problem would be the winner; a value that takes too long is left out, too."""
+    (tmp_path / "join.c").write_text(WORKING.replace("SUM", "now.tv_nsec"), encoding="utf-8")
+    request = ConfigRequest(
+        program=tmp_path / "join.c", folder=tmp_path, given=("40",), tried=TrySettings()
+    )
+    made = write(request)
+    assert made.observed is not None
+    assert made.observed.answer is None
+    assert made.parameters["nr"] == (40,)
+    assert "no answer is checked" in made.kept["nr"]
+    assert made.parameters["block"] == (2, 4, 8, 16, 32)
+    assert made.parameters["load"] == (2, 4, 8)
+    assert any("load 1, whose run takes over 20 times" in remark for remark in made.remarks)

@@ -49,6 +49,7 @@ _OF_OPTIONS = (
 """How a first config measures: of a few parameters, and of many options of a compiler."""
 _MOST = 10_000
 """Combinations that a first config has at most."""
+_OPTIONAL = "no value is passed, for a default in the source is no plain number"
 _CORES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _ALLOCATOR: tuple[Plain, ...] = (
     None,
@@ -81,6 +82,8 @@ class Draft:
     """What was seen when it was run; None: it was not."""
     run_folder: Path | None = None
     """Where it is run; None: in a fresh folder."""
+    bare: str = ""
+    """Why only what is told stands in its command line; empty: defaults of the source as well."""
     compiler: str = ""
     parameters: dict[str, tuple[Plain, ...]] = field(default_factory=dict)
     baseline: dict[str, Plain] = field(default_factory=dict)
@@ -100,6 +103,8 @@ class Draft:
     """What could vary and does not, with the reason."""
     hints: list[str] = field(default_factory=list)
     """What the user may do next."""
+    untold: list[str] = field(default_factory=list)
+    """Arguments that are passed although nobody told them."""
 
     def __post_init__(self) -> None:
         self._command_line()
@@ -147,10 +152,11 @@ class Draft:
     def keep(self, name: str, why: str) -> None:
         """Take a parameter back to its baseline, for a reason."""
         value = self.baseline[name]
-        if name in self.parameters and len(self.parameters) + len(self.flag_set) > 1:
-            self.parameters[name] = (value,)
+        self.parameters[name] = (value,)
         self.kept[name] = why
         self.remarks[name] = f"# stays {value}: {why}"
+        if _combinations(self.parameters) < 2 and not self.flag_set and self.options is None:
+            self._nothing_varies()
 
     # --- what is there ------------------------------------------------------------------------
 
@@ -177,6 +183,11 @@ class Draft:
             word = given[position - 1] if position <= len(given) else ""
             named, head, number = given_option(given, position - 1) if word else ("", "", "")
             argument = arguments.get(position)
+            if not word and argument and (reason := self.bare or _OPTIONAL * argument.optional):
+                # no later one can be passed without it
+                left = [a.name for p, a in sorted(arguments.items()) if p >= position]
+                self.kept |= dict.fromkeys(left, reason)
+                break
             if named and number:
                 self._given(named, head, number)
                 continue
@@ -185,6 +196,7 @@ class Draft:
                 self.words.append(doubled(word))
                 continue
             wanted = argument.name if argument else f"argument{position}"
+            self.untold += [wanted] * (not word)
             if isinstance(value, int) and value > 0 and role_of(wanted)[0] == "tuning":
                 name = self._vary(wanted, usual_values(wanted, value), value)
                 self.words.append(f"{{{name}}}")

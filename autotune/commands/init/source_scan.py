@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from autotune.commands.init.default_value import stated_default
 from autotune.commands.init.included_files import (
     all_beside,
     all_included,
@@ -51,10 +52,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif|define)
 _DEFINED = re.compile(r"^\s*defined\s*\(?\s*(\w+)\s*\)?\s*(?:/[*/].*)?$")
 _FOREIGN = re.compile(r"_.*|NDEBUG|DEBUG|VERBOSE|WIN32|APPLE|M_PI|.*_H|.*_HPP|.*MPI.*|.*OPENMP.*")
 """Macros that compilers, libraries and headers define."""
-_ARGUMENT = re.compile(
-    r"(\w+)\s*=\s*([^;=\n]*?)\bargv\s*\[\s*(\d+)\s*\]([^;=\n]*?)(?=[;,]\s|[;,]$|\n|$)", re.MULTILINE
-)
-_DEFAULT = re.compile(r"(?::|\belse\b)\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)")
+_ARGUMENT = re.compile(r"(\w+)\s*=\s*([^;=\n]*?)\bargv\s*\[\s*(\d+)\s*\](?=([^;=\n]*))")
 _HELPED = re.compile(
     r"(\w+)\s*=\s*\w+\s*\(\s*argc\s*,\s*argv\s*,\s*(\d+)\s*(?:,\s*([-+0-9.eE]+))?\s*\)"
 )
@@ -98,7 +96,9 @@ class Argument:
     name: str
     position: int
     default: str
-    """Empty: the source does not tell one."""
+    """Empty: the source does not tell one, or it is no plain number."""
+    optional: bool = False
+    """The source has a default for it that is no plain number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,16 +319,16 @@ def _arguments(text: str) -> Iterator[Argument]:
     """Arguments by position, without gaps; an unnamed one is called ``argument3``."""
     plain = re.sub(r"[<>=!]=", "<", text)
     named: dict[int, Argument] = {}
-    helped = list(_HELPED.findall(plain))
-    for name, before, position, after in _ARGUMENT.findall(plain):
-        default = _DEFAULT.search(after) or _DEFAULT.search(before)
-        helped.append((name, position, default.group(1) if default else ""))
-    for name, position, words in helped:
+    helped = [(name, position, words, False) for name, position, words in _HELPED.findall(plain)]
+    for name, before, position, behind in _ARGUMENT.findall(plain):
+        default, stated = stated_default(before, behind)
+        helped.append((name, position, default, stated and not default))
+    for name, position, words, optional in helped:
         place = int(position)
         if place and place not in named:
             # zero stands for an argument that must be given
-            default_of_it = words if words.strip("+-0.") else ""
-            named[place] = Argument(name=name, position=place, default=default_of_it)
+            default = words if words.strip("+-0.") else ""
+            named[place] = Argument(name=name, position=place, default=default, optional=optional)
     last = max([0, *named, *map(int, _ANY_ARGUMENT.findall(plain))])
     for position in range(1, min(last, 20) + 1):
         unnamed = Argument(name=f"argument{position}", position=position, default="")

@@ -64,6 +64,29 @@ _REPEATED = re.compile(
 )
 """Words at the end of a name that count what is repeated, whatever stands before them."""
 
+_SURELY_HOW = re.compile(
+    r"block(?:s|ing|size)?|bsize|blk|tile(?:s|size)?|tiling|unroll(?:ing)?|chunk|buf|buffer|batch|"
+    r"cache|vec|vector|vlen|simd|n?threads?|pad|padding|align|alignment|workers?|jobs?|prefetch|pf|"
+    r"bi|bj|bk|bx|by|bz|ti|tj|tk|grain|leaf|radix|panel|strip|lanes|ways|workgroup|wg",
+    re.IGNORECASE,
+)
+"""Words for how work is done that are not used for how much, as NR (rows) or DEPTH may be."""
+
+
+def surely_how(name: str) -> bool:
+    """Whether a name cannot mean an amount of work.
+
+    >>> surely_how("BLOCK_SIZE"), surely_how("nr"), surely_how("zork")
+    (True, False, False)
+    """
+    return role_of(name)[0] == "tuning" and any(map(_SURELY_HOW.fullmatch, _words(name)))
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name: ``BLOCK_SIZE`` and ``blockSize`` have two."""
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return [word for word in re.split(r"[\W_]+", split) if word]
+
 
 def role_of(name: str) -> tuple[Role, str]:
     """What a macro, option or argument decides by its name, and the reason in words.
@@ -75,12 +98,11 @@ def role_of(name: str) -> tuple[Role, str]:
     >>> role_of("BLOCK_SIZE"), role_of("NTIMES"), role_of("zork")
     (('tuning', 'how the work is done'), ('work', 'repeat count'), ('unclear', ''))
     """
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    words = [word for word in re.split(r"[\W_]+", split) if word]
+    words = _words(name)
     if words and _REPEATED.fullmatch(words[-1]):
         return "work", "repeat count"
-    bare = [b for word in words if len(b := re.sub(r"\d+$", "", word)) > 1]
+    words += [b for word in words if len(b := re.sub(r"\d+$", "", word)) > 1]
     for role, why, pattern in _KINDS:
-        if any(pattern.fullmatch(word) for word in (*words, *bare)):
+        if any(map(pattern.fullmatch, words)):
             return role, why
     return "unclear", ""

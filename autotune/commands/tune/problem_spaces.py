@@ -10,8 +10,10 @@ from autotune.workloads.base import CandidateSource, Count
 
 T = TypeVar("T")
 
-_MOST = 10**18
-"""What a database holds as a whole number."""
+_MOST = 10**300
+"""Beyond what a database can hold."""
+_EXACT = 2**53
+"""Beyond it a database holds 15 digits of a number."""
 
 
 def problem_space(ranking: Ranking, source: CandidateSource | None) -> ProblemSpace:
@@ -22,6 +24,8 @@ def problem_space(ranking: Ranking, source: CandidateSource | None) -> ProblemSp
     count = Count(len(candidates)) if source is None else source.count
     if count.value > _MOST:
         count = Count(_MOST, exact=False)
+    elif count.value > _EXACT:
+        count = Count(int(float(count.value)), count.exact)
     return ProblemSpace(
         problem=ranking.problem.key,
         candidates=count.value,

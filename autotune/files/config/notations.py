@@ -94,7 +94,8 @@ def quantity(kind: object, *, zero: bool = False, signed: bool = False) -> Notat
 
 def _quantity(value: object, dimension: Dimension, *, zero: bool, signed: bool) -> float:
     if not isinstance(value, str):
-        raise ValueError(f"{describe(value)} has no unit of {dimension}")
+        example = _EXAMPLES[dimension]
+        raise ValueError(f"{describe(value)} has no unit of {dimension}, such as {example}")
     result = parse_quantity(value, dimension)
     if not signed and (result < 0 or (result == 0 and not zero)):
         raise ValueError(f"{value!r} is not positive")

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from autotune.domain.candidate_names import in_order_of, matching, named
+from autotune.domain.candidate_names import in_order_of, is_shortened, matching, named
 from autotune.domain.decision_map import DecisionMap
 from autotune.domain.results import Measurement, Prediction, Sample, Status
 from autotune.files import codec
@@ -134,7 +134,8 @@ def _record(text: str) -> CandidateRecord:
     """A stored candidate, called as candidates are called now."""
     record = codec.load(CandidateRecord, text)
     parameters = in_order_of(record.variant, record.parameters)
-    variant = named(parameters)
+    shortened = is_shortened(record.variant, record.parameters)
+    variant = record.variant if shortened else named(parameters)
     label = variant + record.label.removeprefix(record.variant)
     return dataclasses.replace(record, variant=variant, label=label, parameters=parameters)
 

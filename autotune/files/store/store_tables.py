@@ -26,7 +26,9 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    TypeDecorator,
 )
+from sqlalchemy.engine import Dialect
 
 from autotune.domain.results import Prediction, Sample
 from autotune.files import codec
@@ -45,11 +47,35 @@ APPLICATION_ID = 0x41755431
 """Of the SQLite file header: ``AuT1``."""
 
 metadata = MetaData()
+_MOST_SQLITE, _MOST = 2**63 - 1, 2**31 - 1
+"""The largest whole numbers of columns of SQLite and of other databases."""
+
+
+class _LargeNumber(TypeDecorator[int]):
+    """A whole number of any size: of a larger one than its columns hold SQLite keeps 15 digits,
+    another database the largest that it holds.
+    """
+
+    impl = Integer
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> int | float | None:
+        """The number as the database can hold it."""
+        if value is None or dialect.name != "sqlite":
+            return value if value is None else min(value, _MOST)
+        return value if value <= _MOST_SQLITE else float(value)
+
+    def process_result_value(self, value: float | None, dialect: Dialect) -> int | None:  # noqa: ARG002
+        """The number that the database held."""
+        return value if value is None else int(value)
+
+
 _SQL = {str: Text, int: Integer, float: Float, bool: Boolean}
 
 
-def _fields(kind: type, *keys: str) -> "Iterator[Column[typing.Any]]":
-    """A column for each field of a dataclass; ``keys`` are part of the primary key.
+def _fields(kind: type, *keys: str, large: str = "") -> "Iterator[Column[typing.Any]]":
+    """A column for each field of a dataclass; ``keys`` are part of the primary key, and ``large``
+    is a whole number that may need more than 64 bits.
 
     The fields ``candidate`` and ``study`` refer to the tables of candidates and studies.
     """
@@ -61,6 +87,7 @@ def _fields(kind: type, *keys: str) -> "Iterator[Column[typing.Any]]":
         elif name == "study":
             yield _study(key=False)
         else:
+            sql = _LargeNumber if name == large else sql
             yield Column(name, sql, primary_key=name in keys, nullable=optional)
 
 
@@ -98,7 +125,7 @@ members = Table(
     Column("place", Integer, nullable=False),
     Column("baseline", Boolean, nullable=False),
 )
-spaces = Table("spaces", metadata, _study(), *_fields(ProblemSpace, "problem"))
+spaces = Table("spaces", metadata, _study(), *_fields(ProblemSpace, "problem", large="candidates"))
 predictions = Table(
     "predictions",
     metadata,

@@ -22,7 +22,7 @@ from autotune.results.report.number_words import (
     time_unit,
 )
 from autotune.statistics.residual_scales import Residual, ResidualFactor, worst
-from autotune.units import counted, rough_percent
+from autotune.units import counted, number_of_many, rough_percent
 
 STATUS_WORDS = {
     "ok": "ok",
@@ -63,7 +63,7 @@ def built(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
 def legal(result: ProblemEvaluation) -> str:
     """How many candidates a problem has: ``5400``, or ``more than 50000``."""
     candidates = result.space.candidates
-    number = str(candidates) if candidates < 1e9 else f"{float(candidates):.2g}"
+    number = number_of_many(candidates)
     return number if result.space.exact else f"more than {number}"
 
 

@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 
 from autotune import paths
+from autotune.domain.candidate_names import differing_first
 from autotune.domain.family import PROGRAM
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, ProgramProblem
@@ -173,11 +174,14 @@ class ProgramWorkload:
         return Candidate(variant=variant, problem=problem, build=build, layout=layout)
 
     def _variant(self, values: Mapping[str, Value]) -> Variant:
+        domains = self.program.domains
+        fixed = {name for name, domain in domains.items() if len(domain) == 1}
+        parameters = {name: values[name] for name in domains}
         return Variant(
             skeleton=self.program.name,
             definition=self.program.definition,
             transformations=(),
-            parameters={name: values[name] for name in self.program.domains},
+            parameters=differing_first(parameters, self.program.baseline, fixed),
             coordinates=self.program.coordinates(values),
         )
 

@@ -212,6 +212,10 @@ def test_a_sentence_that_only_shares_words_with_a_kind_is_refused(sentence: str)
         ("drawn at random from the other 106", "search"),
         ("step 1: doubted surface, expected improvement 6.5 %", "doubted surface"),
         ("doubted surface", "doubted surface"),
+        ("predictions order wrongly", "predictions order wrongly"),
+        ("p: the predictions order wrongly: 4 of them are left", "predictions order wrongly"),
+        ("no check value", "check value"),
+        ("no check value: nothing printed looks like an answer", "check value"),
         ("  b8-T1  18.99 ms  -  5  doubted surface, expected improvement 6 %", "doubted surface"),
         ("own overhead 9.8 s", "own overhead"),
         (

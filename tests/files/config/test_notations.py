@@ -48,8 +48,8 @@ def test_a_quantity_is_read_in_si_units(kind, text, value):
 @pytest.mark.parametrize(
     ("kind", "value", "message"),
     [
-        (Bytes, 64, "the number 64 has no unit of size"),
-        (Seconds, None, "nothing has no unit of time"),
+        (Bytes, 64, "the number 64 has no unit of size, such as 32 KiB"),
+        (Seconds, None, "nothing has no unit of time, such as 20 ms"),
         (Bytes, "1.3 B", "'1.3 B' is not a whole number of bytes"),
         (Bytes, "0 B", "'0 B' is not positive"),
         (Hertz, "-1 GHz", "'-1 GHz' is not positive"),
@@ -180,10 +180,10 @@ def test_a_printed_number_stands_alone_or_with_its_erratum():
             "unknown key 'corected'; one of printed, corrected, suspect, reason"
             " (did you mean corrected?)",
         ),
-        ({"corrected": "3 s"}, "nothing has no unit of time"),
+        ({"corrected": "3 s"}, "nothing has no unit of time, such as 20 ms"),
         ({"printed": "3 s", "suspect": "yes"}, "suspect is true or false, reason is text"),
         ({"printed": "3 s", "reason": 5}, "suspect is true or false, reason is text"),
-        (2.5, "the number 2.5 has no unit of time"),
+        (2.5, "the number 2.5 has no unit of time, such as 20 ms"),
         ("0 s", "'0 s' is not positive"),
     ],
 )

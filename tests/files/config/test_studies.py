@@ -145,7 +145,7 @@ def test_what_may_be_left_out(tmp_path):
         ("top: 3", "top: 0", "top: the number 0; expected at least 1"),
         ("baseline: false", "baseline: no", "baseline: text 'no'; expected true or false"),
         ("min_sample: 5 ms", "min_sample: 5 GHz", "min_sample: 'GHz' is not a unit of time"),
-        ("min_sample: 5 ms", "min_sample: 5", "min_sample: the number 5 has no unit of time"),
+        ("min_sample: 5 ms", "min_sample: 5", "the number 5 has no unit of time, such as 20 ms"),
         ("min_sample: 5 ms", "min_sample: 2 min", "min_sample must be in (0, 60 s]"),
         ("memory: 2 GiB", "memory: -2 GiB", "17:56: memory: '-2 GiB' is not positive"),
         ("machine: haswell-e5-2630v3\n", "", "the key 'machine' is missing; expected host"),

@@ -87,3 +87,14 @@ def test_proposals_are_entered_wholly_or_not_at_all(store):
     study = store.load_study("study")
     assert [c.identity for c in study.candidates] == [A.identity]
     assert study.predictions == ()
+
+
+def test_a_summary_counts_more_than_fits_into_a_database(new_location: str) -> None:
+    """SQLite holds 15 digits of it; other databases the largest number of their column."""
+    many = int(3.6e60)
+    with Store.open(new_location) as opened:
+        opened.begin_study("study", StudyOrigin(config="c", setup_text=""))
+        opened.add_space("study", [space(many, predicted=1)], [])
+        study = opened.load_study("study")
+    sqlite = "postgres" not in new_location
+    assert study.spaces[0].candidates == (many if sqlite else 2**31 - 1)

@@ -64,6 +64,12 @@ _UNDEFINED = re.compile(r"undefined (?:reference|symbol)s?:? (?:to )?[`'\"]([\w:
 _NO_HEADER = re.compile(r"(?:fatal error: |cannot open (?:include|module) file ')([\w./+-]+)")
 _NO_FILE = re.compile(r"no such file|cannot open|can't open|not found|does not exist", re.I)
 
+_USAGE = re.compile(r"\busage\b", re.I)
+_NUMBERS = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_OTHERWISE = "no value is passed, for with that of the source it prints something else"
+_LIKE, _START = 2.0, 0.05
+"""Runs of the same work: so many times as long at most, and these seconds."""
+
 Rebuild = Callable[[Draft], Draft]
 
 
@@ -86,7 +92,7 @@ class TriedDraft:
     candidate: Candidate
     key: str
     outcome: ProcessOutcome
-    """Of the second run."""
+    """Of the last run."""
 
 
 def first_try(
@@ -99,27 +105,22 @@ def first_try(
     working directory. ``choose``: who is asked which printed number is optimised.
     """
     progress("build it", 0, 1)
-    draft, trial, candidate, key, seconds = _built(draft)
+    draft, seconds = _built(draft)
     progress("build it", 1, 1)
-    progress(f"run it (at most {settings.limit:g} s)", 0, 2)
-    first = trial.run(candidate, key, settings.limit)
-    for folder in dict.fromkeys((beside, Path.cwd())):
-        if first.ok or not _NO_FILE.search(first.out + first.err):
-            break
-        draft = redrafted(draft, run_folder=folder)
-        trial = trial_of(draft)
-        candidate, key, _, _ = trial.build({})
-        first = trial.run(candidate, key, settings.limit)
+    runs = f"run it (at most {settings.limit:g} s)"
+    progress(runs, 0, 2)
+    tried = _run_by_default(draft, beside, settings.limit)
+    draft, first = tried.draft, tried.outcome
     if not first.ok or first.strays:
         raise InputError(_failed_run(draft, first, settings.limit))
-    progress(f"run it (at most {settings.limit:g} s)", 1, 2)
-    second = trial.run(candidate, key, settings.limit)
+    progress(runs, 1, 2)
+    second = tried.trial.run(tried.candidate, tried.key, settings.limit)
     if not second.ok:
         raise InputError(_failed_run(draft, second, settings.limit))
-    progress(f"run it (at most {settings.limit:g} s)", 2, 2)
+    progress(runs, 2, 2)
     built = seconds if draft.plan is not None or draft.compiler else 0.0
     draft.observed = _observed(draft, (first, second), built, settings, choose)
-    return TriedDraft(draft=draft, trial=trial, candidate=candidate, key=key, outcome=second)
+    return replace(tried, outcome=second)
 
 
 def usage_text(path: Path) -> str:
@@ -144,6 +145,7 @@ def redrafted(draft: Draft, **changed: object) -> Draft:
         "ranks": draft.ranks,
         "libraries": draft.libraries,
         "run_folder": draft.run_folder,
+        "bare": draft.bare,
     }
     return Draft(**(facts | changed))  # type: ignore[arg-type]
 
@@ -151,13 +153,12 @@ def redrafted(draft: Draft, **changed: object) -> Draft:
 # --- building ---------------------------------------------------------------------------------
 
 
-def _built(draft: Draft) -> tuple[Draft, BaselineTrial, Candidate, str, float]:
-    """The draft with what its build needs, its trial, the candidate, its key and the seconds."""
+def _built(draft: Draft) -> tuple[Draft, float]:
+    """The draft with what its build needs, and the seconds of the build."""
     for _ in range(_MENDS):
-        trial = trial_of(draft)
-        candidate, key, detail, seconds = trial.build({})
+        _, _, detail, seconds = trial_of(draft).build({})
         if not detail:
-            return draft, trial, candidate, key, seconds
+            return draft, seconds
         mended = _mended(draft, detail)
         if mended is None:
             break
@@ -228,6 +229,46 @@ def _failed_build(draft: Draft, detail: str) -> Fault:
 
 
 # --- running ----------------------------------------------------------------------------------
+
+
+def _run_by_default(draft: Draft, beside: Path, limit: float) -> TriedDraft:
+    """The first run of a draft, without the arguments that only its source shows where the program
+    does something else without them.
+    """
+    if not draft.untold:
+        return _first_run(draft, beside, limit)
+    bare = _first_run(redrafted(draft, bare=_OTHERWISE), beside, limit)
+    if bare.outcome.timed_out:  # it has more work by default, not less
+        return bare
+    shown = _first_run(draft, beside, limit)
+    return shown if not bare.outcome.ok or _behave_alike(bare.outcome, shown.outcome) else bare
+
+
+def _first_run(draft: Draft, beside: Path, limit: float) -> TriedDraft:
+    """A run of a draft that can be built, in a folder that has the files that it needs."""
+    for folder in dict.fromkeys((draft.run_folder, beside, Path.cwd())):
+        placed = draft if folder == draft.run_folder else redrafted(draft, run_folder=folder)
+        trial = trial_of(placed)
+        candidate, key, _, _ = trial.build({})
+        outcome = trial.run(candidate, key, limit)
+        if outcome.ok or not _NO_FILE.search(outcome.out + outcome.err):
+            break
+    return TriedDraft(draft=placed, trial=trial, candidate=candidate, key=key, outcome=outcome)
+
+
+def _behave_alike(bare: ProcessOutcome, shown: ProcessOutcome) -> bool:
+    """Whether a run without arguments did the same as one with those that the source shows, or
+    only told how the program is used.
+    """
+    if not shown.ok:
+        return False
+    texts = output_of(bare), output_of(shown)
+    if _USAGE.search(texts[0]) and not _USAGE.search(texts[1]):
+        return True
+    lines = [{_NUMBERS.sub("0", line) for line in text.splitlines()} for text in texts]
+    _, differing = printed_answers(*texts)
+    walls = sorted((bare.seconds, shown.seconds))
+    return lines[0] == lines[1] and not differing and walls[1] < _LIKE * walls[0] + _START
 
 
 def _failed_run(draft: Draft, outcome: ProcessOutcome, limit: float) -> Fault:

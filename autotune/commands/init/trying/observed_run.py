@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from autotune.commands.init.trying.printed_numbers import PrintedAnswer, PrintedNumber
 from autotune.commands.init.yaml_text import quoted
-from autotune.units import counted, show
+from autotune.units import counted, number_of_many, show
 
 _SHORT = 1.0
 """Seconds of a run that is repeated freely."""
@@ -75,7 +75,11 @@ class ObservedRun:
             return ""
         run, whole = (show(s, "time") for s in (max(self.walls), self.per_candidate))
         needed = 10 * math.ceil(_SPARE * candidates * self.per_candidate / 10)
-        budget = f" (search: budget; there are {combinations})" if candidates < combinations else ""
+        budget = (
+            f" (search: budget; there are {number_of_many(combinations)})"
+            if candidates < combinations
+            else ""
+        )
         return (
             f"a run takes {run}, a candidate about {whole} in all its runs: {_MINUTE:g} s cover"
             f" {covered} of {counted(candidates, 'candidate')}{budget}, --budget-seconds {needed}"

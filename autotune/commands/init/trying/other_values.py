@@ -12,6 +12,7 @@ from autotune.commands.init.first_draft import Draft
 from autotune.commands.init.trying.first_try import TriedDraft
 from autotune.commands.init.trying.printed_numbers import printed_answers
 from autotune.commands.init.trying.trial import output_of
+from autotune.commands.init.work_amount import surely_how
 from autotune.commands.init.yaml_text import Plain
 from autotune.progress import Progress
 from autotune.toolchain.child_process import ProcessOutcome
@@ -22,6 +23,13 @@ _BUDGET = 20.0
 begun."""
 _PROPORTIONAL = 0.2
 """Relative distance of the ratio of times from the ratio of values."""
+_TOO_LONG = 20
+"""Times the run of the baseline beyond which a value is left out."""
+_START = 2.0
+"""Seconds more than that, for what a short run does not tell."""
+_UNSEEN = "it may be an amount of work, and no answer is checked that would show it"
+_CLEARLY = 0.05
+"""Relative change of a time that follows a value."""
 _SURE = 0.02
 """Seconds: shorter runs say nothing about proportions."""
 
@@ -31,7 +39,7 @@ def try_other_values(tried: TriedDraft, limit: float, progress: Progress) -> Tri
     draft = tried.draft
     built = draft.observed.build_seconds if draft.observed else 0.0
     until = time.monotonic() + _BUDGET - built - _wall(tried.outcome)
-    limit = min(limit, 2 + 20 * _wall(tried.outcome))
+    limit = min(limit, _START + _TOO_LONG * _wall(tried.outcome))
     names = [n for n, values in draft.parameters.items() if len(values) > 1 and n not in draft.safe]
     changed = dict[str, str]()
     seen = draft.observed
@@ -59,20 +67,45 @@ def _tried_values(tried: TriedDraft, name: str, limit: float, until: float) -> s
     draft = tried.draft
     base = draft.baseline[name]
     outcomes: dict[Plain, ProcessOutcome] = {}
-    for value in _extremes(draft.parameters[name], base):
+    tested = set[Plain]()
+    while untested := [v for v in _extremes(draft.parameters[name], base) if v not in tested]:
+        value = untested[0]
         if time.monotonic() > until:
             break
+        tested.add(value)
         candidate, key, detail, _ = tried.trial.build({name: value})
         outcome = None if detail else tried.trial.run(candidate, key, limit)
         if outcome is not None and outcome.ok and _reads(draft, outcome):
             outcomes[value] = outcome
-        elif not (outcome and outcome.timed_out):
-            draft.parameters[name] = tuple(v for v in draft.parameters[name] if v != value)
+            continue
+        draft.parameters[name] = tuple(v for v in draft.parameters[name] if v != value)
+        if outcome is not None and outcome.timed_out:
+            draft.hints.append(
+                f"left out: {name} {value}, whose run takes over {_TOO_LONG} times as long as that"
+                f" with {base}"
+            )
     if draft.observed is not None and draft.observed.answer is not None:
         for value, outcome in outcomes.items():
             if not _same_answer(draft, tried.outcome, outcome):
                 return f"with {value} in place of {base} its answer is another"
+    elif why := _amount_unseen(name, base, tried.outcome, outcomes):
+        return why
     return _proportional(base, tried.outcome, outcomes)
+
+
+def _amount_unseen(
+    name: str, base: Plain, first: ProcessOutcome, outcomes: Mapping[Plain, ProcessOutcome]
+) -> str:
+    """Why a number may be an amount of work that no answer shows; empty if it may not."""
+    if not isinstance(base, int) or base <= 1 or surely_how(name):
+        return ""
+    took = _wall(first)
+    grows = all(
+        (_wall(outcome) / took - 1) * (1 if value > base else -1) > _CLEARLY
+        for value, outcome in outcomes.items()
+        if isinstance(value, int)
+    )
+    return _UNSEEN if grows or took < _SURE else ""
 
 
 def _extremes(values: tuple[Plain, ...], base: Plain) -> list[Plain]:

@@ -3,8 +3,9 @@
 Every round gives one value of a constant, from items measured in direct succession. The constant is
 the median over the rounds, with the 80 % interval of the values. Of items in cycles of the core,
 which no drift of the clock moves, all rounds together give it: the lower quartile over them is
-disturbed less than any round. A negative cost becomes 0, and its interval then reaches up as far as
-the median was below 0. ``calibration.CONSTANTS`` says what each constant means.
+disturbed less than a round by what takes the core's units, more by a clock that was measured too
+slow in a quarter of the rounds. A negative cost becomes 0, and its interval then reaches up as far
+as the median was below 0. ``calibration.CONSTANTS`` says what each constant means.
 """
 
 import functools
@@ -156,7 +157,7 @@ def _constant(
     """The constant from the values of the rounds, and ``of_all`` rounds together where known."""
     values = _plausible(measured)
     middle = of_all[0] if of_all else quartile(values, 1 if figure.fast else 2)
-    low, high = values[0], values[0]
+    low, high = min(values[0], middle), max(values[0], middle)
     if len(values) > 1:
         tenths = cuts(values, _TENTHS)
         low, high = min(tenths[0], middle), max(tenths[-1], middle)

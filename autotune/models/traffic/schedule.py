@@ -4,7 +4,8 @@
             \\---> regions  what lies between two barriers, as calls with their counts
 
 Loops whose variable selects rows are expanded. Other loops (corrector steps) repeat themselves
-from the second iteration on, so few iterations are expanded and the last one counts for the rest.
+from the second iteration on, so few iterations are expanded and the last one counts for the rest;
+within a tile the second one does.
 """
 
 from collections import Counter

@@ -55,11 +55,12 @@ def common_deviation(
 def warning(conditions: Conditions, deviations: Iterable[CommonDeviation | None]) -> str:
     """Why predictions or times of a run may be off; empty where nothing is known.
 
-    ``deviations``: of its problems. Where one is to the other side than the check of the host let
-    expect, the warning says that in place of what would follow from the check.
+    ``deviations``: of its problems. Where all of them are to the other side than the check of the
+    host let expect, the warning says that in place of what would follow from the check.
     """
     text = str(conditions.get("warning", ""))
-    if not text or not any(_contradicted(conditions, d.ratio) for d in deviations if d):
+    ratios = [d.ratio for d in deviations if d]
+    if not text or not ratios or not all(_contradicted(conditions, ratio) for ratio in ratios):
         return text
     checked = (
         f"{words} at {float(conditions[name]):.2f}"
@@ -80,11 +81,11 @@ def _explained(conditions: Conditions) -> tuple[float, float]:
 
 
 def _contradicted(conditions: Conditions, ratio: float) -> bool:
-    """Whether the check saw a slower host and predictions are too slow, or the reverse.
+    """Whether all figures in which the check saw a slower host stand beside predictions that are
+    too slow, or the reverse.
 
     ``ratio``: predicted over measured time.
     """
-    least, greatest = _explained(conditions)
-    if least * _CHANGED > 1 and greatest < _CHANGED:
-        return False
-    return (greatest * least < 1) == (ratio > 1)
+    figures = [float(conditions[name]) for name in _CHECKED if name in conditions]
+    changed = [figure for figure in figures if not 1 / _CHANGED < figure < _CHANGED]
+    return bool(changed) and all((figure < 1) == (ratio > 1) for figure in changed)

@@ -414,7 +414,8 @@ def common_deviation(result: ProblemEvaluation) -> str:
     way, factor = (
         ("slow", deviation.ratio) if deviation.ratio > 1 else ("fast", 1 / deviation.ratio)
     )
-    text = f"{which} predictions are too {way} by a factor of about {factor:.2g} (median)"
+    digits = 1 if factor < 10 else 0
+    text = f"{which} predictions are too {way} by a factor of about {factor:.{digits}f} (median)"
     if tau is None:
         return text
     order = "may still be useful" if tau >= _ORDERED else "is of little use"

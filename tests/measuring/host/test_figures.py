@@ -229,6 +229,17 @@ def test_costs_in_the_core_rest_on_the_least_disturbed_samples_of_all_rounds(mea
     assert found.low <= found.value <= found.high
 
 
+def test_a_round_that_was_cut_off_counts_with_the_others(measured):
+    """One item of a second round is faster; the interval reaches as far as the value."""
+    (figure,) = (f for f in constants.host_constants(measured) if f.name == "vector_unaligned.32")
+    (whole,) = rounds(measured, [figure], count=1)
+    for kept in whole:
+        faster = dataclasses.replace(kept, seconds=0.8 * kept.seconds)
+        found = constants.constants([whole, [faster]], CLOCK, [figure], contended=False)
+        constant = found[figure.name]
+        assert constant.low <= constant.value <= constant.high
+
+
 @pytest.mark.parametrize(("width", "named"), [(16, (16,)), (32, (32,)), (64, (32, 64))])
 def test_stores_in_turn_are_measured_for_vectors_of_half_and_of_full_width(measured, width, named):
     of = dataclasses.replace(measured, width=width)

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,6 +149,22 @@ def test_padding_shares_the_traffic_and_corrector_loops_are_weighted() -> None:
     assert traffic.executions.sum() == 12
     assert len(traffic.schedule.steps[-1].calls) == 4
     assert traffic.schedule.steps[-1].barriers == 12
+
+
+@pytest.mark.parametrize(
+    ("count", "counts"), [(1, [1]), (2, [1, 1]), (3, [1, 1, 1]), (64, [1, 62, 1])]
+)
+def test_the_last_repeat_in_a_tile_alone_leaves_its_lines(count: int, counts: list[int]) -> None:
+    """Until a repeat writes a line again it has read as much as a tile; the last one, all tiles."""
+    loop = Repeat("again", 0, count, NodeBlock((sweep("s", "a[j]"),)))
+    traffic = analyse(program(Tiles(64, NodeBlock((loop,)))), problem(4096), 1, MACHINE)
+    (region,) = traffic.schedule.steps[-1].regions
+    assert [times for _, times in region] == 2 * counts, "the program has the loop twice"
+    (thread,) = traffic.threads
+    written = thread.outward[~np.isnan(thread.outward[:, 0])].mean(axis=1)
+    *earlier, last = written.reshape(2, len(counts)).T
+    assert (last > 4096).all()
+    assert all((of < 4096).all() for of in earlier)
 
 
 def test_a_barrier_in_a_tile_loop_is_refused() -> None:

@@ -74,3 +74,14 @@ def test_a_warning_stays_where_the_times_do_not_speak_against_it() -> None:
     assert warning(other, [common_deviation(TOO_SLOW, other)]) == other["warning"]
     lines = {**UNCHANGED, "warning": "a line of another core took 3.0 times the calibrated cycles"}
     assert warning(lines, [common_deviation(TOO_SLOW, lines)]) == lines["warning"]
+
+
+def test_a_check_is_contradicted_only_where_nothing_agrees_with_it() -> None:
+    """A slower clock beside a faster memory explains both; so does one of two problems."""
+    too_fast = [(measured, predicted) for predicted, measured in TOO_SLOW]
+    both = {**SLOWER, "clock_ratio": 0.9, "bandwidth_ratio": 1.25}
+    assert warning(both, [common_deviation(too_fast, both)]) == SLOWER["warning"]
+    slow, fast = common_deviation(TOO_SLOW, SLOWER), common_deviation(too_fast, UNCHANGED)
+    assert slow is not None
+    assert fast is not None
+    assert warning(SLOWER, [slow, fast]) == SLOWER["warning"]

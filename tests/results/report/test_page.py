@@ -238,11 +238,11 @@ def test_predictions_that_are_near_or_in_a_useless_order_are_told_so(study):
     problem = with_predictions(study, 0.5).problems[0]
     useless = dataclasses.replace(problem, rank_correlation=0.1)
     assert words.common_deviation(useless) == (
-        "all predictions are too fast by a factor of about 2.0 (median); their order is of little use"
-        " (Kendall's tau-b 0.10)"
+        "all predictions are too fast by a factor of about 2.0 (median); their order is of little"
+        " use (Kendall's tau-b 0.10)"
     )
     unknown = dataclasses.replace(problem, rank_correlation=None)
-    assert words.common_deviation(unknown).endswith("about 2 (median)")
+    assert words.common_deviation(unknown).endswith("about 2.0 (median)")
 
 
 def test_the_same_study_gives_the_same_page(text, study):

@@ -37,6 +37,7 @@ from autotune.commands.replay.recorded_candidates import RecordedCandidates, can
 from autotune.domain.setup import Selection
 from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import Floats, RecordedSpace
+from autotune.statistics.drift import DriftFreeTimes
 from autotune.tuning.first_candidates import first_candidates, misled
 from autotune.tuning.search.base import SearchResult
 from autotune.tuning.search.model_search import ModelSearch
@@ -170,9 +171,21 @@ class Course:
             left = left[2:]
 
     def _misled(self) -> bool:
+        identities, seconds = self.recorded.identities, self.recorded.space.seconds
         seen = [row for row in self.launches if not np.isnan(self.predicted[row])]
-        seconds = self.recorded.space.seconds
-        return misled(self.predicted[seen].tolist(), seconds[seen].tolist())
+        ranked = self.recorded.ranking(self.predicted).entries
+        said = {entry.candidate.identity: entry.prediction for entry in ranked}
+        times = DriftFreeTimes(
+            times={identities[row]: float(seconds[row]) for row in seen},
+            errors={identities[row]: self._error(row) for row in seen},
+            drift={},
+            noise=_ERROR,
+        )
+        return misled([said[identities[row]] for row in seen], times)
+
+    def _error(self, row: int) -> float:
+        """The standard error of the logarithm of a candidate's time."""
+        return _ERROR / math.sqrt(self.launches[row])
 
     def evaluate(self, row: int) -> None:
         """Launch a candidate, and the fastest so far beside it."""
@@ -183,8 +196,8 @@ class Course:
             return
         for launched in [row] if fastest is None else [row, fastest]:
             self.launches[launched] = self.launches.get(launched, 0) + 1
-            sigma = _ERROR / math.sqrt(self.launches[launched])
             seconds = float(self.recorded.space.seconds[launched])
+            sigma = self._error(launched)
             self.search.tell(SearchResult(index=launched, seconds=seconds, sigma=sigma))
 
     @property

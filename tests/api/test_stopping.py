@@ -66,8 +66,9 @@ def test_an_event_of_another_thread_ends_what_runs(quick: Tune) -> None:
 
     timer = threading.Timer(4.0, stop.set)
     timer.start()
+    limits = {"run": "90 s", "factor": 1_000_000}
     try:
-        study = quick(hang, parameters={"n": [1, 2]}, time=float, stop=stop, limits={"run": "90 s"})
+        study = quick(hang, parameters={"n": [1, 2]}, time=float, stop=stop, limits=limits)
     finally:
         timer.cancel()
     assert study.result.record.runs[-1].state == "interrupted"

@@ -285,9 +285,12 @@ def cut_short(result: ProblemEvaluation) -> str:
     text = f"{cut.why} after {of_legal(len(result.evaluated), result)} candidates: "
     if cut.promise is None:
         text += "what untried ones promise is not known"
+    elif cut.promise < _PROMISING:
+        promise = rough_percent(cut.promise)
+        return f"{text}untried ones promise {promise} by the last model, too little to search on"
     else:
         text += f"untried ones still promise about {rough_percent(cut.promise)} by the last model"
-    if cut.further and (cut.promise is None or cut.promise >= _PROMISING):
+    if cut.further:
         time = f", about {duration(cut.seconds)}," if cut.seconds is not None else ""
         text += f"; some {cut.further} more{time} are usually enough to come within 5 % of the best"
     return f"{text}; autotune tune --resume with a larger budget goes on"

@@ -383,8 +383,8 @@ def test_what_is_not_known_of_a_search_that_a_budget_ended_is_not_said(store):
     )
     ended_by_budget(store, 0.002, a=[1.0] * 4, b=[1.1] * 4)
     assert words.cut_short(result(store)) == (
-        "the time is used up after 2 of 9 candidates: untried ones still promise about 0.2 % by"
-        " the last model; autotune tune --resume with a larger budget goes on"
+        "the time is used up after 2 of 9 candidates: untried ones promise 0.2 % by the last"
+        " model, too little to search on"
     )
 
 

@@ -88,8 +88,10 @@ def _tried_values(tried: TriedDraft, name: str, limit: float, until: float) -> s
         for value, outcome in outcomes.items():
             if not _same_answer(draft, tried.outcome, outcome):
                 return f"with {value} in place of {base} its answer is another"
-    elif why := _amount_unseen(name, base, tried.outcome, outcomes):
-        return why
+    elif name not in draft.seen.levels:  # what a level is traded for is measured beside it
+        why = _amount_unseen(name, base, tried.outcome, outcomes)
+        if why:
+            return why
     return _proportional(base, tried.outcome, outcomes)
 
 
